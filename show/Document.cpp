@@ -26,9 +26,11 @@ Array placesJson(const ShownSchedule &shown, const std::vector<SourceLoc> &place
   return all;
 }
 
-/// Groups of ranks per level; levels with one group alone, or a group per rank, are left out.
+/// Groups of ranks per level; levels with one group alone, a group per rank, or the groups of the
+/// level above are left out.
 Array machineJson(const Topology &topology, const std::string &prefix, Columns &columns) {
   Array levels;
+  std::vector<uint32_t> above;
   for (Level level : kLevels) {
     uint32_t groups = topology.numGroups(level);
     if (groups <= 1 || groups == topology.numRanks())
@@ -36,6 +38,9 @@ Array machineJson(const Topology &topology, const std::string &prefix, Columns &
     std::vector<uint32_t> groupOf;
     for (uint32_t r = 0; r < topology.numRanks(); ++r)
       groupOf.push_back(topology.groupOf(level, Rank{r}));
+    if (groupOf == above)
+      continue;
+    above = groupOf;
     std::string name(spelling(level));
     columns.addSteps(prefix + "level" + name, groupOf);
     levels.push_back(Object{{"name", name}, {"groups", groups}});
@@ -49,6 +54,8 @@ std::string whyNotTraced(const ShownSchedule &shown) {
     return "the schedule has too many ops to show each";
   if (shown.schedule->isPlainGoal || !shown.schedule->hasContract)
     return "the schedule has no contract: its source names no buffers, or promises nothing";
+  if (shown.ops->isCyclic)
+    return "the schedule does not run to its end";
   if (shown.ops->size() > kMaxTracedOps)
     return "the schedule has more than " + std::to_string(kMaxTracedOps) + " ops";
   uint64_t operands = 0;
@@ -75,6 +82,10 @@ public:
                {"schedules", std::move(schedules)},
                {"runs", std::move(runs)},
                {"failures", llvm::json::Value(Array(document_.failures))}};
+    Array skipped;
+    for (const std::string &proof : document_.skipped)
+      skipped.push_back(proof);
+    all["skipped"] = std::move(skipped);
     if (document_.network.kind != sim::NetworkOptions::Kind::None)
       all["network"] = network();
     writePage(std::move(all), columns_, out);
@@ -129,6 +140,8 @@ private:
   static Array pathJson(const ShownRun &run, const ShownSchedule &of) {
     Array steps;
     for (const sim::PathStep &step : run.path) {
+      if (!step.isMessage && receivesMessage(step.what.kind))
+        continue; // its message, the step before, is what took time
       std::vector<SourceLoc> place{step.what.loc};
       Array places = placesJson(of, place);
       steps.push_back(Object{{"rank", step.rank},

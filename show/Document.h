@@ -49,7 +49,8 @@ struct Document {
   std::vector<ShownSchedule> schedules;
   std::vector<ShownRun> runs;
   sim::NetworkOptions network;
-  llvm::json::Array failures; ///< of a proof
+  llvm::json::Array failures;       ///< of a proof
+  std::vector<std::string> skipped; ///< proofs that were not tried because of them
 };
 
 /// The page; docs/show.md describes its data.

@@ -1,6 +1,8 @@
 #include "show/Grid.h"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 
 namespace colldsl::show {
 namespace {
@@ -54,6 +56,41 @@ void Grid::addTo(const std::string &prefix, Columns &columns) const {
     columns.add(prefix + kNames[a], shares);
   }
   columns.add(prefix + "gridBegun", begun_);
+}
+
+Grid::Shades Grid::shades(uint32_t mostRows, uint32_t mostColumns) const {
+  auto foldRows = static_cast<uint32_t>(ceilDiv(rows_, mostRows));
+  auto foldColumns = static_cast<uint32_t>(ceilDiv(columns_, mostColumns));
+  Shades shades;
+  shades.rows = static_cast<uint32_t>(ceilDiv(rows_, foldRows));
+  shades.columns = static_cast<uint32_t>(ceilDiv(columns_, foldColumns));
+  std::vector<std::array<uint64_t, kActivities>> sums(size_t{shades.rows} * shades.columns);
+  for (uint32_t r = 0; r < rows_; ++r)
+    for (uint32_t c = 0; c < columns_; ++c)
+      for (size_t a = 0; a < kActivities; ++a)
+        sums[size_t{r / foldRows} * shades.columns + c / foldColumns][a] +=
+            busyNs_[a][size_t{r} * columns_ + c];
+  uint64_t whole = width_ * foldColumns * perRow_ * foldRows;
+  for (const auto &sum : sums) {
+    size_t most = std::max_element(sum.begin(), sum.end()) - sum.begin();
+    uint64_t busy = std::accumulate(sum.begin(), sum.end(), uint64_t{0});
+    uint64_t level = std::min<uint64_t>(ceilDiv(busy * Shades::kLevels, whole), Shades::kLevels);
+    shades.cells.emplace_back(static_cast<uint8_t>(most), static_cast<uint8_t>(level));
+  }
+  return shades;
+}
+
+Grid gridOf(const OpTable &ops, const Times &times, uint64_t completion) {
+  Grid grid(ops.numRanks(), completion);
+  for (uint32_t r = 0; r < ops.numRanks(); ++r)
+    for (uint32_t op = ops.first[r]; op < ops.first[r + 1]; ++op) {
+      OpKind kind = ops.schedule->ranks[r].ops[op - ops.first[r]].kind;
+      Activity activity = sendsMessage(kind)      ? Activity::Send
+                          : receivesMessage(kind) ? Activity::Receive
+                                                  : Activity::Local;
+      grid.add(r, activity, times.begin[op], times.end[op]);
+    }
+  return grid;
 }
 
 Grid gridOf(const sim::Workload &workload, const sim::Outcome &outcome) {

@@ -3,8 +3,7 @@
 #pragma once
 
 #include "ir/Vocabulary.h"
-#include "show/Columns.h"
-#include "simulator/Simulate.h"
+#include "show/Times.h"
 
 #include <vector>
 
@@ -21,6 +20,17 @@ public:
 
   void add(uint32_t rank, Activity activity, uint64_t begin, uint64_t end);
 
+  /// Fewer rows and columns, with the activity that fills most of each and how much that is.
+  struct Shades {
+    static constexpr uint32_t kLevels = 12;
+    uint32_t rows = 0, columns = 0;
+    std::vector<std::pair<uint8_t, uint8_t>> cells; ///< activity; level: 0 to kLevels
+    std::pair<uint8_t, uint8_t> at(uint32_t row, uint32_t column) const {
+      return cells[size_t{row} * columns + column];
+    }
+  };
+  Shades shades(uint32_t mostRows, uint32_t mostColumns) const;
+
   llvm::json::Object describe() const;
   /// Shares in 255ths.
   void addTo(const std::string &prefix, Columns &columns) const;
@@ -35,6 +45,7 @@ private:
   std::vector<uint32_t> begun_;
 };
 
+Grid gridOf(const OpTable &ops, const Times &times, uint64_t completion);
 Grid gridOf(const sim::Workload &workload, const sim::Outcome &outcome);
 
 } // namespace colldsl::show

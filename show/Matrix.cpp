@@ -39,6 +39,13 @@ private:
 
 } // namespace
 
+uint64_t Matrix::volume() const {
+  uint64_t bytes = 0;
+  for (const Cell &cell : cells)
+    bytes += cell.bytes;
+  return bytes;
+}
+
 void Matrix::addTo(const std::string &prefix, Columns &columns) const {
   std::vector<uint32_t> from, to;
   std::vector<uint64_t> messages, bytes;

@@ -15,6 +15,7 @@ struct Matrix {
   uint32_t ranksPerCell = 1;
   std::vector<Cell> cells; ///< those with messages, by (from, to)
 
+  uint64_t volume() const; ///< bytes of all messages
   uint32_t size() const { return (ranks + ranksPerCell - 1) / ranksPerCell; }
   void addTo(const std::string &prefix, Columns &columns) const;
 };

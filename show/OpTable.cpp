@@ -17,7 +17,9 @@ public:
       : graph_(graph), table_(table), depth_(graph.numEvents()) {}
 
   void fill() {
-    for (Event e : topologicalOrder(graph_, Rules::HappensBefore))
+    PagedArray<Event> order = topologicalOrder(graph_, Rules::HappensBefore);
+    table_.isCyclic = order.size() < graph_.numEvents();
+    for (Event e : order)
       graph_.forEachSuccessor(e, Rules::HappensBefore, [&](Event next) {
         uint32_t &depth = depth_[index(next)];
         depth = std::max(depth, depth_[index(e)] + crosses(e, next));
@@ -40,6 +42,18 @@ private:
   OpTable &table_;
   std::vector<uint32_t> depth_;
 };
+
+/// As far as its slices name bytes: a schedule that is refused may have others.
+uint64_t payloadOf(const Op &op, const Placement &placement, Vertex v) {
+  bool isSend = sendsMessage(op.kind);
+  std::span<const Area> areas = isSend ? placement.sources(v) : placement.targets(v);
+  if (areas.empty())
+    return isMessage(op.kind) ? op.amount : 0;
+  uint64_t bytes = 0;
+  for (const Area &area : areas)
+    bytes += area.length();
+  return bytes;
+}
 
 /// Each place in the sources once.
 class Places {
@@ -82,12 +96,10 @@ OpTable makeOpTable(const Schedule &schedule, const std::vector<Sizes> &sizes) {
     Vertex v{op};
     if (Vertex other = messages.partnerOf(v); exists(other))
       table.partner[op] = index(other);
-    Rank rank = model.rankOf(v);
-    uint64_t bytes = payloadBytes(model.dag(rank), model.op(v), model.sizes(rank));
-    table.bytes.push_back(bytes);
+    table.bytes.push_back(payloadOf(model.op(v), placement, v));
     if (sendsMessage(model.op(v).kind)) {
       ++table.messages;
-      table.volume += bytes;
+      table.volume += table.bytes.back();
     }
   }
   constexpr uint32_t kAnyChannel = 0;

@@ -19,6 +19,7 @@ struct OpTable {
   std::vector<uint64_t> bytes;   ///< per op: payload
   uint32_t rounds = 0;           ///< the longest chain of messages that follow each other
   uint64_t messages = 0, volume = 0;
+  bool isCyclic = false; ///< some ops wait for each other: a deadlock
 
   uint32_t size() const { return first.back(); }
   uint32_t numRanks() const { return static_cast<uint32_t>(first.size() - 1); }

@@ -1,8 +1,11 @@
 #include "tools/Commands.h"
+
+#include "show/Svg.h"
 #include "tools/input/Functions.h"
 #include "tools/input/Messages.h"
 #include "tools/output/WriteFile.h"
 #include "tools/show/MakeShown.h"
+#include "tools/show/MeasuredTrace.h"
 #include "tools/sim/DisturbanceOptions.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -21,9 +24,12 @@ struct Settings {
   SingleOptions single;
   DisturbanceOptions disturbance;
   std::vector<std::string> others;
+  std::string trace;
   std::string output;
   std::string view = "space-time";
   uint64_t maxEvents = kUsualEvents;
+  uint32_t rank = 0;
+  bool isSvg = false;
   bool compares = false;
 
   void addTo(Options &options);
@@ -40,10 +46,14 @@ void Settings::addTo(Options &options) {
                 others.push_back(text.str());
                 return Status();
               });
+  options.addText("--trace", "FILE",
+                  "times of a run beside the simulated ones: what `colldsl run --trace` wrote, of\n"
+                  "the same schedule",
+                  trace);
   options.addFlag("--compare", "the schedule before the --passes beside the one after", compares);
   disturbance.addTo(options);
   options.section("how");
-  options.addText("-o", "FILE", "what to write, - for standard output (default: NAME.html)",
+  options.addText("-o", "FILE", "what to write, - for standard output (default: NAME.html, .svg)",
                   output);
   options.add("--view", "V",
               "where the page opens: space-time (the default), matrix, graph, dag, links (of a\n"
@@ -55,6 +65,10 @@ void Settings::addTo(Options &options) {
                            : Status::error("'" + view + "' is no view; there are " +
                                            llvm::join(llvm::ArrayRef(kViews), ", "));
               });
+  options.addFlag(
+      "--svg", "write a picture for papers instead: of the view space-time, matrix, graph or dag",
+      isSvg);
+  options.addNumber("--rank", "R", "whose ops --svg --view dag draws (default: 0)", rank);
   options.addNumber("--max-events", "N",
                     "ops and messages that are shown one by one; of more, sums per\n"
                     "interval of time (default: 1200000)",
@@ -102,12 +116,20 @@ public:
     return add(targets.front(), single, model, "");
   }
 
+  bool addTrace() {
+    Status status = addMeasured(document_, settings_.trace);
+    return status || printError(status.message());
+  }
+
   Exit write() {
     const std::string &label = document_.schedules.front().label;
     size_t more = document_.schedules.size() - 1;
     document_.title = label + (more ? " and " + std::to_string(more) + " more" : "");
-    std::string file = settings_.output.empty() ? name_ + ".html" : settings_.output;
+    std::string file =
+        settings_.output.empty() ? name_ + (settings_.isSvg ? ".svg" : ".html") : settings_.output;
     Status status = writeFile(file, [&](llvm::raw_ostream &out) {
+      if (settings_.isSvg)
+        return show::writeSvg(document_, settings_.rank, out);
       show::writeHtml(document_, out);
       return Status();
     });
@@ -153,12 +175,25 @@ Exit showCommand(Arguments arguments) {
     return options.refuse("nothing to show: name a file or a collective");
   if (settings.compares && schedule.passes.pipeline.empty())
     return options.refuse("--compare: there is nothing to compare with; name --passes");
+  if (settings.isSvg && !show::hasSvg(settings.view))
+    return options.refuse("--svg draws space-time, matrix, graph and dag; '" + settings.view +
+                          "' is for the page alone");
+  if (settings.view == "links" &&
+      schedule.machine.cost().network.kind == sim::NetworkOptions::Kind::None)
+    return options.refuse("--view links shows the load of a --network, which is not given");
+  if (settings.view == "compare" && !settings.compares && settings.others.empty() &&
+      settings.trace.empty())
+    return options.refuse(
+        "--view compare: there is one run alone; name more with --with, --compare "
+        "or --trace");
   Result<sim::SimulateOptions> model = settings.disturbance.make(schedule.machine.cost());
   if (!model)
     return printError(model.status().diagnostic()), Exit::Failure;
   Showing showing(settings);
   if (std::optional<Exit> exit = showing.addOperands(options, *model))
     return *exit;
+  if (!settings.trace.empty() && !showing.addTrace())
+    return Exit::Failure;
   for (const std::string &other : settings.others)
     if (std::optional<Exit> exit = showing.addOther(other, *model))
       return *exit;

@@ -14,7 +14,6 @@ class FailureView extends PlaneView {
     this.index = i;
     this.place();
     this.isFitted = false;
-    this.describe();
   }
 
   /// Named ops and, around each, those that it requires and its message's other end; a row per rank, in
@@ -48,7 +47,8 @@ class FailureView extends PlaneView {
 
   draw() {
     if (!this.nodes.length)
-      return this.surface.text("this failure names no ops: the text beside says it all", 30, 40, "muted");
+      return this.surface.text("This failure is about bytes that no op wrote: the panel has the promises that are broken, and their history.",
+                               30, 40, "muted", { most: this.surface.width - 60 });
     const { plane, schedule: s } = this;
     this.surface.font(Math.max(9, 12 * plane.scale));
     this.rows.forEach((rank, row) => this.surface.text(`rank ${rank}`, plane.x(-80), plane.y(row * FAILURE_ROW + 22), "muted"));
@@ -122,13 +122,32 @@ class FailureView extends PlaneView {
     this.app.details.show(
       make("h2", { class: "bad" }, `${failure.proof}: ${failure.message}`),
       make("ol", {}, failure.steps.map(step => make("li", {}, `${step.rank >= 0 ? `rank ${step.rank}${step.op >= 0 ? `, op ${step.op}` : ""}: ` : ""}${step.text}`, place(step)))),
+      this.brokenPromises(),
       this.app.doc.skipped?.length ? make("p", { class: "muted" }, `not tried, because they rest on this: ${this.app.doc.skipped.join(", ")}`) : null);
+  }
+
+  /// Of the ranks that the failure names: links to the way of the bytes.
+  brokenPromises() {
+    if (!this.schedule || this.schedule.whyNotTraced)
+      return null;
+    const tracer = new Tracer(this.schedule), items = [];
+    for (const rank of new Set(this.failure.steps.map(step => step.rank).filter(r => r >= 0)))
+      for (let buffer = 0; buffer < tracer.buffersOf(rank); ++buffer)
+        for (const p of tracer.promises(rank, buffer, 0, Infinity).filter(one => !one.isKept))
+          items.push(make("li", {}, make("a", { role: "button", tabindex: "0", onclick: () => {
+            this.app.open("provenance");
+            this.app.current.buffer = buffer;
+            this.app.current.choose(rank, p.begin, p.end);
+          } }, `rank ${rank}, ${tracer.nameOf(rank, buffer)}, bytes ${countText(p.begin)} to ${countText(p.end)}`)));
+    return items.length ? [make("h2", {}, "broken promises, and the history of their bytes"), make("ul", {}, items.slice(0, 40)),
+                           items.length > 40 ? make("p", { class: "muted" }, `${items.length - 40} more`) : null] : null;
   }
 
   controls() {
     const { failures } = this.app.doc;
     return failures.length < 2 ? [] : [make("label", {}, "failure ", make("select", { "aria-label": "failure", onchange: event => {
       this.setFailure(Number(event.target.value));
+      this.describe();
       this.app.redraw();
     } }, failures.map((f, i) => make("option", { value: i, selected: i === this.index }, `${i + 1}: ${f.proof}: ${f.message.slice(0, 80)}`))))];
   }

@@ -22,7 +22,8 @@ class App {
     this.listen();
     const wanted = location.hash.slice(1) || doc.view;
     this.open(this.views.some(v => v.id === wanted && !v.whyNot) ? wanted : this.views.find(v => !v.whyNot).id);
-    this.details.showOverview();
+    if (this.view.id !== "failure")
+      this.details.showOverview();
   }
 
   get current() { return this.view.object; }
@@ -39,7 +40,7 @@ class App {
                                   title: view.whyNot || `key ${i + 1}` }, view.title);
       byId("tabs").append(view.tab);
     });
-    byId("tabs").append(make("button", { type: "button", onclick: () => this.toggleHelp(), title: "key ?" }, "keys"));
+    byId("tabs").append(make("button", { type: "button", id: "show-keys", onclick: () => this.toggleHelp(), title: "key ?" }, "keys"));
     byId("help").append(make("h2", {}, "keys"), make("dl", {}, KEYS.flatMap(([keys, what]) => [
       make("dt", {}, keys.split(" ").map(key => /^[a-z]{2}$/.test(key) ? ` ${key} ` : make("kbd", {}, key))), make("dd", {}, what)])),
       make("p", { class: "muted" }, "Wheel: ranks; with Ctrl: zoom time; with Shift: move in time; with Alt: zoom ranks. Drag to move."));
@@ -62,6 +63,7 @@ class App {
     else
       byId("document-view").replaceChildren(view.object.render());
     this.showControls();
+    this.current.describe?.();
     this.redraw();
     return true;
   }

@@ -16,6 +16,7 @@ class ProvenanceView {
     this.ranks = new Axis(0, schedule.ranks, Math.min(schedule.ranks, 2));
     this.chosen = undefined;
     this.parts = undefined;
+    this.allBroken = undefined;
   }
 
   /// Of rank 0, which has all parameters; results first.
@@ -71,6 +72,13 @@ class ProvenanceView {
       for (const part of all[r])
         this.paintPart(part, MAP_LEFT + part.begin * perByte, y + gap / 2, (part.end - part.begin) * perByte, Math.max(1, this.row - gap));
     }
+    if (this.round === this.schedule.rounds)
+      for (const p of this.broken().filter(one => one.buffer === this.buffer && one.rank >= first && one.rank <= last))
+        s.frame(MAP_LEFT + p.begin * perByte + 1, PROVENANCE_TOP + (p.rank - this.ranks.from) * this.row + gap / 2 + 1, Math.max(2, (p.end - p.begin) * perByte - 2), Math.max(2, this.row - gap - 2), "bad", 2);
+    if (this.chosen) {
+      const { rank, begin, end } = this.chosen;
+      s.frame(MAP_LEFT + begin * perByte, PROVENANCE_TOP + (rank - this.ranks.from) * this.row + gap / 2, Math.max(2, (end - begin) * perByte), Math.max(2, this.row - gap), "select", 2.5);
+    }
     const every = Math.max(1, Math.ceil(ticks(this.ranks.from, this.ranks.to, this.height, 18).step));
     for (let r = Math.ceil(first / every) * every; r <= last; r += every)
       s.text(`rank ${r}`, MAP_LEFT - 8, PROVENANCE_TOP + (r + 0.5 - this.ranks.from) * this.row, "text", { align: "right" });
@@ -88,9 +96,6 @@ class ProvenanceView {
     if (height > 13 && width > 22 && part.origins.length)
       s.text(part.origins.length === 1 ? `${part.origins[0].rank}` : `${part.origins.length} ranks`, x + width / 2, y + height / 2,
              part.origins.length > this.schedule.ranks / 2 ? "page" : "text", { align: "center", most: width - 4 });
-    const c = this.chosen;
-    if (c && Math.abs(y - (PROVENANCE_TOP + (c.rank - this.ranks.from) * this.row)) < 3 && part.begin < c.end && part.end > c.begin)
-      s.frame(x, y, width, height, "select", 2.5);
   }
 
   paintByteAxis(width, perByte) {
@@ -191,6 +196,8 @@ class ProvenanceView {
   }
 
   describe() {
+    if (!this.chosen)
+      return;
     const { rank, begin, end, history } = this.chosen;
     const promises = this.tracer.promises(rank, this.buffer, begin, end);
     const lines = [], budget = { lines: 300 };
@@ -233,7 +240,7 @@ class ProvenanceView {
       this.buffer = Number(event.target.value);
       this.choose(undefined);
     } }, this.buffers().map(b => make("option", { value: b.buffer, selected: b.buffer === this.buffer }, b.name)));
-    const field = (name, text) => make("input", { type: "number", min: 0, style: "width: 90px", "aria-label": text, placeholder: text, id: name });
+    const field = (name, text) => make("input", { type: "number", min: 0, style: "width: 105px", "aria-label": text, placeholder: text, id: name });
     const trace = () => {
       const [rank, begin, end] = ["trace-rank", "trace-from", "trace-to"].map(id => Math.max(0, Math.floor(Number(byId(id).value))));
       if (rank < this.schedule.ranks && begin < end)
@@ -250,6 +257,7 @@ class ProvenanceView {
 
   legend() {
     return [make("span", {}, "a colour per rank: one contribution, of that rank"), swatch("heat-high", "contributions of all ranks"), swatch("panel", "nothing yet", "line"),
+            this.broken().length ? swatch("page", `${counted(this.broken().length, "promise")} broken in the end`, "bad") : make("span", {}, "all promises are kept"),
             make("span", {}, "framed: written in this round"), make("span", {}, "round: the longest chain of messages so far; click bytes for their way")];
   }
 
@@ -277,16 +285,19 @@ class ProvenanceView {
     const { chosen } = this;
     return { round: this.round, rounds: this.schedule.rounds, buffer: this.tracer.nameOf(0, this.buffer),
              chosen: chosen ? { rank: chosen.rank, begin: chosen.begin, end: chosen.end } : null,
-             brokenPromises: this.brokenPromises() };
+             brokenPromises: this.broken().length };
   }
 
-  /// Of the final state, of all ranks.
-  brokenPromises() {
-    let broken = 0;
-    for (let r = 0; r < this.schedule.ranks; ++r)
-      for (const { buffer } of this.buffers())
-        broken += this.tracer.promises(r, buffer, 0, Infinity).filter(p => !p.isKept).length;
-    return broken;
+  /// Promises that do not hold in the end, of all ranks.
+  broken() {
+    if (this.allBroken)
+      return this.allBroken;
+    this.allBroken = [];
+    for (let rank = 0; rank < this.schedule.ranks; ++rank)
+      for (let buffer = 0; buffer < this.tracer.buffersOf(rank); ++buffer)
+        for (const p of this.tracer.promises(rank, buffer, 0, Infinity))
+          p.isKept || this.allBroken.push({ rank, buffer, begin: p.begin, end: p.end });
+    return this.allBroken;
   }
 }
 

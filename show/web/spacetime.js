@@ -10,10 +10,10 @@ class SpaceTime {
     this.runs = runs;
     this.time = new Axis(0, Math.max(1, ...runs.map(run => run.completion)) * 1.01, 10);
     this.ranks = new Axis(0, Math.max(...runs.map(run => run.schedule.ranks)), 1);
-    this.isOverlaid = false;
+    this.isOverlaid = this.canOverlay() && runs.some(run => run.kind === "measured");
     this.showsPath = true;
     this.arrows = { drawn: 0, inView: 0 };
-    runs.filter(run => !run.grid).forEach(layLanes);
+    runs.forEach(run => run.grid ? sumGrid(run.grid) : layLanes(run));
   }
 
   get surface() { return this.app.surface; }
@@ -161,13 +161,16 @@ class SpaceTime {
       this.surface.frame(left + 1, y + 1, Math.max(0.5, width - 2), height - 2, "path-fill", 2);
     if (width < 46 || height < 13)
       return;
-    const isLight = color === "receive";
-    this.surface.text(this.labelOf(run, op), left + 6, y + height / 2, isLight ? "text" : "page", { most: width - 12 });
+    this.paintLabel(run, op, left + 6, y + height / 2, width - 12, color === "receive" ? "text" : "page");
   }
 
-  labelOf(run, op) {
-    const s = run.schedule;
-    return `${s.nameOf(op)}${s.payload[op] ? `, ${bytesText(s.payload[op])}` : ""}`;
+  /// The longest of some texts that fits.
+  paintLabel(run, op, x, y, most, color) {
+    const s = run.schedule, name = s.nameOf(op);
+    const texts = [`${name}, ${bytesText(s.payload[op])}`, name, name.replace("rank ", ""), name.replace(/^\w+ (from|to) rank/, "$1")];
+    const text = texts.find(t => this.surface.context.measureText(t).width <= most);
+    if (text)
+      this.surface.text(text, x, y, color);
   }
 
   /// From the end of the send's bar to the begin of the receive's. One arrow each, or none and a count.
@@ -210,8 +213,9 @@ class SpaceTime {
     c.strokeStyle = this.surface.colors.path;
     c.lineWidth = 2;
     c.beginPath();
+    const bottom = row > 20 && !this.isRaster ? 1 - Math.min(6, row * 0.14) / row : 0.5; // below the bars' texts
     forEachStep(run, step => {
-      const y = panel.top + (step.rank + 0.5 - this.ranks.from) * row;
+      const y = panel.top + (step.rank + bottom - this.ranks.from) * row;
       c.lineTo(this.x(step.begin), y);
       c.lineTo(this.x(step.end), y);
     });

@@ -85,18 +85,26 @@ function addShares(run, rank, from, to, width, shares, weight) {
   }
 }
 
+/// Per activity and row, what all columns before one amount to: columns + 1 numbers per row.
+function sumGrid(grid) {
+  grid.sums = grid.shares.map(shares => {
+    const sums = new Float32Array(grid.rows * (grid.columns + 1));
+    for (let row = 0; row < grid.rows; ++row)
+      for (let column = 0, at = row * (grid.columns + 1), sum = 0; column < grid.columns; ++column)
+        sums[at + column + 1] = sum += shares[row * grid.columns + column];
+    return sums;
+  });
+}
+
 /// The same of a grid: rows of ranks, columns of time.
 function addGridShares(grid, row, from, to, width, shares, weight) {
-  const perPixel = (to - from) / width;
+  const perPixel = (to - from) / width / grid.nsPerColumn, begin = row * (grid.columns + 1), last = grid.columns;
   for (let x = 0; x < width; ++x) {
-    const a = Math.floor((from + x * perPixel) / grid.nsPerColumn);
-    const b = Math.min(grid.columns - 1, Math.max(a, Math.ceil((from + (x + 1) * perPixel) / grid.nsPerColumn) - 1));
-    for (let activity = 0; activity < 3; ++activity) {
-      let sum = 0;
-      for (let column = a; column <= b; ++column)
-        sum += grid.shares[activity][row * grid.columns + column];
-      shares[activity * width + x] += sum / (255 * (b - a + 1)) * weight;
-    }
+    const at = from / grid.nsPerColumn + x * perPixel;
+    const a = Math.min(last - 1, at | 0), b = Math.min(last, Math.max(a + 1, Math.ceil(at + perPixel)));
+    const scale = weight / (255 * (b - a));
+    for (let activity = 0; activity < 3; ++activity)
+      shares[activity * width + x] += (grid.sums[activity][begin + b] - grid.sums[activity][begin + a]) * scale;
   }
 }
 

@@ -39,7 +39,7 @@ function make(tag, attributes = {}, ...children) {
     else if (value !== false && value !== undefined)
       element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat().filter(child => child !== undefined && child !== null));
+  element.append(...children.flat(Infinity).filter(child => child !== undefined && child !== null));
   return element;
 }
 

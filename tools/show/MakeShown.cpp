@@ -115,8 +115,8 @@ private:
     shown.bytes = job_.plan.bytes;
     shown.numOps = workload.numOps;
     shown.messages = workload.messages;
-    shown.volume = static_cast<uint64_t>(workload.bytes);
     shown.matrix = matrixOf(workload);
+    shown.volume = shown.matrix.volume();
     shown.topology = std::make_shared<Topology>(*job_.plan.topology);
     shown.files = workload.files;
     shown.textAt = [&source = source_, target = target_](const SourceLoc &loc) {
