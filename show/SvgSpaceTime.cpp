@@ -102,7 +102,7 @@ private:
 
   /// Shades: shares of the time of all ranks of a row.
   void drawGrid(const ShownRun &run, const ShownSchedule &of) {
-    constexpr uint32_t kRows = 150, kColumns = 220;
+    constexpr uint32_t kRows = 100, kColumns = 150;
     Grid grid = run.grid ? *run.grid : gridOf(*of.ops, *run.times, run.completion);
     Grid::Shades shades = grid.shades(kRows, kColumns);
     double height = row_ * of.ranks / shades.rows;

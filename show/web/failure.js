@@ -41,14 +41,30 @@ class FailureView extends PlaneView {
     this.at = new Map(this.nodes.map(node => [node.op, node]));
   }
 
+  /// Of a failure that names no ops: what ranks hold in the end, and the way of the wrong bytes.
+  get bytes() {
+    if (this.nodes.length || this.schedule.whyNotTraced)
+      return undefined;
+    if (this.bytesOf !== this.failure) {
+      this.bytesOf = this.failure;
+      this.bytesView = new ProvenanceView(this.app);
+      const ranks = this.failure.steps.map(step => step.rank);
+      const wrong = this.bytesView.broken().find(p => ranks.includes(p.rank));
+      if (wrong)
+        this.bytesView.mark(wrong);
+    }
+    return this.bytesView;
+  }
+
+  paint() { this.bytes ? this.bytes.paint() : super.paint(); }
+
   box() {
     return { left: -90, top: -20, right: Math.max(200, ...this.nodes.map(n => n.x + FAILURE_NODE)), bottom: Math.max(60, ...this.nodes.map(n => n.y + 50)) };
   }
 
   draw() {
     if (!this.nodes.length)
-      return this.surface.text("This failure is about bytes that no op wrote: the panel has the promises that are broken, and their history.",
-                               30, 40, "muted", { most: this.surface.width - 60 });
+      return this.surface.text("This failure names no ops; the panel has what the verifier says.", 30, 40, "muted", { most: this.surface.width - 60 });
     const { plane, schedule: s } = this;
     this.surface.font(Math.max(9, 12 * plane.scale));
     this.rows.forEach((rank, row) => this.surface.text(`rank ${rank}`, plane.x(-80), plane.y(row * FAILURE_ROW + 22), "muted"));
@@ -107,6 +123,8 @@ class FailureView extends PlaneView {
   }
 
   hover(x, y) {
+    if (this.bytes)
+      return this.bytes.hover(x, y);
     const op = this.hit(x, y);
     if (op === undefined)
       return this.app.details.hideTip();
@@ -136,8 +154,8 @@ class FailureView extends PlaneView {
         for (const p of tracer.promises(rank, buffer, 0, Infinity).filter(one => !one.isKept))
           items.push(make("li", {}, make("a", { role: "button", tabindex: "0", onclick: () => {
             this.app.open("provenance");
-            this.app.current.buffer = buffer;
-            this.app.current.choose(rank, p.begin, p.end);
+            this.app.current.mark({ rank, buffer, begin: p.begin, end: p.end });
+            this.app.current.describe();
           } }, `rank ${rank}, ${tracer.nameOf(rank, buffer)}, bytes ${countText(p.begin)} to ${countText(p.end)}`)));
     return items.length ? [make("h2", {}, "broken promises, and the history of their bytes"), make("ul", {}, items.slice(0, 40)),
                            items.length > 40 ? make("p", { class: "muted" }, `${items.length - 40} more`) : null] : null;
@@ -152,10 +170,12 @@ class FailureView extends PlaneView {
     } }, failures.map((f, i) => make("option", { value: i, selected: i === this.index }, `${i + 1}: ${f.proof}: ${f.message.slice(0, 80)}`))))];
   }
 
-  state() { return { proof: this.failure.proof, steps: this.steps.length, nodes: this.nodes.length, failures: this.app.doc.failures.length }; }
+  state() { return { proof: this.failure.proof, steps: this.steps.length, marked: this.bytes?.chosen?.rank ?? null, nodes: this.nodes.length, failures: this.app.doc.failures.length }; }
 }
 
 function failureLegend(view) {
+  if (view.bytes)
+    return view.bytes.legend();
   const red = { deadlock: "waits for, all around the cycle", races: "the order that is missing" }[view.failure.proof];
   return [swatch("page", "named by the failure", "bad"), red ? swatch("bad", red) : null, swatch("arrow", "requires"), swatch("receive", "message")].filter(Boolean);
 }

@@ -94,7 +94,7 @@ class ProvenanceView {
     if (isNew && height > 5 && width > 5)
       s.frame(x + 1.5, y + 1.5, width - gap - 3, height - 3, "text", 1.5);
     if (height > 13 && width > 22 && part.origins.length)
-      s.text(part.origins.length === 1 ? `${part.origins[0].rank}` : `${part.origins.length} ranks`, x + width / 2, y + height / 2,
+      s.text(part.origins.length === 1 ? `${part.origins[0].rank}` : width > 60 ? `${part.origins.length} ranks` : `${part.origins.length}x`, x + width / 2, y + height / 2,
              part.origins.length > this.schedule.ranks / 2 ? "page" : "text", { align: "center", most: width - 4 });
   }
 
@@ -187,11 +187,17 @@ class ProvenanceView {
     if (rank === undefined) {
       this.chosen = undefined;
       this.app.details.showOverview();
-    } else {
-      const counts = op => this.schedule.round[op] <= this.round;
-      this.chosen = { rank, begin, end, round: this.round, history: this.tracer.history(rank, this.buffer, begin, end, Infinity, counts) };
-      this.describe();
+      return this.app.redraw();
     }
+    this.mark({ rank, buffer: this.buffer, begin, end });
+    this.describe();
+  }
+
+  /// Shows the way of bytes.
+  mark({ rank, buffer, begin, end }) {
+    this.buffer = buffer;
+    const counts = op => this.schedule.round[op] <= this.round;
+    this.chosen = { rank, begin, end, round: this.round, history: this.tracer.history(rank, buffer, begin, end, Infinity, counts) };
     this.app.redraw();
   }
 

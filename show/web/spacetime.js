@@ -13,7 +13,10 @@ class SpaceTime {
     this.isOverlaid = this.canOverlay() && runs.some(run => run.kind === "measured");
     this.showsPath = true;
     this.arrows = { drawn: 0, inView: 0 };
-    runs.forEach(run => run.grid ? sumGrid(run.grid) : layLanes(run));
+    for (const run of runs) {
+      run.grid ? sumGrid(run.grid) : layLanes(run);
+      run.summary = run.grid || summarize(run);
+    }
   }
 
   get surface() { return this.app.surface; }
@@ -104,6 +107,7 @@ class SpaceTime {
     const { ratio, rgb } = this.surface;
     const width = Math.floor(this.plotWidth * ratio), height = Math.max(1, Math.floor(panel.height * ratio));
     const image = this.surface.context.createImageData(width, height);
+    const pixels = new Uint32Array(image.data.buffer);
     const shares = new Float32Array(3 * width);
     const perPixel = this.ranks.length / height;
     let last = "";
@@ -112,10 +116,10 @@ class SpaceTime {
       const part = this.rowHeight(panel) >= LEAST_ROW ? Math.floor(from % 1 * panel.runs.length) : y % panel.runs.length;
       const run = panel.runs[part];
       const a = Math.floor(from), b = Math.max(a, Math.ceil(from + perPixel) - 1);
-      const line = image.data.subarray(4 * width * y, 4 * width * (y + 1));
+      const line = pixels.subarray(width * y, width * (y + 1));
       const key = `${part} ${a} ${b}`;
       if (key === last) {
-        line.set(image.data.subarray(4 * width * (y - 1), 4 * width * y));
+        line.set(pixels.subarray(width * (y - 1), width * y));
         continue;
       }
       last = key;
@@ -127,14 +131,15 @@ class SpaceTime {
   }
 
   addLine(run, firstRank, lastRank, width, shares) {
-    if (!run.grid) {
+    const grid = run.grid || (run.summary && this.time.length / width >= run.summary.nsPerColumn ? run.summary : undefined);
+    if (!grid) {
       for (let r = firstRank; r <= lastRank; ++r)
         addShares(run, r, this.time.from, this.time.to, width, shares, 1 / (lastRank - firstRank + 1));
       return;
     }
-    const a = Math.floor(firstRank / run.grid.ranksPerRow), b = Math.floor(lastRank / run.grid.ranksPerRow);
+    const a = Math.floor(firstRank / grid.ranksPerRow), b = Math.floor(lastRank / grid.ranksPerRow);
     for (let row = a; row <= b; ++row)
-      addGridShares(run.grid, row, this.time.from, this.time.to, width, shares, 1 / (b - a + 1));
+      addGridShares(grid, row, this.time.from, this.time.to, width, shares, 1 / (b - a + 1));
   }
 
   paintBars(panel, from, to) {
@@ -381,6 +386,9 @@ class SpaceTime {
 function forEachStep(run, see) {
   if (run.grid)
     return run.path.forEach(see);
-  for (const op of run.pathOps)
-    see({ rank: run.schedule.rank[op], begin: run.begin[op], end: run.begin[op] + run.took[op], op });
+  for (const op of run.pathOps) {
+    // A measured receive waits from its post on: it is on the path from the start of its send.
+    const from = run.kind === "measured" && run.after[op] !== NONE ? Math.max(run.begin[op], run.begin[run.after[op]]) : run.begin[op];
+    see({ rank: run.schedule.rank[op], begin: from, end: run.begin[op] + run.took[op], op });
+  }
 }

@@ -85,6 +85,29 @@ function addShares(run, rank, from, to, width, shares, weight) {
   }
 }
 
+const SUMMED_OPS = 100000, SUMMED_COLUMNS = 2048;
+
+/// A grid with a row per rank, for pictures of so many ops that summing them anew takes longer than a
+/// frame; undefined for fewer. It serves where a pixel is as long as a column.
+function summarize(run) {
+  const { ranks, size } = run.schedule;
+  if (size < SUMMED_OPS)
+    return undefined;
+  const columns = SUMMED_COLUMNS, end = Math.max(1, run.completion);
+  const grid = { rows: ranks, columns, ranksPerRow: 1, nsPerColumn: end / columns };
+  grid.shares = [0, 1, 2].map(() => new Float32Array(ranks * columns));
+  const line = new Float32Array(3 * columns);
+  for (let r = 0; r < ranks; ++r) {
+    line.fill(0);
+    addShares(run, r, 0, end, columns, line, 255);
+    for (let activity = 0; activity < 3; ++activity)
+      grid.shares[activity].set(line.subarray(activity * columns, (activity + 1) * columns), r * columns);
+  }
+  sumGrid(grid);
+  grid.shares = undefined;
+  return grid;
+}
+
 /// Per activity and row, what all columns before one amount to: columns + 1 numbers per row.
 function sumGrid(grid) {
   grid.sums = grid.shares.map(shares => {
@@ -99,29 +122,33 @@ function sumGrid(grid) {
 /// The same of a grid: rows of ranks, columns of time.
 function addGridShares(grid, row, from, to, width, shares, weight) {
   const perPixel = (to - from) / width / grid.nsPerColumn, begin = row * (grid.columns + 1), last = grid.columns;
+  const [sends, receives, locals] = grid.sums;
+  let at = from / grid.nsPerColumn;
   for (let x = 0; x < width; ++x) {
-    const at = from / grid.nsPerColumn + x * perPixel;
-    const a = Math.min(last - 1, at | 0), b = Math.min(last, Math.max(a + 1, Math.ceil(at + perPixel)));
+    let a = at | 0, b = at + perPixel + 0.999999 | 0;
+    a = a < last ? a : last - 1;
+    b = b > last ? last : b > a ? b : a + 1;
     const scale = weight / (255 * (b - a));
-    for (let activity = 0; activity < 3; ++activity)
-      shares[activity * width + x] += (grid.sums[activity][begin + b] - grid.sums[activity][begin + a]) * scale;
+    shares[x] += (sends[begin + b] - sends[begin + a]) * scale;
+    shares[width + x] += (receives[begin + b] - receives[begin + a]) * scale;
+    shares[2 * width + x] += (locals[begin + b] - locals[begin + a]) * scale;
+    at += perPixel;
   }
 }
 
-/// Fills a line of pixels (four bytes each) with what `shares` amount to.
+/// Fills a line of pixels (words, little endian: red in the lowest byte) with what `shares` amount to.
 function colorLine(shares, width, rgb, pixels) {
-  const [page, send, receive, local] = [rgb.page, rgb.send, rgb.receive, rgb.local];
+  const [p0, p1, p2] = rgb.page, [s0, s1, s2] = rgb.send, [r0, r1, r2] = rgb.receive, [l0, l1, l2] = rgb.local;
+  const empty = 0xff000000 | p2 << 16 | p1 << 8 | p0;
   for (let x = 0; x < width; ++x) {
-    let s = shares[x], r = shares[width + x], l = shares[2 * width + x];
-    const sum = s + r + l;
+    const s = shares[x], r = shares[width + x], l = shares[2 * width + x], sum = s + r + l;
+    if (sum <= 0) {
+      pixels[x] = empty;
+      continue;
+    }
     // A little is seen as something, all of it as all.
-    const full = sum <= 0 ? 0 : Math.min(1, Math.max(0.25, sum));
-    const unit = sum > 0 ? full / sum : 0;
-    s *= unit;
-    r *= unit;
-    l *= unit;
-    for (let c = 0; c < 3; ++c)
-      pixels[4 * x + c] = page[c] * (1 - full) + send[c] * s + receive[c] * r + local[c] * l;
-    pixels[4 * x + 3] = 255;
+    const full = sum > 1 ? 1 : sum < 0.25 ? 0.25 : sum, unit = full / sum, rest = 1 - full;
+    pixels[x] = 0xff000000 | p2 * rest + (s2 * s + r2 * r + l2 * l) * unit << 16 |
+                p1 * rest + (s1 * s + r1 * r + l1 * l) * unit << 8 | p0 * rest + (s0 * s + r0 * r + l0 * l) * unit;
   }
 }

@@ -323,7 +323,7 @@ class Browser(unittest.TestCase):
         with open(source, "w", encoding="utf-8") as file:
             file.write(text.replace("0..ranks - 1 {", "0..ranks - 2 {"))
         self.page("verify", source, "--ranks", "4", "--bytes", "4", "--show", expect=1)
-        self.assertEqual(self.state()["proof"], "writes")
+        self.assertEqual((self.state()["proof"], self.state()["marked"]), ("writes", 0))
         self.js("colldsl.open('provenance')")
         self.assertEqual(self.state()["brokenPromises"], 4)
 
