@@ -23,7 +23,7 @@ Engine<kPlain>::Engine(Workload &workload, const SimulateOptions &options)
   if (options.record)
     recorder_.emplace(workload.vertices.size(), hosts_, clocks_.size());
   if (options.network.kind != NetworkOptions::Kind::None)
-    network_.emplace(options.network);
+    network_.emplace(options.network, options.record);
   if (options.receiveSlots > 0)
     slots_.resize(hosts_);
 }

@@ -77,6 +77,8 @@ template <bool kPlain> Result<Outcome> Engine<kPlain>::outcome() {
   outcome.events = outcome.ops + outcome.messages;
   if (recorder_)
     outcome.recording = recorder_->take();
+  if (network_)
+    outcome.links = network_->loads();
   return outcome;
 }
 

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
+#include <tuple>
 
 namespace colldsl::sim {
 namespace {
@@ -107,7 +109,7 @@ Result<NetworkOptions> parseNetwork(std::string_view text, PerByte usualG) {
   return options;
 }
 
-Network::Network(const NetworkOptions &options) : options_(options) {
+Network::Network(const NetworkOptions &options, bool isRecorded) : options_(options) {
   uint64_t nodes = options.numNodes(), below = 1;
   if (options.kind == NetworkOptions::Kind::Torus) {
     for (uint32_t dim : options.dims) {
@@ -115,6 +117,7 @@ Network::Network(const NetworkOptions &options) : options_(options) {
       below *= dim;
     }
     freeAt_.resize(nodes * 2 * options.dims.size());
+    loads_.resize(isRecorded ? freeAt_.size() : 0);
     return;
   }
   // Level l of a fat tree: nodes / stride_[l] subtrees with ways_[l] links up and as many down.
@@ -132,6 +135,7 @@ Network::Network(const NetworkOptions &options) : options_(options) {
     thinner = std::min<uint64_t>(thinner, kMaxNodes);
   }
   freeAt_.resize(2 * links);
+  loads_.resize(isRecorded ? freeAt_.size() : 0);
 }
 
 Network::Link Network::torusLink(uint32_t at, uint32_t to) const {
@@ -167,8 +171,23 @@ Network::Link Network::treeLink(uint32_t at, uint32_t to) const {
 Network::Step Network::forward(uint32_t at, uint32_t to, uint64_t now, uint64_t bytes) {
   Link link = options_.kind == NetworkOptions::Kind::Torus ? torusLink(at, to) : treeLink(at, to);
   uint64_t begin = std::max(now, freeAt_[link.index]);
-  freeAt_[link.index] = begin + options_.G.times(bytes);
+  uint64_t takes = options_.G.times(bytes);
+  freeAt_[link.index] = begin + takes;
+  if (!loads_.empty()) {
+    LinkLoad &load = loads_[link.index];
+    load = {at, link.next, load.messages + 1, load.bytes + bytes, load.busyNs + takes};
+  }
   return {link.next, begin + options_.hopNs};
+}
+
+std::vector<LinkLoad> Network::loads() const {
+  std::vector<LinkLoad> used;
+  std::copy_if(loads_.begin(), loads_.end(), std::back_inserter(used),
+               [](const LinkLoad &load) { return load.messages > 0; });
+  std::sort(used.begin(), used.end(), [](const LinkLoad &a, const LinkLoad &b) {
+    return std::tie(a.from, a.to) < std::tie(b.from, b.to);
+  });
+  return used;
 }
 
 } // namespace colldsl::sim

@@ -30,9 +30,18 @@ struct NetworkOptions {
 /// (100), G=NS (usualG), for fat trees taper=N (1).
 Result<NetworkOptions> parseNetwork(std::string_view text, PerByte usualG);
 
+/// What went over one link, one way.
+struct LinkLoad {
+  uint32_t from = 0, to = 0; ///< nodes and switches, see Network::Step
+  uint64_t messages = 0;
+  uint64_t bytes = 0;
+  uint64_t busyNs = 0;
+};
+
 class Network {
 public:
-  explicit Network(const NetworkOptions &options);
+  /// isRecorded: loads() counts.
+  Network(const NetworkOptions &options, bool isRecorded);
 
   /// Nodes and switches have numbers; nodes come first.
   struct Step {
@@ -44,6 +53,10 @@ public:
   Step forward(uint32_t at, uint32_t to, uint64_t now, uint64_t bytes);
 
   const PerByte &G() const { return options_.G; }
+
+  /// Of the links that carried messages, by their ends. Nodes have the numbers below numNodes(),
+  /// then come the switches, from the lowest level up.
+  std::vector<LinkLoad> loads() const;
 
 private:
   struct Link {
@@ -59,6 +72,7 @@ private:
   std::vector<uint64_t> ways_;   ///< tree, per level: links up from each subtree
   std::vector<uint64_t> positionBegin_, linkBegin_; ///< tree, per level
   std::vector<uint64_t> freeAt_;                    ///< per link
+  std::vector<LinkLoad> loads_;                     ///< per link; empty: not recorded
 };
 
 } // namespace colldsl::sim

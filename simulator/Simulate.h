@@ -21,7 +21,7 @@ struct SimulateOptions {
   uint32_t receiveSlots = 0; ///< messages on their way to one rank at most; 0: any number
   NetworkOptions network;
   uint64_t seed = 0;
-  bool record = false; ///< fill Outcome::recording
+  bool record = false; ///< fill Outcome::recording and links
   /// Called now and then while it runs, with what is done so far: events, as Outcome counts them,
   /// and the time that it has come to. Empty: no calls.
   std::function<void(uint64_t events, uint64_t ns)> watch;
@@ -34,6 +34,7 @@ struct Outcome {
   uint64_t ops = 0;
   uint64_t messages = 0;
   std::optional<Recording> recording;
+  std::vector<LinkLoad> links; ///< of the network, those that carried messages
 };
 
 /// Runs the workload to its end; it cannot be run again. Deterministic: the same arguments

@@ -1,27 +1,8 @@
 # Writes a C++ file that holds texts: the standard library as colldsl carries it.
 #
 #   cmake -D OUTPUT=FILE.cpp -D FILES=a.coll,b.coll -D RULES=a.rules -P Embed.cmake
-#
-# A text becomes short raw string literals side by side, because compilers bound the length
-# of one (MSVC at 16 KiB).
 cmake_minimum_required(VERSION 3.25)
-set(piece_size 8000)
-
-function(append_literals path out)
-  file(READ "${path}" rest)
-  string(FIND "${rest}" ")coll\"" clash)
-  if(NOT clash EQUAL -1)
-    message(FATAL_ERROR "${path}: contains the end of a raw string, )coll\"")
-  endif()
-  set(literals "")
-  while(NOT rest STREQUAL "")
-    string(SUBSTRING "${rest}" 0 ${piece_size} piece)
-    string(LENGTH "${piece}" length)
-    string(SUBSTRING "${rest}" ${length} -1 rest)
-    string(APPEND literals "\n     R\"coll(${piece})coll\"sv")
-  endwhile()
-  set(${out} "${literals}" PARENT_SCOPE)
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/../cmake/TextLiterals.cmake)
 
 set(entries "")
 string(REPLACE "," ";" paths "${FILES}")

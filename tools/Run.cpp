@@ -6,10 +6,12 @@
 #include "tools/options/Json.h"
 #include "tools/options/Lists.h"
 #include "tools/options/Table.h"
+#include "tools/output/WriteFile.h"
 #include "tools/run/Barrier.h"
 #include "tools/run/JoinLauncher.h"
 #include "tools/run/Launch.h"
 #include "tools/run/Times.h"
+#include "tools/run/Trace.h"
 #include "tools/verify/Proofs.h"
 #include "wireup/Allgatherv.h"
 
@@ -36,6 +38,7 @@ struct Settings {
   bool json = false;
   bool isStrict = false;
   bool isShared = false;
+  std::string trace;
 
   void addTo(Options &options);
 };
@@ -90,6 +93,10 @@ void Settings::addTo(Options &options) {
   options.addNumber("--max-ranks", "N", "ranks that this machine may start (default: 4096)",
                     maxRanks, 1);
   options.addNumber("--seed", "N", "of lengths of blocks, and of the fake transport", launch.seed);
+  options.addText("--trace", "FILE",
+                  "write when each op of the last call ran, for `colldsl show --trace`, Perfetto\n"
+                  "and chrome://tracing; of one schedule, on ranks that run itself starts",
+                  trace);
   options.addFlag("--json", "print one JSON object", json);
 }
 
@@ -245,6 +252,7 @@ private:
     task.iterations = settings_.iterations;
     task.timeout = std::chrono::seconds(settings_.timeoutSeconds);
     task.isShared = settings_.isShared;
+    task.isTraced = !settings_.trace.empty();
     task.transferPolicy = settings_.isStrict ? TransferPolicy::Refuse : TransferPolicy::Report;
     Result<std::vector<RankReport>> reports = launch(task, settings_.launch);
     if (!reports)
@@ -257,7 +265,18 @@ private:
       row.transfers.add(report.transfers);
     }
     row.times = summarize(ns);
-    return true;
+    return saveTrace(target, schedule, sizes, *reports);
+  }
+
+  bool saveTrace(const Source::Target &target, const Schedule &schedule,
+                 const std::vector<Sizes> &sizes, const std::vector<RankReport> &reports) const {
+    if (settings_.trace.empty())
+      return true;
+    Status status = writeFile(settings_.trace, [&](llvm::raw_ostream &out) {
+      writeRunTrace(target.name, schedule, sizes, reports, out);
+      return Status();
+    });
+    return status || printError(status.message());
   }
 
   static bool reportFailure(const Source::Target &target, const Diagnostic &error) {
@@ -412,6 +431,12 @@ Exit runCommand(Arguments arguments) {
     return Exit::Failure;
   if (launcher && !allChose(*launcher, targets, *source))
     return Exit::Failure;
+  if (!settings.trace.empty() && targets.size() > 1)
+    return options.refuse("--trace: one schedule at a time; there are " +
+                          llvm::Twine(targets.size()));
+  if (!settings.trace.empty() && launcher)
+    return options.refuse("--trace: ranks that a launcher started may be on several machines, "
+                          "whose clocks differ; let run start them");
   Runner runner(*source, settings);
   std::vector<Row> rows;
   for (const Source::Target &target : targets)

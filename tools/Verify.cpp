@@ -1,9 +1,11 @@
 #include "tools/Commands.h"
 #include "tools/input/Functions.h"
+#include "tools/input/Messages.h"
 #include "tools/options/Json.h"
 #include "tools/options/Lists.h"
 #include "tools/options/Progress.h"
 #include "tools/options/Workers.h"
+#include "tools/show/FailurePage.h"
 #include "tools/verify/Summary.h"
 
 #include <algorithm>
@@ -17,6 +19,7 @@ struct Settings {
   bool stdlib = false;
   bool json = false;
   uint32_t shown = 1; ///< counterexamples per collective
+  std::string page;   ///< of the first counterexample
 
   void addTo(Options &options);
 };
@@ -67,7 +70,11 @@ void Settings::addTo(Options &options) {
                     "with finite buffers (default: 8)",
                     proofs.verify.channelSlots);
   options.addNumber("--seed", "N", "of the lengths of blocks known at call time only", proofs.seed);
-  options.addNumber("--show", "N", "counterexamples per collective (default: 1)", shown);
+  options.addNumber("--counterexamples", "N", "that are printed per collective (default: 1)",
+                    shown);
+  options.addText("--show", "FILE",
+                  "write the first counterexample as a page for a browser, and print its name",
+                  page);
   options.addNumber("--max-failures", "N", "failures per counterexample (default: 10)",
                     proofs.verify.maxFailures, 1);
   options.addFlag("--json", "print one JSON object", json);
@@ -132,11 +139,30 @@ std::optional<Summary> proveOne(Proofs &proofs, const Source &source, const Sour
   return summary;
 }
 
+/// Nothing: the verifier refused none of them. Else whether the page was written; mistakes are
+/// reported.
+std::optional<bool> showFirst(const Summary &summary, const Source &source, const Proofs &proofs,
+                              const Settings &settings) {
+  for (size_t i = 0; i < summary.tasks.size(); ++i) {
+    if (summary.outcomes[i].kind != ProofOutcome::Kind::Refused)
+      continue;
+    Status status = writeFailurePage(settings.page, source, summary.target, proofs,
+                                     summary.tasks[i], settings.proofs);
+    if (!status)
+      return printError(status.message());
+    if (settings.page != "-" && !settings.json)
+      llvm::outs() << settings.page << "\n";
+    return true;
+  }
+  return std::nullopt;
+}
+
 Exit proveAll(Source &source, const std::vector<Source::Target> &targets,
               const Settings &settings) {
   Proofs proofs(source, settings.schedule, settings.proofs);
   size_t count = 0, refused = 0;
   bool ok = true;
+  std::optional<bool> shown; ///< the page
   llvm::json::Array collectives;
   for (const Source::Target &target : targets) {
     std::optional<Summary> summary = proveOne(proofs, source, target, settings);
@@ -149,7 +175,13 @@ Exit proveAll(Source &source, const std::vector<Source::Target> &targets,
       collectives.push_back(toJson(*summary, source));
     else
       print(*summary, source, settings.shown);
+    if (!settings.page.empty() && !shown)
+      shown = showFirst(*summary, source, proofs, settings);
   }
+  if (!settings.page.empty() && !shown && !settings.json)
+    llvm::errs() << "colldsl: note: no schedule was refused, " << settings.page
+                 << " was not written\n";
+  ok &= shown.value_or(true);
   ok &= count > 0; // nothing is no proof
   if (settings.json)
     printJson(llvm::json::Object{{"ok", ok},

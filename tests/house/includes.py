@@ -32,6 +32,7 @@ ALLOWED = {
     "api": ["ir", "topology", "program", "wireup", "transports", "executor", "runtime", "stdlib",
             "colldsl"],
     "mpi": ["ir", "topology", "stdlib", "wireup", "transports", "protocol", "executor", "runtime"],
+    "show": ["instantiate", "ir", "simulator", "topology", "verifier"],
     "include": ["colldsl"],
     "examples": ["colldsl"],
 }
@@ -45,7 +46,7 @@ OVER_ANY_WIRE = ["SendSide.h", "ReceiveSide.h", "ReceiveRendezvous.h", "PlanChan
 LIBRARIES = {
     "ANTLR": (r"antlr4-runtime|Coll(Lexer|Parser|Visitor|BaseVisitor|Listener|BaseListener)\.h",
               ["compiler", "tools"]),
-    "LLVM": (r"llvm/|llvm-c/", ["compiler", "tools"]),
+    "LLVM": (r"llvm/|llvm-c/", ["compiler", "show", "tools"]),
     "hwloc": (r"hwloc", ["topology"]),
     "libfabric": (r"rdma/", ["transports"]),
     "libibverbs": (r"infiniband/", ["transports"]),

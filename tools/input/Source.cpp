@@ -375,6 +375,19 @@ std::string Source::render(llvm::ArrayRef<Diagnostic> diagnostics, const Target 
   return text;
 }
 
+std::string Source::lineAt(const SourceLoc &loc, const Target &target) const {
+  llvm::StringRef text;
+  if (!target.schedule) {
+    text = compilation_->sourceText(loc.file);
+  } else if (loc.file < target.schedule->files.size()) {
+    auto it = inputs_.find(target.schedule->files[loc.file]);
+    text = it == inputs_.end() ? "" : it->second->getBuffer();
+  }
+  for (uint32_t line = 1; line < loc.line; ++line)
+    text = text.split('\n').second;
+  return text.split('\n').first.trim().str();
+}
+
 std::string Source::renderInInputs(const Diagnostic &d,
                                    const std::vector<std::string> &files) const {
   return renderInFiles(d, files, [&](llvm::StringRef file) {

@@ -72,6 +72,10 @@ public:
   /// The same, on stderr. Returns false.
   bool report(llvm::ArrayRef<Diagnostic> diagnostics, const Target &target) const;
 
+  /// The line of the source that a target's ops name, without what surrounds it; "" where the text
+  /// is not at hand.
+  std::string lineAt(const SourceLoc &loc, const Target &target) const;
+
 private:
   struct File {
     std::string name;

@@ -15,6 +15,25 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::align_val_t kAlignment{64};
 
+/// Notes when the ops of a run began and ended.
+class Tracing final : public Observer {
+public:
+  explicit Tracing(uint32_t ops) : times_(ops) {}
+  void runStarted() override {}
+  void opStarted(OpId op) override { times_[index(op)].begin = now(); }
+  void opFinished(OpId op) override { times_[index(op)].end = now(); }
+  void runFinished() override {}
+  std::vector<OpTimes> take() { return std::move(times_); }
+
+private:
+  static uint64_t now() {
+    std::chrono::nanoseconds time = Clock::now().time_since_epoch();
+    return static_cast<uint64_t>(time.count());
+  }
+
+  std::vector<OpTimes> times_;
+};
+
 class RankRun {
 public:
   RankRun(const RunTask &task, Endpoint &endpoint)
@@ -104,10 +123,15 @@ private:
     if (Status s = runPlan(*barrier_); !s)
       return Status::error("waiting to begin call " + std::to_string(call + 1) + ": " +
                            s.message());
+    bool isTraced = task_.isTraced && call + 1 == task_.warmup + task_.iterations;
+    Tracing tracing(isTraced ? task_.schedule->ranks[index(rank_)].size() : 0);
+    plan_->setObserver(isTraced ? &tracing : nullptr);
     Clock::time_point begin = Clock::now();
     if (Status s = runPlan(*plan_); !s)
       return s;
     Clock::time_point end = Clock::now();
+    plan_->setObserver(nullptr);
+    report_.trace = tracing.take();
     if (call >= task_.warmup)
       report_.ns.push_back(std::chrono::nanoseconds(end - begin).count());
     if (task_.schedule->hasContract && report_.wrong.empty())
@@ -164,27 +188,36 @@ private:
 } // namespace
 
 std::vector<std::byte> RankReport::pack() const {
-  constexpr size_t kHead = sizeof(uint64_t) + sizeof(TransferReport);
-  uint64_t calls = ns.size();
-  std::vector<std::byte> bytes(kHead + calls * sizeof(int64_t) + wrong.size());
-  std::memcpy(bytes.data(), &calls, sizeof calls);
-  std::memcpy(&bytes[sizeof calls], &transfers, sizeof transfers);
-  if (calls > 0)
-    std::memcpy(&bytes[kHead], ns.data(), calls * sizeof(int64_t));
-  std::memcpy(bytes.data() + (bytes.size() - wrong.size()), wrong.data(), wrong.size());
+  std::vector<std::byte> bytes;
+  auto append = [&](const void *data, size_t size) {
+    auto begin = static_cast<const std::byte *>(data);
+    bytes.insert(bytes.end(), begin, begin + size);
+  };
+  uint64_t calls = ns.size(), ops = trace.size();
+  append(&calls, sizeof calls);
+  append(&ops, sizeof ops);
+  append(&transfers, sizeof transfers);
+  append(ns.data(), calls * sizeof(int64_t));
+  append(trace.data(), ops * sizeof(OpTimes));
+  append(wrong.data(), wrong.size());
   return bytes;
 }
 
 RankReport RankReport::unpack(std::span<const std::byte> bytes) {
   RankReport report;
-  uint64_t calls = 0;
-  std::memcpy(&calls, bytes.data(), sizeof calls);
+  auto take = [&](void *into, size_t size) {
+    if (size > 0)
+      std::memcpy(into, bytes.data(), size);
+    bytes = bytes.subspan(size);
+  };
+  uint64_t calls = 0, ops = 0;
+  take(&calls, sizeof calls);
+  take(&ops, sizeof ops);
+  take(&report.transfers, sizeof report.transfers);
   report.ns.resize(calls);
-  std::memcpy(&report.transfers, &bytes[sizeof calls], sizeof report.transfers);
-  bytes = bytes.subspan(sizeof calls + sizeof report.transfers);
-  if (calls > 0)
-    std::memcpy(report.ns.data(), bytes.data(), calls * sizeof(int64_t));
-  bytes = bytes.subspan(calls * sizeof(int64_t));
+  take(report.ns.data(), calls * sizeof(int64_t));
+  report.trace.resize(ops);
+  take(report.trace.data(), ops * sizeof(OpTimes));
   report.wrong.assign(reinterpret_cast<const char *>(bytes.data()), bytes.size());
   return report;
 }

@@ -19,14 +19,21 @@ struct RunTask {
   std::chrono::nanoseconds timeout = kForever; ///< of one call
   bool isShared =
       false; ///< buffers are in memory that the ranks of a machine share, if there is some
+  bool isTraced = false; ///< RankReport::trace of the last call
   TransferPolicy transferPolicy = TransferPolicy::Report;
+};
+
+/// When an op ran, in ns of the machine's steady clock, which all ranks there have in common.
+struct OpTimes {
+  uint64_t begin = 0, end = 0;
 };
 
 /// The report of one rank.
 struct RankReport {
   std::vector<int64_t> ns; ///< per timed call
   TransferReport transfers;
-  std::string wrong; ///< what is wrong with the data of the first call that was wrong
+  std::vector<OpTimes> trace; ///< per op
+  std::string wrong;          ///< what is wrong with the data of the first call that was wrong
 
   std::vector<std::byte> pack() const;
   static RankReport unpack(std::span<const std::byte> bytes);

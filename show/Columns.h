@@ -1,0 +1,40 @@
+/// Arrays of numbers as a page holds them: side by side, deflated, in base64.
+#pragma once
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/JSON.h"
+
+#include <cstdint>
+#include <string>
+
+namespace colldsl::show {
+
+/// Callers bound the lengths: a browser opens pages of some hundred MiB.
+class Columns {
+public:
+  void add(llvm::StringRef name, llvm::ArrayRef<uint8_t> values);
+  void add(llvm::StringRef name, llvm::ArrayRef<uint32_t> values);
+  /// As differences to the value before: shorter where neighbours are alike.
+  void addSteps(llvm::StringRef name, llvm::ArrayRef<uint32_t> values);
+  /// Below 2^53, as numbers of JavaScript are.
+  void add(llvm::StringRef name, llvm::ArrayRef<uint64_t> values);
+
+  /// Where each column is: {name: {type, at, count}}. Types: "u8", "u32", "steps" (u32), "u64" (all
+  /// low words, then all high ones). Little endian, each column at a multiple of 4.
+  llvm::json::Object directory() const { return directory_; }
+  /// Bytes of all columns before they are packed.
+  size_t size() const { return bytes_.size(); }
+  /// Whether packed() is deflated (RFC 1950).
+  static bool isDeflated();
+  std::string packed() const;
+
+private:
+  void begin(llvm::StringRef name, llvm::StringRef type, size_t count);
+  void append(llvm::ArrayRef<uint32_t> values);
+
+  std::string bytes_;
+  llvm::json::Object directory_;
+};
+
+} // namespace colldsl::show

@@ -1,0 +1,197 @@
+#include "show/Document.h"
+
+#include "show/Page.h"
+
+namespace colldsl::show {
+namespace {
+
+using llvm::json::Array;
+using llvm::json::Object;
+
+/// A contract with more operands than this is left out: tracing is for schedules that a reader can
+/// look through.
+constexpr uint64_t kMaxOperands = 1'000'000, kMaxTracedOps = 200'000;
+
+int64_t number(uint64_t value) { return static_cast<int64_t>(value); }
+
+Array placesJson(const ShownSchedule &shown, const std::vector<SourceLoc> &places) {
+  Array all;
+  for (const SourceLoc &loc : places) {
+    bool isKnown = loc.known() && loc.file < shown.files.size();
+    all.push_back(Object{{"file", isKnown ? llvm::json::fixUTF8(shown.files[loc.file]) : ""},
+                         {"line", loc.line},
+                         {"column", loc.column},
+                         {"text", isKnown ? llvm::json::fixUTF8(shown.textAt(loc)) : ""}});
+  }
+  return all;
+}
+
+/// Groups of ranks per level; levels with one group alone, a group per rank, or the groups of the
+/// level above are left out.
+Array machineJson(const Topology &topology, const std::string &prefix, Columns &columns) {
+  Array levels;
+  std::vector<uint32_t> above;
+  for (Level level : kLevels) {
+    uint32_t groups = topology.numGroups(level);
+    if (groups <= 1 || groups == topology.numRanks())
+      continue;
+    std::vector<uint32_t> groupOf;
+    for (uint32_t r = 0; r < topology.numRanks(); ++r)
+      groupOf.push_back(topology.groupOf(level, Rank{r}));
+    if (groupOf == above)
+      continue;
+    above = groupOf;
+    std::string name(spelling(level));
+    columns.addSteps(prefix + "level" + name, groupOf);
+    levels.push_back(Object{{"name", name}, {"groups", groups}});
+  }
+  return levels;
+}
+
+/// Why a page cannot trace the schedule's bytes; "" if it can.
+std::string whyNotTraced(const ShownSchedule &shown) {
+  if (!shown.ops)
+    return "the schedule has too many ops to show each";
+  if (shown.schedule->isPlainGoal || !shown.schedule->hasContract)
+    return "the schedule has no contract: its source names no buffers, or promises nothing";
+  if (shown.ops->isCyclic)
+    return "the schedule does not run to its end";
+  if (shown.ops->size() > kMaxTracedOps)
+    return "the schedule has more than " + std::to_string(kMaxTracedOps) + " ops";
+  uint64_t operands = 0;
+  for (const Dag &dag : shown.schedule->ranks)
+    operands += dag.contract.operands.size();
+  return operands > kMaxOperands
+             ? "the contract has more than " + std::to_string(kMaxOperands) + " operands"
+             : "";
+}
+
+class PageWriter {
+public:
+  explicit PageWriter(const Document &document) : document_(document) {}
+
+  void write(llvm::raw_ostream &out) {
+    Array schedules, runs;
+    for (size_t i = 0; i < document_.schedules.size(); ++i)
+      schedules.push_back(schedule(document_.schedules[i], "s" + std::to_string(i) + "."));
+    for (size_t i = 0; i < document_.runs.size(); ++i)
+      runs.push_back(run(document_.runs[i], "r" + std::to_string(i) + "."));
+    Object all{{"title", llvm::json::fixUTF8(document_.title)},
+               {"view", document_.view},
+               {"maxEvents", number(document_.maxEvents)},
+               {"schedules", std::move(schedules)},
+               {"runs", std::move(runs)},
+               {"failures", llvm::json::Value(Array(document_.failures))}};
+    Array skipped;
+    for (const std::string &proof : document_.skipped)
+      skipped.push_back(proof);
+    all["skipped"] = std::move(skipped);
+    if (document_.network.kind != sim::NetworkOptions::Kind::None)
+      all["network"] = network();
+    writePage(std::move(all), columns_, out);
+  }
+
+private:
+  Object schedule(const ShownSchedule &shown, const std::string &prefix) {
+    Object object{{"name", llvm::json::fixUTF8(shown.name)},
+                  {"label", llvm::json::fixUTF8(shown.label)},
+                  {"ranks", shown.ranks},
+                  {"bytes", number(shown.bytes)},
+                  {"ops", number(shown.numOps)},
+                  {"messages", number(shown.messages)},
+                  {"volume", number(shown.volume)},
+                  {"hasOps", shown.ops.has_value()},
+                  {"ranksPerCell", shown.matrix.ranksPerCell}};
+    std::string whyNot = whyNotTraced(shown);
+    object["whyNotTraced"] = whyNot;
+    if (shown.topology)
+      object["levels"] = machineJson(*shown.topology, prefix, columns_);
+    if (shown.ops) {
+      object["rounds"] = shown.ops->rounds;
+      object["places"] = placesJson(shown, addOps(*shown.ops, prefix, columns_));
+      Array names;
+      for (const std::string &name : shown.schedule->names)
+        names.push_back(llvm::json::fixUTF8(name));
+      object["names"] = std::move(names);
+    }
+    if (whyNot.empty())
+      addBytes(*shown.ops, shown.sizes, prefix, columns_);
+    shown.matrix.addTo(prefix, columns_);
+    return object;
+  }
+
+  Object run(const ShownRun &shown, const std::string &prefix) {
+    const ShownSchedule &of = document_.schedules[shown.schedule];
+    Object object{{"schedule", number(shown.schedule)},
+                  {"kind", shown.isMeasured ? "measured" : "simulated"},
+                  {"label", llvm::json::fixUTF8(shown.label)},
+                  {"completion", number(shown.completion)}};
+    if (shown.times)
+      addTimes(*shown.times, *of.ops, prefix, columns_);
+    if (shown.grid) {
+      object["grid"] = shown.grid->describe();
+      shown.grid->addTo(prefix, columns_);
+      object["path"] = pathJson(shown, of);
+    }
+    addLinks(shown, prefix);
+    return object;
+  }
+
+  static Array pathJson(const ShownRun &run, const ShownSchedule &of) {
+    Array steps;
+    for (const sim::PathStep &step : run.path) {
+      if (!step.isMessage && receivesMessage(step.what.kind))
+        continue; // its message, the step before, is what took time
+      std::vector<SourceLoc> place{step.what.loc};
+      Array places = placesJson(of, place);
+      steps.push_back(Object{{"rank", step.rank},
+                             {"op", step.op == kNoOp ? -1 : number(index(step.op))},
+                             {"isMessage", step.isMessage},
+                             {"peer", step.isMessage ? step.peer : index(step.what.peer)},
+                             {"kind", static_cast<int64_t>(step.what.kind)},
+                             {"begin", number(step.begin)},
+                             {"end", number(step.end)},
+                             {"cause", static_cast<int64_t>(step.cause)},
+                             {"place", std::move(places.front())}});
+    }
+    return steps;
+  }
+
+  void addLinks(const ShownRun &run, const std::string &prefix) {
+    std::vector<uint32_t> from, to;
+    std::vector<uint64_t> messages, bytes, busy;
+    for (const sim::LinkLoad &link : run.links) {
+      from.push_back(link.from);
+      to.push_back(link.to);
+      messages.push_back(link.messages);
+      bytes.push_back(link.bytes);
+      busy.push_back(link.busyNs);
+    }
+    columns_.addSteps(prefix + "linkFrom", from);
+    columns_.addSteps(prefix + "linkTo", to);
+    columns_.add(prefix + "linkMessages", messages);
+    columns_.add(prefix + "linkBytes", bytes);
+    columns_.add(prefix + "linkBusy", busy);
+  }
+
+  Object network() const {
+    Array dims;
+    for (uint32_t dim : document_.network.dims)
+      dims.push_back(dim);
+    bool isTorus = document_.network.kind == sim::NetworkOptions::Kind::Torus;
+    return Object{{"kind", isTorus ? "torus" : "fattree"},
+                  {"dims", std::move(dims)},
+                  {"nodes", number(document_.network.numNodes())}};
+  }
+
+  const Document &document_;
+  Columns columns_;
+};
+
+} // namespace
+
+void writeHtml(const Document &document, llvm::raw_ostream &out) {
+  PageWriter(document).write(out);
+}
+
+} // namespace colldsl::show

@@ -1,0 +1,59 @@
+/// What a page or a picture shows: schedules, and runs of them, simulated or measured.
+#pragma once
+
+#include "show/Grid.h"
+#include "show/Matrix.h"
+#include "show/Times.h"
+#include "simulator/CriticalPath.h"
+#include "topology/Topology.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+namespace colldsl::show {
+
+/// A schedule. Without `ops` it has too many for each to be shown.
+struct ShownSchedule {
+  std::string label; ///< of the legend: "bcast_binomial, 8 ranks, 64 KiB"
+  std::string name;
+  uint32_t ranks = 0;
+  uint64_t bytes = 0; ///< n times the size of T
+  uint64_t numOps = 0, messages = 0, volume = 0;
+  std::shared_ptr<const Schedule> schedule; ///< with `ops`
+  std::vector<Sizes> sizes;                 ///< with `ops`
+  std::optional<OpTable> ops;
+  Matrix matrix;
+  std::shared_ptr<const Topology> topology;
+  std::vector<std::string> files;                       ///< see SourceLoc::file
+  std::function<std::string(const SourceLoc &)> textAt; ///< the line of the source, or ""
+};
+
+/// A run of one of the schedules.
+struct ShownRun {
+  size_t schedule = 0;
+  bool isMeasured = false;
+  std::string label;
+  uint64_t completion = 0; ///< ns
+  /// With the ops of the schedule, else the two below.
+  std::optional<Times> times;
+  std::optional<Grid> grid;
+  std::vector<sim::PathStep> path;
+  std::vector<sim::LinkLoad> links; ///< of a network
+};
+
+struct Document {
+  std::string title;
+  std::string view = "space-time"; ///< that is opened
+  uint64_t maxEvents = 0;          ///< more ops and messages are shown as a grid
+  std::vector<ShownSchedule> schedules;
+  std::vector<ShownRun> runs;
+  sim::NetworkOptions network;
+  llvm::json::Array failures;       ///< of a proof
+  std::vector<std::string> skipped; ///< proofs that were not tried because of them
+};
+
+/// The page; docs/show.md describes its data.
+void writeHtml(const Document &document, llvm::raw_ostream &out);
+
+} // namespace colldsl::show

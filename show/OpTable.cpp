@@ -1,0 +1,142 @@
+#include "show/OpTable.h"
+
+#include "verifier/EventGraph.h"
+
+#include <algorithm>
+#include <map>
+
+namespace colldsl::show {
+namespace {
+
+using namespace proof;
+
+/// Per event, how many messages follow each other until it happens.
+class Rounds {
+public:
+  Rounds(const EventGraph &graph, OpTable &table)
+      : graph_(graph), table_(table), depth_(graph.numEvents()) {}
+
+  void fill() {
+    PagedArray<Event> order = topologicalOrder(graph_, Rules::HappensBefore);
+    table_.isCyclic = order.size() < graph_.numEvents();
+    for (Event e : order)
+      graph_.forEachSuccessor(e, Rules::HappensBefore, [&](Event next) {
+        uint32_t &depth = depth_[index(next)];
+        depth = std::max(depth, depth_[index(e)] + crosses(e, next));
+      });
+    for (uint32_t op = 0; op < table_.size(); ++op) {
+      Vertex v{op};
+      bool isSend = graph_.sends(v) && exists(graph_.partnerOf(v));
+      uint32_t depth = isSend ? depth_[index(startOf(v))] + 1 : depth_[index(finishOf(v))];
+      table_.round[op] = depth;
+      table_.rounds = std::max(table_.rounds, depth);
+    }
+  }
+
+private:
+  bool crosses(Event e, Event next) const {
+    return graph_.partnerOf(vertexOf(e)) == vertexOf(next);
+  }
+
+  const EventGraph &graph_;
+  OpTable &table_;
+  std::vector<uint32_t> depth_;
+};
+
+/// As far as its slices name bytes: a schedule that is refused may have others.
+uint64_t payloadOf(const Op &op, const Placement &placement, Vertex v) {
+  bool isSend = sendsMessage(op.kind);
+  std::span<const Area> areas = isSend ? placement.sources(v) : placement.targets(v);
+  if (areas.empty())
+    return isMessage(op.kind) ? op.amount : 0;
+  uint64_t bytes = 0;
+  for (const Area &area : areas)
+    bytes += area.length();
+  return bytes;
+}
+
+/// Each place in the sources once.
+class Places {
+public:
+  uint32_t at(const SourceLoc &loc) {
+    auto [it, isNew] =
+        numbers_.try_emplace({loc.file, loc.line, loc.column}, static_cast<uint32_t>(all_.size()));
+    if (isNew)
+      all_.push_back(loc);
+    return it->second;
+  }
+
+  std::vector<SourceLoc> take() { return std::move(all_); }
+
+private:
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> numbers_;
+  std::vector<SourceLoc> all_;
+};
+
+} // namespace
+
+uint32_t OpTable::rankOf(uint32_t op) const {
+  return static_cast<uint32_t>(std::upper_bound(first.begin(), first.end(), op) - first.begin() -
+                               1);
+}
+
+OpTable makeOpTable(const Schedule &schedule, const std::vector<Sizes> &sizes) {
+  Model model(schedule, sizes);
+  Placement placement(model);
+  DiagnosticNames names(model, placement);
+  Failures failures(model, UINT32_MAX); // matching goes on behind them
+  OpTable table;
+  table.schedule = &schedule;
+  for (uint32_t r = 0; r <= model.numRanks(); ++r)
+    table.first.push_back(index(model.firstOf(Rank{r})));
+  Messages messages = matchMessages(model, placement, names, failures);
+  table.partner.assign(table.size(), kNoIndex);
+  table.round.assign(table.size(), 0);
+  for (uint32_t op = 0; op < table.size(); ++op) {
+    Vertex v{op};
+    if (Vertex other = messages.partnerOf(v); exists(other))
+      table.partner[op] = index(other);
+    table.bytes.push_back(payloadOf(model.op(v), placement, v));
+    if (sendsMessage(model.op(v).kind)) {
+      ++table.messages;
+      table.volume += table.bytes.back();
+    }
+  }
+  constexpr uint32_t kAnyChannel = 0;
+  EventGraph graph(model, messages, kAnyChannel);
+  Rounds(graph, table).fill();
+  return table;
+}
+
+std::vector<SourceLoc> addOps(const OpTable &table, const std::string &prefix, Columns &columns) {
+  std::vector<uint8_t> kind, depKind;
+  std::vector<uint32_t> peer, place, depEnd, dep;
+  Places places;
+  for (uint32_t r = 0; r < table.numRanks(); ++r) {
+    const Dag &dag = table.schedule->ranks[r];
+    for (uint32_t i = 0; i < dag.size(); ++i) {
+      const Op &op = dag.ops[i];
+      kind.push_back(static_cast<uint8_t>(op.kind));
+      peer.push_back(index(op.peer));
+      place.push_back(places.at(op.loc));
+      for (const Dep &d : dag.depsOf(op)) {
+        dep.push_back(i - index(d.op));
+        depKind.push_back(static_cast<uint8_t>(d.kind));
+      }
+      depEnd.push_back(static_cast<uint32_t>(dep.size()));
+    }
+  }
+  columns.addSteps(prefix + "first", table.first);
+  columns.add(prefix + "kind", kind);
+  columns.addSteps(prefix + "peer", peer);
+  columns.addSteps(prefix + "place", place);
+  columns.addSteps(prefix + "depEnd", depEnd);
+  columns.add(prefix + "depBack", dep);
+  columns.add(prefix + "depKind", depKind);
+  columns.addSteps(prefix + "partner", table.partner);
+  columns.addSteps(prefix + "round", table.round);
+  columns.add(prefix + "bytes", table.bytes);
+  return places.take();
+}
+
+} // namespace colldsl::show

@@ -1,0 +1,45 @@
+/// The ops of all ranks of a schedule with sizes: numbered through, messages with both ends, bytes
+/// in place of slices, and the round of each message.
+#pragma once
+
+#include "ir/Schedule.h"
+#include "show/Columns.h"
+
+#include <vector>
+
+namespace colldsl::show {
+
+inline constexpr uint32_t kNoIndex = 0xffffffffu;
+
+struct OpTable {
+  const Schedule *schedule = nullptr;
+  std::vector<uint32_t> first;   ///< per rank, and one past the end
+  std::vector<uint32_t> partner; ///< per op: the other end of its message, or kNoIndex
+  std::vector<uint32_t> round;   ///< per op; of a message from 1 on. 0: no message came before
+  std::vector<uint64_t> bytes;   ///< per op: payload
+  uint32_t rounds = 0;           ///< the longest chain of messages that follow each other
+  uint64_t messages = 0, volume = 0;
+  bool isCyclic = false; ///< some ops wait for each other: a deadlock
+
+  uint32_t size() const { return first.back(); }
+  uint32_t numRanks() const { return static_cast<uint32_t>(first.size() - 1); }
+  uint32_t rankOf(uint32_t op) const;
+  const Op &at(uint32_t op) const {
+    uint32_t rank = rankOf(op);
+    return schedule->ranks[rank].ops[op - first[rank]];
+  }
+};
+
+/// The schedule outlives the table. `sizes` as in verify(). Messages of a schedule that cannot run
+/// to its end have no rounds.
+OpTable makeOpTable(const Schedule &schedule, const std::vector<Sizes> &sizes);
+
+/// Kinds, peers, bytes, partners, rounds, places and dependencies; names begin with `prefix`. The
+/// column of places counts in what is returned.
+std::vector<SourceLoc> addOps(const OpTable &table, const std::string &prefix, Columns &columns);
+
+/// What ops read and write, buffers, and contracts: what a page traces bytes with.
+void addBytes(const OpTable &table, const std::vector<Sizes> &sizes, const std::string &prefix,
+              Columns &columns);
+
+} // namespace colldsl::show

@@ -1,0 +1,54 @@
+/// Elements of an SVG file, with the classes of the style that all pictures share. Internal to this
+/// folder.
+#pragma once
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <string>
+
+namespace colldsl::show {
+
+class SvgCanvas {
+public:
+  /// Written to `out` by finish(), when the size is known.
+  explicit SvgCanvas(std::string title) : title_(std::move(title)), body_(bodyText_) {}
+
+  void rect(double x, double y, double width, double height, llvm::StringRef kind,
+            double opacity = 1);
+  void line(double x1, double y1, double x2, double y2, llvm::StringRef kind);
+  /// With a head at its end.
+  void arrow(double x1, double y1, double x2, double y2, llvm::StringRef kind);
+  void circle(double x, double y, double radius, llvm::StringRef kind);
+  /// `d` as in a path element.
+  void path(llvm::StringRef d, llvm::StringRef kind);
+  /// anchor: "start", "middle", "end". Text wider than `most`, as far as that can be told without a
+  /// font, is left out.
+  void text(double x, double y, llvm::StringRef text, llvm::StringRef anchor = "start",
+            llvm::StringRef kind = "", double most = 1e9);
+  /// Hovering shows `title`.
+  void begin(llvm::StringRef title);
+  void end();
+  /// Swatches and words beside each other.
+  void legend(double x, double y, llvm::ArrayRef<std::pair<llvm::StringRef, std::string>> entries);
+
+  void finish(double width, double height, llvm::raw_ostream &out);
+
+private:
+  std::string title_;
+  std::string bodyText_;
+  llvm::raw_string_ostream body_;
+};
+
+/// A number of nanoseconds and its unit: "us", 1000.
+struct TimeUnit {
+  const char *name;
+  double ns;
+};
+TimeUnit unitFor(uint64_t ns);
+/// 1, 2 or 5 times a power of ten: about `count` of them in `range`.
+double stepFor(double range, double count);
+
+std::string escaped(llvm::StringRef text);
+
+} // namespace colldsl::show

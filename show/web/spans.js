@@ -1,0 +1,154 @@
+// Ops as bars: which are in view, in which lane of their rank, and how many pixels they fill.
+
+const MOST_LANES = 6;
+
+/// Ops of a rank that run at the same time lie in lanes above each other. Fills run.lane and
+/// run.lanes (per rank).
+function layLanes(run) {
+  const { first, ranks } = run.schedule;
+  run.lane = new Uint8Array(run.schedule.size);
+  run.lanes = new Uint8Array(ranks).fill(1);
+  const ends = new Float64Array(MOST_LANES);
+  for (let r = 0; r < ranks; ++r) {
+    ends.fill(-1);
+    for (let i = first[r]; i < first[r + 1]; ++i) {
+      const op = run.order[i];
+      let lane = 0;
+      while (lane + 1 < MOST_LANES && ends[lane] > run.begin[op])
+        ++lane;
+      run.lane[op] = lane;
+      ends[lane] = Math.max(ends[lane], run.begin[op] + run.took[op]);
+      if (lane >= run.lanes[r])
+        run.lanes[r] = lane + 1;
+    }
+  }
+}
+
+/// The first place in run.order, of the rank, of an op that may be running at `from`.
+function firstInView(run, rank, from) {
+  const { first } = run.schedule;
+  const earliest = from - run.longest[rank];
+  let low = first[rank], high = first[rank + 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (run.begin[run.order[middle]] < earliest)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/// Calls see(op) for the ops of a rank that run between two times, in the order of their begin.
+function forEachInView(run, rank, from, to, see) {
+  const end = run.schedule.first[rank + 1];
+  for (let i = firstInView(run, rank, from); i < end; ++i) {
+    const op = run.order[i];
+    if (run.begin[op] > to)
+      return;
+    if (run.begin[op] + run.took[op] >= from)
+      see(op);
+  }
+}
+
+/// At most: not all of them may still run.
+function countInView(run, firstRank, lastRank, from, to) {
+  let count = 0;
+  for (let r = firstRank; r <= lastRank; ++r)
+    count += firstInView(run, r, to + run.longest[r]) - firstInView(run, r, from);
+  return count;
+}
+
+/// Adds to `shares` (three lines of `width` numbers: send, receive, local) which share of each pixel
+/// the ops of one rank fill.
+function addShares(run, rank, from, to, width, shares, weight) {
+  const { begin, took, order, schedule } = run;
+  const { kind } = schedule;
+  const scale = width / (to - from), end = schedule.first[rank + 1];
+  for (let i = firstInView(run, rank, from); i < end; ++i) {
+    const op = order[i];
+    if (begin[op] > to)
+      return;
+    const left = (begin[op] - from) * scale, right = left + took[op] * scale;
+    if (right < 0)
+      continue;
+    const base = activityOf(kind[op]) * width;
+    const a = left < 0 ? 0 : left | 0, b = right >= width ? width - 1 : right | 0;
+    if (a === b) {
+      shares[base + a] += Math.max(right - left, 0.1) * weight;
+      continue;
+    }
+    shares[base + a] += (left < 0 ? 1 : a + 1 - left) * weight;
+    for (let x = a + 1; x < b; ++x)
+      shares[base + x] += weight;
+    shares[base + b] += (right >= width ? 1 : right - b) * weight;
+  }
+}
+
+const SUMMED_OPS = 100000, SUMMED_COLUMNS = 2048;
+
+/// A grid with a row per rank, for pictures of so many ops that summing them anew takes longer than a
+/// frame; undefined for fewer. It serves where a pixel is as long as a column.
+function summarize(run) {
+  const { ranks, size } = run.schedule;
+  if (size < SUMMED_OPS)
+    return undefined;
+  const columns = SUMMED_COLUMNS, end = Math.max(1, run.completion);
+  const grid = { rows: ranks, columns, ranksPerRow: 1, nsPerColumn: end / columns };
+  grid.shares = [0, 1, 2].map(() => new Float32Array(ranks * columns));
+  const line = new Float32Array(3 * columns);
+  for (let r = 0; r < ranks; ++r) {
+    line.fill(0);
+    addShares(run, r, 0, end, columns, line, 255);
+    for (let activity = 0; activity < 3; ++activity)
+      grid.shares[activity].set(line.subarray(activity * columns, (activity + 1) * columns), r * columns);
+  }
+  sumGrid(grid);
+  grid.shares = undefined;
+  return grid;
+}
+
+/// Per activity and row, what all columns before one amount to: columns + 1 numbers per row.
+function sumGrid(grid) {
+  grid.sums = grid.shares.map(shares => {
+    const sums = new Float32Array(grid.rows * (grid.columns + 1));
+    for (let row = 0; row < grid.rows; ++row)
+      for (let column = 0, at = row * (grid.columns + 1), sum = 0; column < grid.columns; ++column)
+        sums[at + column + 1] = sum += shares[row * grid.columns + column];
+    return sums;
+  });
+}
+
+/// The same of a grid: rows of ranks, columns of time.
+function addGridShares(grid, row, from, to, width, shares, weight) {
+  const perPixel = (to - from) / width / grid.nsPerColumn, begin = row * (grid.columns + 1), last = grid.columns;
+  const [sends, receives, locals] = grid.sums;
+  let at = from / grid.nsPerColumn;
+  for (let x = 0; x < width; ++x) {
+    let a = at | 0, b = at + perPixel + 0.999999 | 0;
+    a = a < last ? a : last - 1;
+    b = b > last ? last : b > a ? b : a + 1;
+    const scale = weight / (255 * (b - a));
+    shares[x] += (sends[begin + b] - sends[begin + a]) * scale;
+    shares[width + x] += (receives[begin + b] - receives[begin + a]) * scale;
+    shares[2 * width + x] += (locals[begin + b] - locals[begin + a]) * scale;
+    at += perPixel;
+  }
+}
+
+/// Fills a line of pixels (words, little endian: red in the lowest byte) with what `shares` amount to.
+function colorLine(shares, width, rgb, pixels) {
+  const [p0, p1, p2] = rgb.page, [s0, s1, s2] = rgb.send, [r0, r1, r2] = rgb.receive, [l0, l1, l2] = rgb.local;
+  const empty = 0xff000000 | p2 << 16 | p1 << 8 | p0;
+  for (let x = 0; x < width; ++x) {
+    const s = shares[x], r = shares[width + x], l = shares[2 * width + x], sum = s + r + l;
+    if (sum <= 0) {
+      pixels[x] = empty;
+      continue;
+    }
+    // A little is seen as something, all of it as all.
+    const full = sum > 1 ? 1 : sum < 0.25 ? 0.25 : sum, unit = full / sum, rest = 1 - full;
+    pixels[x] = 0xff000000 | p2 * rest + (s2 * s + r2 * r + l2 * l) * unit << 16 |
+                p1 * rest + (s1 * s + r1 * r + l1 * l) * unit << 8 | p0 * rest + (s0 * s + r0 * r + l0 * l) * unit;
+  }
+}

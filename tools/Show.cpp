@@ -1,0 +1,203 @@
+#include "tools/Commands.h"
+
+#include "show/Svg.h"
+#include "tools/input/Functions.h"
+#include "tools/input/Messages.h"
+#include "tools/output/WriteFile.h"
+#include "tools/show/MakeShown.h"
+#include "tools/show/MeasuredTrace.h"
+#include "tools/sim/DisturbanceOptions.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace colldsl::tools {
+namespace {
+
+/// Events that a browser draws fluidly; more are shown as a grid.
+constexpr uint64_t kUsualEvents = 1'200'000, kMostEvents = 16'000'000;
+
+constexpr llvm::StringLiteral kViews[] = {"space-time", "matrix",     "graph",  "dag",
+                                          "links",      "provenance", "compare"};
+
+struct Settings {
+  SingleOptions single;
+  DisturbanceOptions disturbance;
+  std::vector<std::string> others;
+  std::string trace;
+  std::string output;
+  std::string view = "space-time";
+  uint64_t maxEvents = kUsualEvents;
+  uint32_t rank = 0;
+  bool isSvg = false;
+  bool compares = false;
+
+  void addTo(Options &options);
+};
+
+void Settings::addTo(Options &options) {
+  options.section("what to show");
+  single.schedule.text.allowWildcards = true;
+  single.takesImages = true;
+  single.addTo(options, "where the ranks sit (default: flat, all on one node)");
+  options.section("what to show");
+  options.add("--with", "S", "another schedule beside it, on the same axis: a file or a collective",
+              [this](llvm::StringRef text) {
+                others.push_back(text.str());
+                return Status();
+              });
+  options.addText("--trace", "FILE",
+                  "times of a run beside the simulated ones: what `colldsl run --trace` wrote, of\n"
+                  "the same schedule",
+                  trace);
+  options.addFlag("--compare", "the schedule before the --passes beside the one after", compares);
+  disturbance.addTo(options);
+  options.section("how");
+  options.addText("-o", "FILE", "what to write, - for standard output (default: NAME.html, .svg)",
+                  output);
+  options.add("--view", "V",
+              "where the page opens: space-time (the default), matrix, graph, dag, links (of a\n"
+              "--network), provenance, compare",
+              [this](llvm::StringRef word) {
+                view = word.str();
+                return llvm::is_contained(kViews, word)
+                           ? Status()
+                           : Status::error("'" + view + "' is no view; there are " +
+                                           llvm::join(llvm::ArrayRef(kViews), ", "));
+              });
+  options.addFlag(
+      "--svg", "write a picture for papers instead: of the view space-time, matrix, graph or dag",
+      isSvg);
+  options.addNumber("--rank", "R", "whose ops --svg --view dag draws (default: 0)", rank);
+  options.addNumber("--max-events", "N",
+                    "ops and messages that are shown one by one; of more, sums per\n"
+                    "interval of time (default: 1200000)",
+                    maxEvents, 1, kMostEvents);
+}
+
+class Showing {
+public:
+  explicit Showing(const Settings &settings) : settings_(settings) {
+    document_.view = settings.view;
+    document_.maxEvents = settings.maxEvents;
+    document_.network = settings.single.schedule.machine.cost().network;
+  }
+
+  /// Mistakes are reported by all of these.
+  std::optional<Exit> addOperands(const Options &options, const sim::SimulateOptions &model) {
+    Source::Target target;
+    std::unique_ptr<Source> source;
+    if (auto exit = chooseSingle(options, settings_.single, {}, source, target))
+      return exit;
+    sources_.push_back(std::move(source));
+    name_ = target.name;
+    if (!settings_.compares)
+      return add(target, settings_.single, model, "");
+    SingleOptions before = settings_.single;
+    before.schedule.passes.pipeline = Pipeline();
+    if (auto exit = add(target, before, model, "before"))
+      return exit;
+    return add(target, settings_.single, model, "after");
+  }
+
+  std::optional<Exit> addOther(const std::string &operand, const sim::SimulateOptions &model) {
+    SingleOptions single = settings_.single;
+    single.schedule.names.clear();
+    std::unique_ptr<Source> source = Source::read({operand}, single.schedule);
+    if (!source)
+      return Exit::Failure;
+    std::vector<Source::Target> targets = source->choose(single.schedule);
+    if (targets.size() > 1)
+      printError("--with '" + operand + "': it has " + llvm::Twine(targets.size()) +
+                 " collectives; name one of the standard library, or a file with one");
+    if (targets.size() != 1 || !chooseForFunctions(*source, targets, single))
+      return Exit::Failure;
+    sources_.push_back(std::move(source));
+    return add(targets.front(), single, model, "");
+  }
+
+  bool addTrace() {
+    Status status = addMeasured(document_, settings_.trace);
+    return status || printError(status.message());
+  }
+
+  Exit write() {
+    const std::string &label = document_.schedules.front().label;
+    size_t more = document_.schedules.size() - 1;
+    document_.title = label + (more ? " and " + std::to_string(more) + " more" : "");
+    std::string file =
+        settings_.output.empty() ? name_ + (settings_.isSvg ? ".svg" : ".html") : settings_.output;
+    Status status = writeFile(file, [&](llvm::raw_ostream &out) {
+      if (settings_.isSvg)
+        return show::writeSvg(document_, settings_.rank, out);
+      show::writeHtml(document_, out);
+      return Status();
+    });
+    if (!status)
+      return printError(status.message()), Exit::Failure;
+    if (file != "-")
+      llvm::outs() << file << "\n";
+    return Exit::Success;
+  }
+
+private:
+  std::optional<Exit> add(const Source::Target &target, const SingleOptions &single,
+                          const sim::SimulateOptions &model, const std::string &label) {
+    Source &source = *sources_.back();
+    Status status = addSimulated(document_, source, target, single, model, label);
+    if (status)
+      return std::nullopt;
+    source.report(status.diagnostic(), target);
+    return Exit::Failure;
+  }
+
+  const Settings &settings_;
+  show::Document document_;
+  std::vector<std::unique_ptr<Source>> sources_; ///< the document reads their texts
+  std::string name_;
+};
+
+} // namespace
+
+Exit showCommand(Arguments arguments) {
+  Settings settings;
+  Options options("show", "FILE|COLLECTIVE [-n N] [OPTION...]",
+                  "Writes a page that shows a schedule in a browser: over space and time, as\n"
+                  "graphs, and where each byte comes from. The page is one file, which needs no\n"
+                  "network. A FILE is source text (.coll), the text form, GOAL as text or in\n"
+                  "binary, an image or a schedule library; a COLLECTIVE is one of the standard\n"
+                  "library, or a function such as bcast. docs/show.md describes the page.");
+  settings.addTo(options);
+  if (std::optional<Exit> exit = options.parse(arguments))
+    return *exit;
+  const ScheduleOptions &schedule = settings.single.schedule;
+  if (options.operands().empty() && schedule.names.empty())
+    return options.refuse("nothing to show: name a file or a collective");
+  if (settings.compares && schedule.passes.pipeline.empty())
+    return options.refuse("--compare: there is nothing to compare with; name --passes");
+  if (settings.isSvg && !show::hasSvg(settings.view))
+    return options.refuse("--svg draws space-time, matrix, graph and dag; '" + settings.view +
+                          "' is for the page alone");
+  if (settings.view == "links" &&
+      schedule.machine.cost().network.kind == sim::NetworkOptions::Kind::None)
+    return options.refuse("--view links shows the load of a --network, which is not given");
+  if (settings.view == "compare" && !settings.compares && settings.others.empty() &&
+      settings.trace.empty())
+    return options.refuse(
+        "--view compare: there is one run alone; name more with --with, --compare "
+        "or --trace");
+  Result<sim::SimulateOptions> model = settings.disturbance.make(schedule.machine.cost());
+  if (!model)
+    return printError(model.status().diagnostic()), Exit::Failure;
+  Showing showing(settings);
+  if (std::optional<Exit> exit = showing.addOperands(options, *model))
+    return *exit;
+  if (!settings.trace.empty() && !showing.addTrace())
+    return Exit::Failure;
+  for (const std::string &other : settings.others)
+    if (std::optional<Exit> exit = showing.addOther(other, *model))
+      return *exit;
+  return showing.write();
+}
+
+} // namespace colldsl::tools

@@ -1,0 +1,21 @@
+/// From targets of the command line to what a page shows.
+#pragma once
+
+#include "show/Document.h"
+#include "tools/input/SingleSchedule.h"
+
+namespace colldsl::tools {
+
+/// Simulates the target and adds it to the document, with its run. With more ops and messages than
+/// Document::maxEvents the run is shown as a grid. `label`: in front of the schedule's own. An
+/// error is reported as Source::render() shows it.
+Status addSimulated(show::Document &document, Source &source, const Source::Target &target,
+                    const SingleOptions &single, const sim::SimulateOptions &model,
+                    const std::string &label);
+
+/// A schedule with all its ops; no run.
+show::ShownSchedule shownSchedule(const Source &source, const Source::Target &target,
+                                  std::shared_ptr<const Schedule> schedule,
+                                  std::vector<Sizes> sizes, uint64_t bytes);
+
+} // namespace colldsl::tools
