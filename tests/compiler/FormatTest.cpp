@@ -35,6 +35,7 @@ const Layout kStatements[] = {
     {"temp a:T [ * ];", "temp a: T[*];"},
     {"f( a ,k=4 ,for i in s:i ) over node ;", "f(a, k = 4, for i in s: i) over node;"},
     {"x . y ( 3 ) ;", "x.y(3);"},
+    {"let a = x @ ( r+1 ) == y @ r;", "let a = x@(r + 1) == y@r;"},
     {"if a{ }   // why", "if a { }   // why"},
     {"let a = /* of b */ 3;", "let a = /* of b */ 3;"},
     {"if a   { wait from 0; }", "if a   { wait from 0; }"}, // a column of the writer's
