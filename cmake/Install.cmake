@@ -25,6 +25,13 @@ file(RELATIVE_PATH up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix/)
 configure_file(${CMAKE_SOURCE_DIR}/cmake/colldsl.pc.in ${CMAKE_BINARY_DIR}/colldsl.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/colldsl.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/share/man/man1/colldsl.1
+  COMMAND ${CMAKE_COMMAND} -D TOOL=$<TARGET_FILE:colldsl> -D COMMANDS=${CMAKE_SOURCE_DIR}/tools/Commands.def
+    -D DIR=${CMAKE_BINARY_DIR}/share -P ${CMAKE_SOURCE_DIR}/cmake/Pages.cmake
+  DEPENDS colldsl ${CMAKE_SOURCE_DIR}/cmake/Pages.cmake VERBATIM)
+add_custom_target(colldsl-pages ALL DEPENDS ${CMAKE_BINARY_DIR}/share/man/man1/colldsl.1)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR} OPTIONAL)
+
 foreach(mpi IN LISTS COLLDSL_MPIS COLLDSL_ABIS)
   install(TARGETS colldsl_${mpi}_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endforeach()

@@ -1,4 +1,5 @@
 // Calls within expressions: built-in functions, methods, functions, trees, graphs.
+#include "compiler/ForeignWords.h"
 #include "compiler/SemaImpl.h"
 #include "compiler/Spelling.h"
 
@@ -50,8 +51,9 @@ TypedExpr Sema::analyseCall(const CallExpr &ast) {
             failed(ast.loc, "'count' takes a comprehension", "count(for i in a..b: condition)")};
   std::vector<StringRef> names = declNames({ast::DeclKind::Function, ast::DeclKind::Structure});
   llvm::append_range(names, builtinCallNames());
+  std::string hint = hintForFunction(callee);
   error(name->loc, "unknown function '" + callee.str() + "'",
-        didYouMean(nearestWord(callee, names)));
+        hint.empty() ? didYouMean(nearestWord(callee, names)) : hint);
   return invalid(ast.loc);
 }
 

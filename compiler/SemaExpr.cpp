@@ -1,4 +1,6 @@
 // Expressions other than calls.
+#include "compiler/AstDump.h"
+#include "compiler/ForeignWords.h"
 #include "compiler/SemaImpl.h"
 #include "compiler/Spelling.h"
 
@@ -144,13 +146,16 @@ TypedExpr Sema::analyseName(const NameExpr &ast) {
                 static_cast<int64_t>(*level));
   if (auto reduction = parseReduction(std::string_view(ast.name)))
     return number(static_cast<int64_t>(*reduction), Type::of(ValueType::Reduction), ast.loc);
-  std::vector<StringRef> names = scope_->names();
-  llvm::append_range(names, builtinValueNames());
   bool isDecl = findDecl(ast.name) != nullptr;
+  StringRef meant = nearestWord(ast.name, scope_->names());
+  if (meant.empty())
+    meant = ourValueFor(ast.name);
+  if (meant.empty())
+    meant = nearestWord(ast.name, builtinValueNames());
   error(ast.loc,
         isDecl ? "'" + ast.name.str() + "' is declared, but not a value"
                : "unknown name '" + ast.name.str() + "'",
-        isDecl ? "call it: " + ast.name.str() + "(...)" : didYouMean(nearestWord(ast.name, names)));
+        isDecl ? "call it: " + ast.name.str() + "(...)" : didYouMean(meant));
   return invalid(ast.loc);
 }
 
@@ -170,9 +175,42 @@ TypedExpr Sema::analyseUnary(const UnaryExpr &ast) {
   return make(ExprKind::Negate, e.type.is(ValueType::Rank) ? intType() : e.type, ast.loc, e.id);
 }
 
+/// What yields a number, and so never goes on from data or a graph of a rank.
+static bool isArithmetic(BinaryOp op) {
+  switch (op) {
+  case BinaryOp::Mul:
+  case BinaryOp::Div:
+  case BinaryOp::Mod:
+  case BinaryOp::Add:
+  case BinaryOp::Sub:
+  case BinaryOp::ShiftLeft:
+  case BinaryOp::ShiftRight:
+  case BinaryOp::Xor:
+    return true;
+  case BinaryOp::At:
+  case BinaryOp::And:
+  case BinaryOp::Or:
+  case BinaryOp::Eq:
+  case BinaryOp::Ne:
+  case BinaryOp::Lt:
+  case BinaryOp::Le:
+  case BinaryOp::Gt:
+  case BinaryOp::Ge:
+    return false;
+  }
+  llvm_unreachable("all operators are listed");
+}
+
 TypedExpr Sema::analyseBinary(const BinaryExpr &ast) {
   if (ast.op == BinaryOp::At)
     return analyseAt(ast);
+  if (const auto *at = dyn_cast<BinaryExpr>(ast.left);
+      at && at->op == BinaryOp::At && isArithmetic(ast.op))
+    return {kNoExpr,
+            failed(ast.loc,
+                   "'@' binds tighter than '" + spelling(ast.op).str() +
+                       "', so that the rank ends before it",
+                   "put the rank in parentheses: @(... " + spelling(ast.op).str() + " ...)")};
   TypedExpr a = expr(*ast.left), b = expr(*ast.right);
   switch (ast.op) {
   case BinaryOp::And:

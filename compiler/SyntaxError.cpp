@@ -1,10 +1,10 @@
 #include "compiler/SyntaxError.h"
 
+#include "compiler/ForeignWords.h"
 #include "compiler/Spelling.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/ErrorHandling.h"
 
 #include <algorithm>
@@ -119,36 +119,6 @@ std::string place(const SyntaxError &error) {
   return error.previous.front() == '"' ? " after the string" : " after '" + error.previous + "'";
 }
 
-/// Operators of other languages, and what we write instead.
-StringRef ourOperatorFor(StringRef found) {
-  return llvm::StringSwitch<StringRef>(found)
-      .Case("&&", "and")
-      .Case("||", "or")
-      .Case("!", "not")
-      .Case("^", "xor")
-      .Case("::", ".")
-      .Case("=", "==")
-      .Default("");
-}
-
-/// Likewise words.
-StringRef ourWordFor(StringRef word) {
-  return llvm::StringSwitch<StringRef>(word)
-      .Cases("receive", "irecv", "recieve", "recv")
-      .Cases("isend", "put", "send")
-      .Cases("reduce", "accumulate", "combine")
-      .Cases("compute", "work", "calc")
-      .Cases("var", "const", "auto", "int", "let")
-      .Cases("while", "foreach", "for")
-      .Cases("elif", "elsif", "elseif", "else if")
-      .Cases("def", "fn", "func", "function")
-      .Cases("memcpy", "move", "copy")
-      .Cases("buffer", "alloc", "temp")
-      .Cases("include", "using", "import")
-      .Cases("proc", "procedure", "algorithm", "collective")
-      .Default("");
-}
-
 /// The keyword that was meant by a word, out of those that fit.
 StringRef keywordFor(StringRef word, const Words &fitting) {
   if (!isWord(word))
@@ -194,7 +164,8 @@ StringRef keywordForFound(const SyntaxError &error) {
 
 std::string hintFor(const SyntaxError &error) {
   bool wantsName = has(error.expected, "Identifier") && !has(error.expected, "Number");
-  bool assigns = error.found == "=" && error.previousBegins;
+  bool isAssignment = error.found == "=" || error.found == "+=" || error.found == "-=";
+  bool assigns = isAssignment && error.previousBegins;
   if (assigns && error.construct == Construct::Statement)
     return "names are bound once, with 'let " + error.previous + " = ...'";
   if (isValue(error.found) && wantsName)

@@ -29,7 +29,7 @@ void printHelp(llvm::raw_ostream &out) {
   out << "usage: colldsl COMMAND [OPTION...] [OPERAND...]\n\n"
          "Compiles, proves and runs communication schedules.\n\n";
   for (const Command &command : kCommands)
-    out << "  " << llvm::left_justify(command.name, 8) << " " << command.summary << "\n";
+    out << "  " << llvm::left_justify(command.name, 10) << " " << command.summary << "\n";
   out << "\n`colldsl COMMAND --help` tells more about one of them.\n";
 }
 
@@ -43,12 +43,12 @@ Exit refuse(llvm::StringRef word) {
   return Exit::Usage;
 }
 
-Exit dispatch(Arguments arguments) {
-  if (arguments.empty()) {
+Exit dispatch(std::span<const char *const> words) {
+  if (words.empty()) {
     printHelp(llvm::errs());
     return Exit::Usage;
   }
-  llvm::StringRef word = arguments.front();
+  llvm::StringRef word = words.front();
   if (word == "--help" || word == "-h" || word == "help") {
     printHelp(llvm::outs());
     return Exit::Success;
@@ -59,7 +59,7 @@ Exit dispatch(Arguments arguments) {
   }
   const Command *command = std::find_if(std::begin(kCommands), std::end(kCommands),
                                         [&](const Command &c) { return c.name == word; });
-  return command == std::end(kCommands) ? refuse(word) : command->run(arguments.subspan(1));
+  return command == std::end(kCommands) ? refuse(word) : command->run({words.subspan(1)});
 }
 
 /// Whether all that was printed has arrived: a full disk is reported here only.
@@ -72,10 +72,19 @@ bool finishOutput() {
 
 } // namespace
 
-Exit runProgram(Arguments arguments) {
+std::vector<CommandHelp> allCommands() {
+  std::vector<CommandHelp> all;
+  for (const Command &command : kCommands) {
+    CommandHelp &help = all.emplace_back(CommandHelp{command.name, command.summary, {}});
+    command.run({{}, &help.table});
+  }
+  return all;
+}
+
+Exit runProgram(std::span<const char *const> words) {
   Exit exit = Exit::Failure;
   try {
-    exit = dispatch(arguments);
+    exit = dispatch(words);
   } catch (const std::bad_alloc &) { // of what no memory could hold, else the handler is called
     endForLackOfMemory();
   } catch (const std::length_error &e) { // a list that has outgrown its index

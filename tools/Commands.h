@@ -7,13 +7,19 @@
 
 namespace colldsl::tools {
 
-/// Words of the command line behind the name of the subcommand.
-using Arguments = std::span<const char *const>;
-
 #define COLLDSL_COMMAND(name, function, summary) Exit function(Arguments arguments);
 #include "tools/Commands.def"
 
-/// The whole program. `arguments` begin with the subcommand's name.
-Exit runProgram(Arguments arguments);
+/// A subcommand, as data.
+struct CommandHelp {
+  llvm::StringRef name;
+  llvm::StringRef summary;
+  OptionTable table;
+};
+/// In the order in which `colldsl --help` lists them.
+std::vector<CommandHelp> allCommands();
+
+/// The whole program. `words` begin with the subcommand's name.
+Exit runProgram(std::span<const char *const> words);
 
 } // namespace colldsl::tools

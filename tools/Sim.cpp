@@ -1,4 +1,5 @@
 #include "tools/Commands.h"
+#include "tools/input/BlockSizes.h"
 #include "tools/input/Messages.h"
 #include "tools/options/Lists.h"
 #include "tools/options/Progress.h"
@@ -8,6 +9,7 @@
 #include "tools/sim/MakeWorkload.h"
 #include "tools/sim/Summary.h"
 #include "tools/sim/Trace.h"
+#include "tools/verify/Proofs.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -21,6 +23,7 @@ struct Settings {
   SingleOptions single;
   DisturbanceOptions disturbance;
   std::string trace;
+  bool verify = false;
   bool criticalPath = false;
   bool json = false;
 
@@ -29,7 +32,6 @@ struct Settings {
 
 void Settings::addTo(Options &options) {
   options.section("what to simulate");
-  single.schedule.text.allowWildcards = true;
   single.addTo(options, "where the ranks sit (default: flat, all on one node)");
   options.section("what to simulate");
   options.add("--ranks", "N", "the same as -n", [this](llvm::StringRef text) -> Status {
@@ -42,6 +44,8 @@ void Settings::addTo(Options &options) {
   single.schedule.machine.addLettersTo(options);
   disturbance.addTo(options);
   options.section("what to tell");
+  options.addFlag("--verify", "prove the schedule first; takes the memory of all ranks at once",
+                  verify);
   options.addFlag("--critical-path", "what the slowest rank waited for, step by step",
                   criticalPath);
   options.addText("--trace", "FILE", "write timelines for Perfetto and chrome://tracing", trace);
@@ -57,6 +61,8 @@ public:
     Result<SimulatedJob> job = makeWorkload(source_, target_, settings_.single, options);
     if (!job)
       return report(job.status());
+    if (settings_.verify && !prove(*job, options.seed))
+      return false;
     options.topology = job->plan.topology.get();
     options.record = settings_.criticalPath || !settings_.trace.empty();
     sim::Workload &workload = job->workload;
@@ -67,7 +73,7 @@ public:
     Result<sim::Outcome> outcome = simulateWatched(workload, std::move(options));
     if (!outcome)
       return report(outcome.status());
-    SimulatedRun run{target_.name, job->plan.bytes, &workload, &*outcome, {}};
+    SimulatedRun run{target_.name, job->plan.bytes, settings_.verify, &workload, &*outcome, {}};
     if (settings_.criticalPath && !addPath(run))
       return false;
     if (Status s = saveTrace(workload, *outcome); !s)
@@ -80,6 +86,25 @@ public:
   }
 
 private:
+  bool prove(const SimulatedJob &job, uint64_t seed) const {
+    std::shared_ptr<const Schedule> schedule = job.schedule;
+    if (!schedule) {
+      auto made =
+          makeSchedule(source_, target_, settings_.single.schedule, job.plan.call, job.plan.shape);
+      if (!made)
+        return report(made.status());
+      schedule = made.take();
+    }
+    Result<std::vector<Sizes>> sizes = chooseSizes(*schedule, job.plan.shape.elements, seed);
+    if (!sizes)
+      return report(sizes.status());
+    VerifyReport found = verify(*schedule, *sizes);
+    if (found.proved())
+      return true;
+    source_.report(counterexample(found), target_);
+    return printError("'" + target_.name + "' was refused, and not simulated");
+  }
+
   /// Shows progress on a terminal.
   Result<sim::Outcome> simulateWatched(sim::Workload &workload,
                                        sim::SimulateOptions options) const {
@@ -137,7 +162,8 @@ Exit simCommand(Arguments arguments) {
   const ScheduleOptions &schedule = settings.single.schedule;
   if (options.operands().empty() && schedule.names.empty())
     return options.refuse("nothing to simulate: name a file or a collective");
-  settings.single.schedule.contract = schedule.passes.verifyEach;
+  settings.single.schedule.contract = schedule.passes.verifyEach || settings.verify;
+  settings.single.schedule.text.allowWildcards = !settings.verify;
   Result<sim::SimulateOptions> model = settings.disturbance.make(schedule.machine.cost());
   if (!model) {
     printError(model.status().diagnostic());

@@ -1,3 +1,4 @@
+#include "ir/Ranges.h"
 #include "tools/Commands.h"
 #include "tools/input/Messages.h"
 #include "tools/options/Json.h"

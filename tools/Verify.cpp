@@ -1,4 +1,5 @@
 #include "tools/Commands.h"
+#include "tools/explain/Explanations.h"
 #include "tools/input/Functions.h"
 #include "tools/input/Messages.h"
 #include "tools/options/Json.h"
@@ -81,15 +82,15 @@ void Settings::addTo(Options &options) {
 }
 
 void print(const Summary &summary, const Source &source, uint32_t shown) {
-  for (size_t i = 0; i < summary.tasks.size() && shown > 0; ++i) {
-    if (!summary.hasFailed(i))
-      continue;
+  std::vector<size_t> failed = summary.counterexamples();
+  for (size_t i : llvm::ArrayRef(failed).take_front(shown))
     llvm::errs() << summary.target.name << ", " << summary.tasks[i].words() << ":\n"
                  << source.render(summary.outcomes[i].why, summary.target);
-    --shown;
+  if (summary.promisesNothing()) {
+    std::vector<Diagnostic> vacuous = summary.vacuous;
+    addExplanationNote(vacuous);
+    llvm::errs() << source.render(vacuous, summary.target);
   }
-  if (summary.promisesNothing())
-    llvm::errs() << source.render(summary.vacuous, summary.target);
   llvm::outs() << summary.target.name << ": " << summary.words(source.program()) << "\n";
   llvm::outs().flush();
 }

@@ -1,33 +1,49 @@
-/// Collects counterexamples up to the number that the caller wants to see.
+/// Collects counterexamples, one for all that differ in their ranks only, up to the number that
+/// the caller wants to see.
 #pragma once
 
 #include "verifier/Model.h"
 #include "verifier/Verifier.h"
 
+#include <unordered_map>
+
 namespace colldsl::proof {
+
+enum class Grouping : uint8_t {
+  Alike, ///< failures of one pattern are one
+  None   ///< each failure stands for itself
+};
 
 class Failures {
 public:
   /// most: at least one is kept, so that a failure never passes for a proof.
-  Failures(const Model &model, uint32_t most) : model_(model), most_(most == 0 ? 1 : most) {}
+  Failures(const Model &model, uint32_t most, Grouping grouping = Grouping::Alike)
+      : model_(model), most_(most == 0 ? 1 : most), grouping_(grouping) {}
 
-  bool full() const { return all_.size() >= most_; }
+  /// The search ends: so many were seen that the next ones would teach nothing.
+  bool full() const { return seen_ >= kMostSeen; }
   bool empty() const { return all_.empty(); }
-  void add(Failure failure) {
-    if (!full())
-      all_.push_back(std::move(failure));
-  }
+  void add(Failure failure);
 
   /// A step at an op.
   Failure::Step step(Vertex v, std::string text) const {
     return {model_.rankOf(v), model_.opIdOf(v), model_.op(v).loc, std::move(text)};
   }
-  std::vector<Failure> take() { return std::move(all_); }
+
+  /// Patterns of failures (Alike.h) of which none was kept.
+  uint64_t numLeftOut() const { return patterns_.size() - all_.size(); }
+  std::vector<Failure> take();
 
 private:
+  static constexpr size_t kMostSeen = 1000;
+
   const Model &model_;
   size_t most_;
-  std::vector<Failure> all_;
+  Grouping grouping_;
+  size_t seen_ = 0;
+  std::vector<Failure> all_;                         // of the smallest rank of their pattern
+  std::vector<std::vector<uint32_t>> ranks_;         // of all failures, per pattern
+  std::unordered_map<std::string, size_t> patterns_; // where they are; most_: nowhere
 };
 
 } // namespace colldsl::proof

@@ -213,10 +213,18 @@ private:
                           rankWord(end.sends ? end.to : end.from);
     std::vector<Vertex> places{end.vertex};
     if (Vertex other = lonelyPartner(at); exists(other)) {
-      message += "; " + names_.opOfRank(other) + " is alone too, under another message id";
+      message += "; " + names_.opOfRank(other) + " is alone too: " + whatDiffers(end.vertex, other);
       places.push_back(other);
     }
     add(std::move(message), places);
+  }
+
+  /// Tags of the language are hashed, together with the call and the edge; those of GOAL are not.
+  std::string whatDiffers(Vertex mine, Vertex other) const {
+    if (!isPlainGoal_)
+      return "it has another tag, or is of another call or edge";
+    return "it has tag " + std::to_string(tagOf(model_.op(other).message)) + ", not " +
+           std::to_string(tagOf(model_.op(mine).message));
   }
 
   /// An unmatched end of the other direction in the same channel: it may be the end that the

@@ -1,3 +1,4 @@
+#include "verifier/Alike.h"
 #include "verifier/DiagnosticNames.h"
 #include "verifier/Verifier.h"
 
@@ -52,10 +53,14 @@ std::string describe(const VerifyReport &report, const Schedule &schedule) {
            (report.contractChecked ? "" : "; there is no contract") + "\n";
   text += ")\n";
   for (const Failure &failure : report.failures) {
-    text += "  " + std::string(spelling(failure.proof)) + ": " + failure.message + "\n";
+    std::string alike = proof::alikeWords(failure);
+    text += "  " + std::string(spelling(failure.proof)) + ": " + failure.message +
+            (alike.empty() ? "" : ", " + alike) + "\n";
     for (const Failure::Step &step : failure.steps)
       text += stepLine(step, schedule);
   }
+  if (report.leftOut > 0)
+    text += "  and " + proof::counted(report.leftOut, "other failure") + "\n";
   if (!report.skipped.empty())
     text += "  not tried: " + proofList(report.skipped) + "\n";
   return text;

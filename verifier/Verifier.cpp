@@ -26,6 +26,7 @@ public:
 
   VerifyReport run() {
     prove();
+    report_.leftOut = failures_.numLeftOut();
     report_.failures = failures_.take();
     return std::move(report_);
   }

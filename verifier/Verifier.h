@@ -29,7 +29,7 @@ struct VerifyOptions {
   /// Slots of a FIFO channel between two ranks in the finite-buffer check; 0: unlimited
   /// (messages of one channel are still taken in the order in which they were sent).
   uint32_t channelSlots = kChannelSlots;
-  /// Stop after so many failures.
+  /// Report so many failures, of which one stands for all that differ in their ranks only.
   uint32_t maxFailures = 10;
 };
 
@@ -45,10 +45,23 @@ struct Failure {
     std::string text;
   };
   std::vector<Step> steps;
+
+  /// Failures of other ranks, or in other ops, that a renaming of ranks takes to this one, which
+  /// is that of the smallest rank.
+  struct Alike {
+    uint64_t count = 0;
+    std::vector<uint32_t> ranks; ///< ascending, each once
+    bool isAll = true;           ///< false: the search ended, as there were too many
+  };
+  Alike alike = {};
+  std::string pattern = {}; ///< equal for such failures (Alike.h)
+
+  Rank rank() const { return steps.empty() ? kNoRank : steps.front().rank; }
 };
 
 struct VerifyReport {
   std::vector<Failure> failures;
+  uint64_t leftOut = 0;       ///< patterns of further failures, beyond VerifyOptions::maxFailures
   std::vector<Proof> skipped; ///< not tried, because a failure above takes away what they rest on
   uint64_t ops = 0;
   uint64_t messages = 0;

@@ -46,6 +46,8 @@ const Mistake kInStatements[] = {
     {"let y = 2.5;", "2:11: expected a name after '.', found '5' [numbers are whole]"},
     {"let y = !a;", "2:9: expected an expression after '=', found '!' [did you mean 'not'?]"},
     {"let y = a && b;", "2:11: expected ';' after 'let', found '&&' [did you mean 'and'?]"},
+    {"let y = a & b;", "2:11: expected ';' after 'let', found '&' [did you mean 'and'?]"},
+    {"x += 3;", "2:1: 'x' begins no statement here [names are bound once, with 'let x = ...']"},
     {"let y = a ^ b;", "2:11: expected ';' after 'let', found '^' [did you mean 'xor'?]"},
     {"if a = b { }", "2:6: expected '{' after 'a', found '=' [did you mean '=='?]"},
     {"if a || b { }", "2:6: expected '{' after 'a', found '||' [did you mean 'or'?]"},

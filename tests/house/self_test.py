@@ -4,6 +4,7 @@ import os
 import tempfile
 import unittest
 
+import editors
 import includes
 import links
 import names
@@ -39,6 +40,27 @@ class Names(unittest.TestCase):
         other = place.replace("colldsl", "colldsl::shm")
         self.assertFalse(self.found(place, other))
         self.assertFalse(self.found(place, "namespace colldsl {\nstruct Place;\n}\n"))
+
+
+class Editors(unittest.TestCase):
+    def found(self, before="", after=""):
+        root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+        files = {}
+        for name in ("package.json", "language-configuration.json", "syntaxes/coll.tmLanguage.json"):
+            with open(os.path.join(root, "editors/vscode", name), encoding="utf-8") as file:
+                files["editors/vscode/" + name] = file.read().replace(before, after)
+        return found_in(editors.check, files)
+
+    def test_scopes(self):
+        self.assertFalse(self.found("no such text", ""))
+        self.assertTrue(self.found("ensures|", ""))
+        self.assertTrue(self.found("none|", ""))
+
+    def test_paths_and_json(self):
+        with self.assertRaises(FileNotFoundError):
+            self.found("./syntaxes/coll", "./syntaxes/call")
+        with self.assertRaises(ValueError):
+            self.found("{", "")
 
 
 class Includes(unittest.TestCase):

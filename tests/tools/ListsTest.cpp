@@ -1,5 +1,7 @@
 #include "tools/options/Lists.h"
 
+#include "ir/Ranges.h"
+
 #include <gtest/gtest.h>
 
 namespace colldsl::tools {

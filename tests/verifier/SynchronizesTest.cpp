@@ -127,7 +127,7 @@ public:
   const EventGraph &graph() const { return graph_; }
 
   std::vector<std::string> failures(uint64_t stepsPerEvent) const {
-    Failures failures(model_, model_.numRanks());
+    Failures failures(model_, model_.numRanks(), Grouping::None);
     checkSynchronizes(graph_, order_, failures, stepsPerEvent);
     std::vector<std::string> messages;
     for (const Failure &failure : failures.take())

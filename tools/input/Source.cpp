@@ -6,6 +6,7 @@
 #include "ir/Image.h"
 #include "runtime/Decisions.h"
 #include "stdlib/StdlibFiles.h"
+#include "tools/explain/Explanations.h"
 #include "tools/input/FileKind.h"
 #include "tools/input/Messages.h"
 #include "tools/input/Profile.h"
@@ -128,6 +129,7 @@ bool Source::readLibrary(const std::string &name, llvm::StringRef bytes) {
     exports.push_back(DeclId{id});
   compilation_ = reopenProgram(**program, texts, exports);
   library_ = library.take();
+  mainFile_ = name;
   return true;
 }
 
@@ -187,7 +189,9 @@ bool Source::needsCompiler(const ScheduleOptions &options) const {
 
 bool Source::compile(const ScheduleOptions &options) {
   compilation_ = compileTexts(std::move(sourceFiles_), options.compile);
-  for (const Diagnostic &diagnostic : compilation_->diagnostics())
+  std::vector<Diagnostic> diagnostics = compilation_->diagnostics();
+  addExplanationNote(diagnostics);
+  for (const Diagnostic &diagnostic : diagnostics)
     llvm::errs() << compilation_->render(diagnostic);
   return compilation_->ok();
 }
@@ -339,8 +343,10 @@ bool Source::refuseName(const std::string &name) const {
     for (const Decl &decl : compilation_->program().decls)
       if (decl.kind == DeclKind::Collective)
         known.push_back(compilation_->program().nameOf(decl));
+  llvm::append_range(known, functionNames());
   std::string hint = didYouMean(nearestWord(name, known));
-  return printError("there is no collective '" + name + "'" + (hint.empty() ? "" : "; " + hint));
+  return printError("there is no collective '" + name + "'; " +
+                    (hint.empty() ? "`colldsl list` lists the standard library's" : hint));
 }
 
 uint64_t Source::elementBytes(const Target &target, ElementType typeVariable) const {

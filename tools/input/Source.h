@@ -46,6 +46,13 @@ public:
   /// The collective of a rule, with its arguments.
   Target ruled(const SelectionRule &rule) const;
 
+  /// The operands that are no files, in their order.
+  const std::vector<std::string> &names() const { return names_; }
+  /// The first file of source text, or the schedule library; empty: there is none.
+  const std::string &mainFile() const { return mainFile_; }
+  /// Whether there are declarations, and not schedules alone.
+  bool isProgram() const { return compilation_.has_value() && files_.empty(); }
+
   /// For the functions that were chosen: those of the library, or of the standard library.
   const std::vector<SelectionRule> &rules() const { return rules_; }
   /// Whether one of these is a decision of the user's machine profile, which come first.
@@ -109,8 +116,8 @@ private:
 
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> sourceFiles_;
   llvm::StringMap<std::unique_ptr<llvm::MemoryBuffer>> inputs_; ///< all others, by shownName()
-  std::string mainFile_;                                        ///< the first of them
-  std::vector<std::string> names_;                              ///< among the operands
+  std::string mainFile_;
+  std::vector<std::string> names_; ///< among the operands
   std::vector<std::unique_ptr<File>> files_;
   std::unique_ptr<Library> library_; ///< a view of one of inputs_
   std::optional<Compilation> compilation_;

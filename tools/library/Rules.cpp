@@ -1,8 +1,10 @@
 #include "tools/library/Rules.h"
 
 #include "compiler/Spelling.h"
+#include "stdlib/StdlibFiles.h"
 #include "tools/options/Lists.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace colldsl::tools {
@@ -206,6 +208,19 @@ std::string linesOfFunction(std::string_view text, llvm::StringRef function) {
     rest = behind;
   }
   return lines;
+}
+
+std::vector<llvm::StringRef> functionNames() {
+  std::vector<llvm::StringRef> names;
+  std::string_view rules = selectionRules();
+  for (llvm::StringRef rest(rules.data(), rules.size()); !rest.empty();) {
+    auto [line, behind] = rest.split('\n');
+    llvm::StringRef word = line.take_until([](char c) { return llvm::isSpace(c); });
+    if (!word.empty() && word.front() != '#' && !llvm::is_contained(names, word))
+      names.push_back(word);
+    rest = behind;
+  }
+  return names;
 }
 
 std::string printRule(const SelectionRule &rule, const Program &program,

@@ -24,6 +24,9 @@ Result<std::vector<SelectionRule>> readRules(llvm::StringRef fileName, llvm::Str
 /// The text with the rules for one function alone; all lines keep their numbers.
 std::string linesOfFunction(std::string_view text, llvm::StringRef function);
 
+/// For which the standard library has rules, each once, in their order.
+std::vector<llvm::StringRef> functionNames();
+
 /// A rule again as a line of such a file.
 std::string printRule(const SelectionRule &rule, const Program &program,
                       const std::vector<LibrarySource> &sources);

@@ -100,20 +100,6 @@ std::string counted(uint64_t count, llvm::StringRef word) {
   return std::to_string(count) + " " + word.str() + (count == 1 ? "" : "s");
 }
 
-std::string rangesWord(const std::vector<uint32_t> &numbers) {
-  std::string text;
-  for (size_t i = 0; i < numbers.size();) {
-    size_t last = i;
-    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1)
-      ++last;
-    text += (text.empty() ? "" : ",") + std::to_string(numbers[i]);
-    if (last > i)
-      text += ".." + std::to_string(numbers[last]);
-    i = last + 1;
-  }
-  return text;
-}
-
 Result<uint64_t> parseTimeNs(llvm::StringRef text) {
   constexpr uint64_t kMaxNs = uint64_t{1} << 50; // 13 days
   Amount amount = parseAmount(splitUnit(text.trim()), kTimeUnits);

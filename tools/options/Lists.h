@@ -16,7 +16,7 @@ Result<uint64_t> parseNumber(llvm::StringRef text, uint64_t min, uint64_t max);
 Result<uint64_t> parseBytes(llvm::StringRef text);
 Result<std::vector<uint64_t>> parseBytesList(llvm::StringRef text);
 
-/// "1..4,8" is 1, 2, 3, 4, 8: ascending, each once.
+/// "1..4,8" is 1, 2, 3, 4, 8: ascending, each once. rangesWord() (ir/Ranges.h) writes it.
 Result<std::vector<uint32_t>> parseRanks(llvm::StringRef text, uint32_t min);
 
 /// 0 as "0 B", 65536 as "64 KiB", 1000 as "1000 B".
@@ -24,9 +24,6 @@ std::string bytesWord(uint64_t bytes);
 
 /// "1 rank", "2 ranks".
 std::string counted(uint64_t count, llvm::StringRef word);
-
-/// Ascending numbers as parseRanks() reads them: "1..4,8".
-std::string rangesWord(const std::vector<uint32_t> &numbers);
 
 /// In ns: "1500", "1500ns", "2us", "3ms", "1s".
 Result<uint64_t> parseTimeNs(llvm::StringRef text);

@@ -58,11 +58,15 @@ const Options::Option *Options::find(llvm::StringRef name) const {
   return nullptr;
 }
 
-std::optional<Exit> Options::parse(std::span<const char *const> arguments) {
+std::optional<Exit> Options::parse(Arguments arguments) {
+  if (arguments.table) {
+    *arguments.table = table();
+    return Exit::Success;
+  }
   bool onlyOperands = false;
-  while (!arguments.empty()) {
-    llvm::StringRef word = arguments.front();
-    arguments = arguments.subspan(1);
+  for (std::span<const char *const> words = arguments.words; !words.empty();) {
+    llvm::StringRef word = words.front();
+    words = words.subspan(1);
     bool isOption = !onlyOperands && word.size() > 1 && word.front() == '-';
     if (!isOption) {
       operands_.push_back(word.str());
@@ -71,7 +75,7 @@ std::optional<Exit> Options::parse(std::span<const char *const> arguments) {
     } else if (word == "--help" || word == "-h") {
       printHelp(llvm::outs());
       return Exit::Success;
-    } else if (std::optional<Exit> exit = parseOption(word, arguments)) {
+    } else if (std::optional<Exit> exit = parseOption(word, words)) {
       return exit;
     }
   }
@@ -124,26 +128,35 @@ size_t Options::firstOf(llvm::StringRef section) const {
       options_.begin());
 }
 
-void Options::printHelp(llvm::raw_ostream &out) const {
-  constexpr size_t kHelpColumn = 24;
-  out << "usage: colldsl " << command_ << " " << operandsText_ << "\n\n" << description_ << "\n";
+OptionTable Options::table() const {
   std::vector<Option> options = options_;
   std::stable_sort(options.begin(), options.end(), [this](const Option &a, const Option &b) {
     return firstOf(a.section) < firstOf(b.section);
   });
-  llvm::StringRef section = "\n";
-  for (const Option &option : options) {
-    if (option.section != section)
-      out << "\n" << (option.section.empty() ? "options" : option.section) << ":\n";
-    section = option.section;
-    std::string left = (option.name + (option.value.empty() ? "" : " ") + option.value).str();
+  OptionTable table{operandsText_.str(), description_.str(), {}};
+  for (const Option &o : options)
+    table.rows.push_back({o.name.str(), o.value.str(), o.help.str(),
+                          o.section.empty() ? "options" : o.section.str()});
+  return table;
+}
+
+void Options::printHelp(llvm::raw_ostream &out) const {
+  constexpr size_t kHelpColumn = 24;
+  OptionTable all = table();
+  out << "usage: colldsl " << command_ << " " << all.operands << "\n\n" << all.description << "\n";
+  llvm::StringRef section;
+  for (const OptionTable::Row &row : all.rows) {
+    if (row.section != section)
+      out << "\n" << row.section << ":\n";
+    section = row.section;
+    std::string left = row.name + (row.value.empty() ? "" : " ") + row.value;
     if (left.size() + 3 > kHelpColumn)
       out << "  " << left << "\n" << std::string(kHelpColumn, ' ');
     else
       out << llvm::left_justify("  " + left, kHelpColumn);
-    for (size_t i = 0; i < option.help.size(); ++i) {
-      out << option.help[i];
-      if (option.help[i] == '\n')
+    for (char c : row.help) {
+      out << c;
+      if (c == '\n')
         out << std::string(kHelpColumn, ' ');
     }
     out << "\n";

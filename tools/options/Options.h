@@ -23,6 +23,25 @@ enum class Exit : int {
   Usage = 2,   ///< the command line makes no sense
 };
 
+/// What a subcommand takes, as data: for `--help`, completion by shells, man pages.
+struct OptionTable {
+  struct Row {
+    std::string name;  ///< with its dashes
+    std::string value; ///< what the help calls it; empty: a flag
+    std::string help;
+    std::string section;
+  };
+  std::string operands; ///< as the usage line shows them
+  std::string description;
+  std::vector<Row> rows; ///< those of a section together
+};
+
+/// Words of the command line behind the name of the subcommand.
+struct Arguments {
+  std::span<const char *const> words;
+  OptionTable *table = nullptr; ///< not null: parse() fills it in and goes no further
+};
+
 /// Options are `--name VALUE`, `--name=VALUE`, `-n VALUE` or flags without a value; they
 /// may stand anywhere, until `--`. Everything else is an operand.
 class Options {
@@ -55,7 +74,7 @@ public:
 
   /// A value means: go no further, and end the program with it (help was wanted and
   /// printed, or a mistake was reported).
-  [[nodiscard]] std::optional<Exit> parse(std::span<const char *const> arguments);
+  [[nodiscard]] std::optional<Exit> parse(Arguments arguments);
 
   const std::vector<std::string> &operands() const { return operands_; }
 
@@ -75,6 +94,7 @@ private:
   std::optional<Exit> parseOption(llvm::StringRef word, std::span<const char *const> &rest);
   Exit refuseUnknown(llvm::StringRef name) const;
   size_t firstOf(llvm::StringRef section) const;
+  OptionTable table() const;
   void printHelp(llvm::raw_ostream &out) const;
 
   llvm::StringRef command_;

@@ -92,6 +92,7 @@ void printSummary(const SimulatedRun &run, llvm::raw_ostream &out) {
                              : ", p" + std::to_string(percent) + " ")
         << percentile(sorted, percent);
   out << " ns\n";
+  out << "proof: " << (run.isProved ? "proved" : "not tried, see --verify") << "\n";
   if (!run.path.empty())
     printPath(run, out);
 }
@@ -107,6 +108,7 @@ llvm::json::Object summaryJson(const SimulatedRun &run) {
       {"name", jsonText(run.name)},
       {"ranks", run.workload->numRanks()},
       {"bytes", run.bytes},
+      {"proved", run.isProved},
       {"makespan", o.makespan},
       {"events", o.events},
       {"ops", o.ops},

@@ -10,6 +10,7 @@ namespace colldsl::tools {
 struct SimulatedRun {
   std::string name;
   uint64_t bytes = 0; ///< n times the size of T
+  bool isProved = false;
   const sim::Workload *workload = nullptr;
   const sim::Outcome *outcome = nullptr;
   std::vector<sim::PathStep> path; ///< empty: not wanted

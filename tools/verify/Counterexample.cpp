@@ -1,4 +1,7 @@
+#include "tools/explain/Explanations.h"
+#include "tools/options/Lists.h"
 #include "tools/verify/Proofs.h"
+#include "verifier/Alike.h"
 
 namespace colldsl::tools {
 namespace {
@@ -15,8 +18,10 @@ Diagnostic diagnostic(const Failure &failure) {
   for (const Failure::Step &step : failure.steps)
     if (!first.known())
       first = step.loc;
+  std::string alike = proof::alikeWords(failure);
   Diagnostic d =
-      Diagnostic::error(first, std::string(spelling(failure.proof)) + ": " + failure.message);
+      Diagnostic::error(first, std::string(spelling(failure.proof)) + ": " + failure.message +
+                                   (alike.empty() ? "" : ", " + alike));
   for (const Failure::Step &step : failure.steps)
     d.notes.push_back(Diagnostic::note(step.loc, stepWords(step)));
   return d;
@@ -28,11 +33,15 @@ std::vector<Diagnostic> counterexample(const VerifyReport &report) {
   std::vector<Diagnostic> all;
   for (const Failure &failure : report.failures)
     all.push_back(diagnostic(failure));
+  if (report.leftOut > 0)
+    all.push_back(Diagnostic::note({}, counted(report.leftOut, "other failure") +
+                                           " not shown (--max-failures)"));
   std::string skipped;
   for (Proof proof : report.skipped)
     skipped += (skipped.empty() ? "" : ", ") + std::string(spelling(proof));
   if (!skipped.empty())
     all.push_back(Diagnostic::note({}, "not tried: " + skipped));
+  addExplanationNote(all);
   return all;
 }
 

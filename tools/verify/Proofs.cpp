@@ -1,8 +1,10 @@
 #include "tools/verify/Proofs.h"
 
+#include "tools/explain/Explanations.h"
 #include "tools/input/BlockSizes.h"
 #include "tools/options/Lists.h"
 #include "tools/passes/RunPasses.h"
+#include "verifier/Alike.h"
 
 namespace colldsl::tools {
 namespace {
@@ -17,6 +19,13 @@ bool hasBuffers(const Source &source, const Source::Target &target) {
     if (param.isBuffer)
       return true;
   return false;
+}
+
+ProofOutcome invalid(const Diagnostic &error) {
+  Failure failure{{}, error.message, {{kNoRank, kNoOp, error.loc, ""}}};
+  std::vector<Diagnostic> why{error};
+  addExplanationNote(why);
+  return {ProofOutcome::Kind::Invalid, std::move(why), {}, proof::patternOf(failure, true)};
 }
 
 } // namespace
@@ -125,7 +134,7 @@ std::shared_ptr<const Schedule> Proofs::make(const Source::Target &target, const
   if (!target.schedule && breaksRequirement(source_.program(), target.collective, error))
     outcome = {Kind::Excluded, {}, {}};
   else
-    outcome = {Kind::Invalid, {error}, {}};
+    outcome = invalid(error);
   return nullptr;
 }
 
@@ -133,11 +142,11 @@ ProofOutcome Proofs::prove(const ProofTask &task, const Schedule &schedule) cons
   using Kind = ProofOutcome::Kind;
   Result<std::vector<Sizes>> sizes = chooseSizes(schedule, task.shape.elements, request_.seed);
   if (!sizes)
-    return {Kind::Invalid, {sizes.status().diagnostic()}, {}};
+    return invalid(sizes.status().diagnostic());
   VerifyReport report = verify(schedule, *sizes, request_.verify);
   if (report.proved())
     return {Kind::Proved, {}, std::move(report.compared)};
-  return {Kind::Refused, counterexample(report), {}};
+  return {Kind::Refused, counterexample(report), {}, report.failures.front().pattern};
 }
 
 } // namespace colldsl::tools

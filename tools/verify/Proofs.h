@@ -29,6 +29,7 @@ struct ProofOutcome {
   Kind kind = Kind::Proved;
   std::vector<Diagnostic> why;     ///< Refused, Invalid: the counterexample, or what the mistake is
   std::vector<SourceLoc> compared; ///< Proved: as in VerifyReport
+  std::string pattern = {};        ///< Refused, Invalid: of the first failure, as in Failure
 };
 
 struct ProofRequest {

@@ -1,6 +1,7 @@
 #include "tools/verify/Summary.h"
 
 #include "ir/Numbers.h"
+#include "ir/Ranges.h"
 #include "tools/options/Lists.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -41,6 +42,18 @@ bool Summary::hasFailed(size_t task) const {
 }
 
 size_t Summary::failed() const { return count(Kind::Refused) + count(Kind::Invalid); }
+
+std::vector<size_t> Summary::counterexamples() const {
+  std::set<std::string> ofSomeBytes;
+  for (size_t i = 0; i < tasks.size(); ++i)
+    if (hasFailed(i) && tasks[i].bytes > 0)
+      ofSomeBytes.insert(outcomes[i].pattern);
+  std::vector<size_t> shown;
+  for (size_t i = 0; i < tasks.size(); ++i)
+    if (hasFailed(i) && (tasks[i].bytes > 0 || !ofSomeBytes.contains(outcomes[i].pattern)))
+      shown.push_back(i);
+  return shown;
+}
 
 bool Summary::isCompared(SourceLoc promise) const {
   return llvm::any_of(

@@ -18,6 +18,9 @@ struct Summary {
   size_t failed() const;
   size_t proofs() const { return outcomes.size() - count(ProofOutcome::Kind::Excluded); }
   bool promisesNothing() const { return !vacuous.empty() && !mayBeVacuous; }
+  /// The tasks that failed, few ranks and small sizes first; none of no bytes where one of some
+  /// bytes fails alike.
+  std::vector<size_t> counterexamples() const;
   bool ok() const { return failed() == 0 && !promisesNothing(); }
 
   /// Fills in `vacuous`: what, in all proofs together, no rank compared a byte of. A schedule

@@ -1,0 +1,70 @@
+#include "compiler/ForeignWords.h"
+
+#include "compiler/Spelling.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+namespace colldsl {
+
+using llvm::StringRef;
+using llvm::StringSwitch;
+
+StringRef ourOperatorFor(StringRef op) {
+  return StringSwitch<StringRef>(op)
+      .Cases("&&", "&", "and")
+      .Cases("||", "|", "or")
+      .Case("!", "not")
+      .Case("^", "xor")
+      .Case("::", ".")
+      .Case("=", "==")
+      .Default("");
+}
+
+StringRef ourWordFor(StringRef word) {
+  return StringSwitch<StringRef>(word)
+      .Cases("receive", "irecv", "recieve", "recv")
+      .Cases("isend", "put", "send")
+      .Cases("reduce", "accumulate", "combine")
+      .Cases("compute", "work", "calc")
+      .Cases("var", "const", "auto", "int", "let")
+      .Cases("while", "foreach", "for")
+      .Cases("elif", "elsif", "elseif", "else if")
+      .Cases("def", "fn", "func", "function")
+      .Cases("memcpy", "move", "copy")
+      .Cases("buffer", "alloc", "temp")
+      .Cases("include", "using", "import")
+      .Cases("proc", "procedure", "algorithm", "collective")
+      .Default("");
+}
+
+StringRef ourValueFor(StringRef name) {
+  return StringSwitch<StringRef>(name)
+      .Cases("me", "myrank", "my_rank", "self", "pid", "rank")
+      .Cases("nranks", "num_ranks", "nprocs", "comm_size", "world_size", "ranks")
+      .Cases("size", "np", "P", "ranks")
+      .Cases("True", "TRUE", "true")
+      .Cases("False", "FALSE", "false")
+      .Cases("None", "nil", "null", "NULL", "nullptr", "none")
+      .Default("");
+}
+
+std::string hintForFunction(StringRef name) {
+  if (name == "range")
+    return "a range is written a..b, without b";
+  if (name == "mod" || name == "fmod")
+    return "the remainder is written a % b";
+  if (name == "pow")
+    return "a power of two is written 1 << b";
+  if (name == "div")
+    return "a quotient is written a / b, rounded down";
+  return didYouMean(StringSwitch<StringRef>(name)
+                        .Cases("len", "size", "sizeof", "count_of", "length")
+                        .Cases("log", "lg", "ilog2", "floor_log2", "log2")
+                        .Cases("clog2", "ceillog2", "log2ceil", "ceil_log2")
+                        .Cases("popcnt", "bitcount", "count_ones", "popcount")
+                        .Cases("bitrev", "reverse_bits", "bitreverse")
+                        .Case("prod", "product")
+                        .Default(""));
+}
+
+} // namespace colldsl

@@ -1,0 +1,71 @@
+#include "compiler/Spelling.h"
+#include "tools/Commands.h"
+#include "tools/explain/Explanations.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+
+namespace colldsl::tools {
+namespace {
+
+void printList() {
+  size_t width = 0;
+  for (const Explanation &e : explanations())
+    width = std::max(width, e.name.size());
+  for (const Explanation &e : explanations())
+    llvm::outs() << llvm::left_justify(e.name, static_cast<unsigned>(width)) << "  ..."
+                 << e.fragment << "...\n";
+}
+
+void print(const Explanation &e) {
+  llvm::outs() << e.name << ": \"..." << e.fragment << "...\"\n\n"
+               << e.text.trim() << "\n\nFor example, `colldsl verify` says so of\n\n"
+               << e.example.trim() << "\n";
+}
+
+/// A name, or a message.
+const Explanation *find(llvm::StringRef words) {
+  for (const Explanation &e : explanations())
+    if (e.name == words)
+      return &e;
+  return findExplanation(words);
+}
+
+Exit refuse(llvm::StringRef words, const Options &options) {
+  std::vector<llvm::StringRef> names;
+  for (const Explanation &e : explanations())
+    names.push_back(e.name);
+  std::string hint = didYouMean(nearestWord(words, names));
+  return options.refuse("nothing explains '" + words + "'; " +
+                        (hint.empty() ? "`colldsl explain` lists what there is" : hint));
+}
+
+} // namespace
+
+Exit explainCommand(Arguments arguments) {
+  bool example = false;
+  Options options(
+      "explain", "[NAME|MESSAGE]",
+      "Explains a message of the compiler or the verifier, with an example. Without an\n"
+      "operand: which there are.");
+  options.addFlag("--example", "print the example alone, as source text", example);
+  if (std::optional<Exit> exit = options.parse(arguments))
+    return *exit;
+  if (options.operands().empty() && example)
+    return options.refuse("--example needs a name");
+  if (options.operands().empty()) {
+    printList();
+    return Exit::Success;
+  }
+  std::string words = llvm::join(options.operands(), " ");
+  const Explanation *found = find(words);
+  if (!found)
+    return refuse(words, options);
+  if (example)
+    llvm::outs() << found->example.trim() << "\n";
+  else
+    print(*found);
+  return Exit::Success;
+}
+
+} // namespace colldsl::tools

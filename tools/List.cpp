@@ -1,0 +1,276 @@
+#include "compiler/Scanner.h"
+#include "compiler/Spelling.h"
+#include "stdlib/StdlibFiles.h"
+#include "tools/Commands.h"
+#include "tools/input/Messages.h"
+#include "tools/input/Source.h"
+#include "tools/library/Rules.h"
+#include "tools/options/Json.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+
+#include <algorithm>
+
+namespace colldsl::tools {
+namespace {
+
+/// Of a kind, a function or a file, under its title.
+struct Section {
+  std::string title;
+  std::vector<DeclId> decls;
+};
+
+llvm::StringRef kindWord(DeclKind kind) {
+  switch (kind) {
+  case DeclKind::Collective:
+    return "collective";
+  case DeclKind::Tree:
+    return "tree";
+  case DeclKind::Graph:
+    return "graph";
+  case DeclKind::Function:
+    return "function";
+  }
+  return "";
+}
+
+/// The first sentence, in one line.
+std::string summaryOf(llvm::StringRef doc) {
+  std::string text = doc.str();
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return llvm::StringRef(text).take_front(llvm::StringRef(text).find(". ")).rtrim('.').str();
+}
+
+/// From its line to the body, as it is written: parameters and contract. All of a function.
+std::string headOf(std::string_view text, const Decl &decl) {
+  size_t begin = 0;
+  for (uint32_t line = 1; line < decl.loc.line; ++line)
+    begin = text.find('\n', begin) + 1;
+  llvm::StringRef rest(text.substr(begin));
+  Result<std::vector<Token>> tokens = scan({rest.data(), rest.size()}, 0, ParseLimits());
+  if (!tokens)
+    return rest.split('\n').first.str();
+  unsigned depth = 0;
+  for (const Token &token : *tokens) {
+    llvm::StringRef sign(token.text);
+    if (depth == 0 && (sign == "{" || sign == ";"))
+      return rest.take_front(static_cast<size_t>(sign.data() - rest.data())).rtrim().str();
+    depth += sign == "(" || sign == "[" || sign == "{";
+    depth -= depth > 0 && (sign == ")" || sign == "]" || sign == "}");
+  }
+  return rest.rtrim().str();
+}
+
+class List {
+public:
+  explicit List(const Source &source) : source_(source), program_(source.program()) {}
+
+  /// The standard library: collectives by the function that they compute, then what they use.
+  void addLibrary() {
+    for (llvm::StringRef function : functionNames())
+      sections_.push_back({function.str(), {}});
+    numFunctions_ = sections_.size();
+    Section others{"other collectives", {}}, trees{"trees", {}}, graphs{"graphs", {}},
+        functions{"functions of expressions", {}};
+    for (uint32_t i = 0; i < program_.decls.size(); ++i) {
+      const Decl &decl = program_.decls[i];
+      switch (decl.kind) {
+      case DeclKind::Collective: {
+        Section *section = functionOf(program_.nameOf(decl));
+        (section ? *section : others).decls.push_back(DeclId{i});
+        break;
+      }
+      case DeclKind::Tree:
+        trees.decls.push_back(DeclId{i});
+        break;
+      case DeclKind::Graph:
+        graphs.decls.push_back(DeclId{i});
+        break;
+      case DeclKind::Function:
+        if (!program_.strings[decl.doc].empty()) // else a part of the one above
+          functions.decls.push_back(DeclId{i});
+        break;
+      }
+    }
+    for (Section *section : {&others, &trees, &graphs, &functions})
+      sections_.push_back(std::move(*section));
+  }
+
+  void addFile(std::string title, const std::vector<DeclId> &decls) {
+    sections_.push_back({std::move(title), decls});
+  }
+
+  void print() const {
+    size_t width = 0;
+    for (const Section &section : sections_)
+      for (DeclId id : section.decls)
+        width = std::max(width, program_.nameOf(program_.decl(id)).size());
+    bool isFirst = true;
+    for (const Section &section : sections_)
+      if (!section.decls.empty()) {
+        llvm::outs() << (isFirst ? "" : "\n");
+        isFirst = false;
+        printSection(section, width);
+      }
+  }
+
+  /// A declaration, or a function with its collectives and rules. False: there is none, which was
+  /// reported.
+  bool printNamed(llvm::StringRef name) const {
+    bool found = false;
+    for (const Section &section : sections_)
+      for (DeclId id : section.decls)
+        if (program_.nameOf(program_.decl(id)) == name) {
+          printDecl(id);
+          found = true;
+        }
+    for (const Section &section : llvm::ArrayRef(sections_).take_front(numFunctions_))
+      if (!found && section.title == name) {
+        printFunction(section);
+        found = true;
+      }
+    return found || refuse(name);
+  }
+
+  llvm::json::Array toJson() const {
+    llvm::json::Array all;
+    for (const Section &section : sections_)
+      for (DeclId id : section.decls) {
+        const Decl &decl = program_.decl(id);
+        all.push_back(llvm::json::Object{{"name", jsonText(program_.nameOf(decl))},
+                                         {"kind", kindWord(decl.kind)},
+                                         {"section", jsonText(section.title)},
+                                         {"place", jsonText(placeOf(decl))},
+                                         {"doc", jsonText(program_.strings[decl.doc])},
+                                         {"declaration", jsonText(head(decl))}});
+      }
+    return all;
+  }
+
+private:
+  /// Of the longest name that the collective's begins with: bcast_tree computes bcast.
+  Section *functionOf(llvm::StringRef collective) {
+    Section *best = nullptr;
+    for (Section &section : llvm::MutableArrayRef(sections_).take_front(numFunctions_))
+      if ((collective == section.title || collective.starts_with(section.title + "_")) &&
+          (!best || best->title.size() < section.title.size()))
+        best = &section;
+    return best;
+  }
+
+  void printSection(const Section &section, size_t width) const {
+    llvm::outs() << section.title << ":\n";
+    for (DeclId id : section.decls) {
+      const Decl &decl = program_.decl(id);
+      llvm::StringRef name = program_.nameOf(decl);
+      std::string summary = summaryOf(program_.strings[decl.doc]);
+      if (summary.empty())
+        llvm::outs() << "  " << name << "\n";
+      else
+        llvm::outs() << "  " << llvm::left_justify(name, static_cast<unsigned>(width)) << "  "
+                     << summary << "\n";
+    }
+  }
+
+  void printFunction(const Section &section) const {
+    size_t width = 0;
+    for (DeclId id : section.decls)
+      width = std::max(width, program_.nameOf(program_.decl(id)).size());
+    printSection(section, width);
+    llvm::outs() << "\nrules, of which the first that fits is taken:\n";
+    llvm::SmallVector<llvm::StringRef> lines;
+    std::string rules = linesOfFunction(selectionRules(), section.title);
+    llvm::StringRef(rules).split(lines, '\n', -1, /*KeepEmpty=*/false);
+    for (llvm::StringRef line : lines)
+      llvm::outs() << "  " << line.trim() << "\n";
+  }
+
+  void printDecl(DeclId id) const {
+    const Decl &decl = program_.decl(id);
+    llvm::outs() << program_.nameOf(decl) << ": " << kindWord(decl.kind) << ", " << placeOf(decl)
+                 << "\n\n";
+    if (const std::string &doc = program_.strings[decl.doc]; !doc.empty())
+      llvm::outs() << doc << "\n\n";
+    llvm::outs() << head(decl) << "\n";
+  }
+
+  std::string head(const Decl &decl) const {
+    return headOf(source_.compilation().sourceText(decl.loc.file), decl);
+  }
+
+  std::string placeOf(const Decl &decl) const {
+    return program_.files[decl.loc.file] + ":" + std::to_string(decl.loc.line);
+  }
+
+  bool refuse(llvm::StringRef name) const {
+    std::vector<llvm::StringRef> known;
+    for (const Section &section : sections_)
+      for (DeclId id : section.decls)
+        known.push_back(program_.nameOf(program_.decl(id)));
+    for (const Section &section : llvm::ArrayRef(sections_).take_front(numFunctions_))
+      known.push_back(section.title);
+    std::string hint = didYouMean(nearestWord(name, known));
+    return printError("there is nothing called '" + name + "'; " +
+                      (hint.empty() ? "`colldsl list` lists what there is" : hint));
+  }
+
+  const Source &source_;
+  const Program &program_;
+  std::vector<Section> sections_; // the functions first
+  size_t numFunctions_ = 0;
+};
+
+/// Prints what the operands name; nothing named: all.
+bool list(const Source &source, bool json) {
+  List all(source);
+  if (source.mainFile().empty())
+    all.addLibrary();
+  else
+    all.addFile(source.mainFile(), source.compilation().mainDecls());
+  if (json)
+    printJson(llvm::json::Object{{"declarations", all.toJson()}});
+  else if (source.names().empty())
+    all.print();
+  bool fine = true;
+  for (const std::string &name : source.names()) {
+    if (&name != source.names().data())
+      llvm::outs() << "\n";
+    fine &= all.printNamed(name);
+  }
+  return fine;
+}
+
+} // namespace
+
+Exit listCommand(Arguments arguments) {
+  bool json = false;
+  Options options(
+      "list", "[FILE] [NAME]... [OPTION...]",
+      "Lists the standard library: the collectives by the function that they compute,\n"
+      "then trees, graphs and functions. A NAME of one of them: its documentation,\n"
+      "parameters and contract; that of a function such as bcast: its collectives, and\n"
+      "the rules that choose among them. A FILE of source text, or a schedule library:\n"
+      "what it declares.");
+  options.addFlag("--json", "print one JSON object, of all", json);
+  ScheduleOptions schedule;
+  options.add("--include", "DIR", "search imported files here too", [&](llvm::StringRef path) {
+    schedule.compile.includePaths.push_back(path.str());
+    return Status();
+  });
+  if (std::optional<Exit> exit = options.parse(arguments))
+    return *exit;
+  std::unique_ptr<Source> source = Source::read(options.operands(), schedule);
+  if (!source)
+    return Exit::Failure;
+  if (json && !source->names().empty())
+    return options.refuse("--json is for all declarations: name none");
+  if (!source->isProgram()) {
+    printError("a schedule declares nothing; `colldsl opt` writes it as text");
+    return Exit::Failure;
+  }
+  return list(*source, json) ? Exit::Success : Exit::Failure;
+}
+
+} // namespace colldsl::tools
