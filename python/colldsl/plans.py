@@ -241,7 +241,8 @@ async def _in_thread(work: Callable[[], object]) -> None:
             error = raised
         loop.call_soon_threadsafe(end, error)
 
-    threading.Thread(target=body, name="colldsl-commit", daemon=True).start()
+    # No daemon: Python would end it in the midst of C++ when the program ends.
+    threading.Thread(target=body, name="colldsl-commit").start()
     await done
 
 
