@@ -45,8 +45,8 @@ class Sweep:
             ax = pyplot.subplots()[1]
         others = [column for column in ("name", "ranks", "bytes", "passes") if column != x]
         for key in sorted({tuple(row[others]) for row in self.rows}):
-            isLine = np.array([tuple(row[others]) == key for row in self.rows])
-            line = np.sort(self.rows[isLine], order=x)
+            is_line = np.array([tuple(row[others]) == key for row in self.rows])
+            line = np.sort(self.rows[is_line], order=x)
             ax.plot(line[x], line["makespan_ns"] / 1e3, marker="o", label=self._label(others, key))
         ax.set_xscale("log", base=2)
         ax.set_yscale("log")

@@ -153,6 +153,7 @@ ALONE = np.zeros(6)
         (ALONE, bytes(48), "buffer 'y': the array is read-only"),
         ([1.0], ALONE, "buffer 'x': an object of type 'list' has no memory of numbers"),
     ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
 def test_memory_that_is_refused(x, y, message):
     with Communicator.local(1) as ranks:
