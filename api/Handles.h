@@ -43,6 +43,7 @@ struct colldsl_plan {
 
   colldsl::CollectivePlan plan;
   std::atomic<bool> isCancelled{false}; ///< the run under way, or the last one
+  std::atomic<int64_t> waitedNs{0};     ///< for the last run, by colldsl_plan_test_for()
   std::string arguments;                ///< of a committed plan, in words
   std::string transfers;                ///< the same
 };

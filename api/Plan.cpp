@@ -226,6 +226,7 @@ colldsl_status colldsl_plan_start(colldsl_plan *plan) {
     if (p.plan().running())
       return fail(COLLDSL_ERROR_STATE, "the plan is running");
     plan->isCancelled.store(false, std::memory_order_relaxed);
+    plan->waitedNs.store(0, std::memory_order_relaxed);
     Status s = p.start();
     return report(s, p.plan().failed() ? COLLDSL_ERROR_RUN : COLLDSL_ERROR_PLAN);
   });
@@ -240,12 +241,27 @@ colldsl_status colldsl_plan_test(colldsl_plan *plan, int *done) {
   });
 }
 
+colldsl_status colldsl_plan_test_for(colldsl_plan *plan, double timeout, int *done) {
+  if (!done)
+    return failNull("done");
+  return onCommitted(plan, [&](CollectivePlan &p) {
+    Result<std::chrono::nanoseconds> limit = toTimeout(timeout);
+    if (!limit)
+      return report(limit.status(), COLLDSL_ERROR_ARGUMENT);
+    *done = p.plan().waitFor(*limit);
+    if (!*done)
+      plan->waitedNs.fetch_add(limit->count(), std::memory_order_relaxed);
+    return *done ? outcome(*plan, p.plan()) : COLLDSL_OK;
+  });
+}
+
 colldsl_status colldsl_plan_wait(colldsl_plan *plan, double timeout) {
   return onCommitted(plan, [&](CollectivePlan &p) {
     Result<std::chrono::nanoseconds> limit = toTimeout(timeout);
     if (!limit)
       return report(limit.status(), COLLDSL_ERROR_ARGUMENT);
-    (void)p.plan().wait(*limit); // the plan has the status of its end
+    std::chrono::nanoseconds waited(plan->waitedNs.load(std::memory_order_relaxed));
+    (void)p.plan().wait(*limit, waited); // the plan has the status of its end
     return outcome(*plan, p.plan());
   });
 }

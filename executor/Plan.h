@@ -81,9 +81,13 @@ public:
   /// the last one ended.
   bool test();
 
+  /// Waits until the run is over, but no longer than the timeout: whether it is over. If it is not,
+  /// it goes on.
+  bool waitFor(std::chrono::nanoseconds timeout);
+
   /// Waits until the run is over. If that takes longer than the timeout, the plan
-  /// fails, on all ranks.
-  Status wait(std::chrono::nanoseconds timeout = kForever);
+  /// fails, on all ranks. `waited`: how long the run was waited for before; for the error.
+  Status wait(std::chrono::nanoseconds timeout = kForever, std::chrono::nanoseconds waited = {});
 
   bool running() const { return state() == State::Running; }
   bool failed() const { return state() == State::Failed; }

@@ -17,12 +17,12 @@ Clock::time_point deadlineAfter(std::chrono::nanoseconds timeout) {
 
 // Spins, because the answer mostly comes soon; then yields the core, perhaps to the rank that is
 // about to answer; then sleeps until there is an event.
-Status Plan::wait(std::chrono::nanoseconds timeout) {
+bool Plan::waitFor(std::chrono::nanoseconds timeout) {
   Endpoint &endpoint = engine_.endpoint();
   const SpinBudget spinBudget = endpoint.caps().spinBudget;
   progressFor(spinBudget.polls);
   if (!running())
-    return status();
+    return true;
   Clock::time_point deadline = deadlineAfter(timeout);
   Yielding yielding(spinBudget.yielding);
   while (running()) {
@@ -34,15 +34,22 @@ Status Plan::wait(std::chrono::nanoseconds timeout) {
       yielding.restart();
     } else if (Clock::now() >= deadline) {
       progressFor(spinBudget.polls); // another plan that failed may have taken the time
-      lock_.lock();
-      if (running())
-        timeOut(timeout);
-      lock_.unlock();
+      return !running();
     } else if (engine_.calculates() || yielding.isWorthIt()) {
       yielding.yield();
     } else {
       sleep(deadline - Clock::now());
     }
+  }
+  return true;
+}
+
+Status Plan::wait(std::chrono::nanoseconds timeout, std::chrono::nanoseconds waited) {
+  if (!waitFor(timeout)) {
+    lock_.lock();
+    if (running())
+      timeOut(waited + timeout);
+    lock_.unlock();
   }
   return status();
 }

@@ -2,6 +2,7 @@
 #include "tools/input/Functions.h"
 #include "tools/input/Messages.h"
 #include "tools/input/ReadInput.h"
+#include "tools/library/ProgramContent.h"
 #include "tools/library/Rules.h"
 #include "tools/options/Lists.h"
 #include "tools/options/Progress.h"
@@ -9,7 +10,6 @@
 #include "tools/output/WriteFile.h"
 #include "tools/verify/Proofs.h"
 
-#include "ir/Checksum.h"
 #include "ir/Image.h"
 #include "runtime/StoredImages.h"
 #include "stdlib/StdlibFiles.h"
@@ -17,7 +17,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <set>
 
 namespace colldsl::tools {
 namespace {
@@ -219,26 +218,6 @@ bool addRules(Source &source, const Settings &settings, llvm::StringRef text,
   return true;
 }
 
-/// The text of a file that declares nothing in the program is left out.
-void addSources(const Source &source, LibraryContent &content) {
-  uint64_t hash = 0;
-  auto mix = [&](std::string_view text) { hash = xxh64(std::as_bytes(std::span(text)), hash); };
-  std::set<uint16_t> used;
-  for (const Decl &decl : content.program.decls)
-    used.insert(decl.loc.file);
-  for (const GivenArgument &argument : content.program.arguments)
-    used.insert(content.program.expr(argument.value).loc.file);
-  for (uint16_t i = 0; i < content.program.files.size(); ++i) {
-    const std::string &name = content.program.files[i];
-    std::string_view text = used.contains(i) ? source.compilation().sourceText(i) : "";
-    content.sources.push_back({name, std::string(text)});
-    mix(name);
-    mix(text);
-  }
-  content.identity.tool = "colldsl " COLLDSL_VERSION;
-  content.identity.sourcesHash = hash;
-}
-
 bool write(const std::string &file, const std::vector<std::byte> &bytes) {
   Status status = writeFile(file, [&](llvm::raw_ostream &out) {
     out.write(reinterpret_cast<const char *>(bytes.data()), bytes.size());
@@ -254,10 +233,7 @@ Exit compile(Source &source, std::vector<Source::Target> targets, const Settings
     return Exit::Failure;
   if (settings.proofs.ranks && !addImages(source, targets, settings, content))
     return Exit::Failure;
-  content.program = source.program();
-  for (const Source::Target &target : targets)
-    content.identity.exports.push_back(index(target.collective));
-  addSources(source, content);
+  addProgram(source, targets, content);
   std::vector<std::byte> bytes = encodeLibrary(content);
   if (!write(settings.output, bytes))
     return Exit::Failure;

@@ -4,10 +4,8 @@
 #include "tools/input/Messages.h"
 #include "tools/options/Json.h"
 #include "tools/options/Lists.h"
-#include "tools/options/Progress.h"
-#include "tools/options/Workers.h"
 #include "tools/show/FailurePage.h"
-#include "tools/verify/Summary.h"
+#include "tools/verify/ProveTarget.h"
 
 #include <algorithm>
 
@@ -15,8 +13,7 @@ namespace colldsl::tools {
 namespace {
 
 struct Settings {
-  ScheduleOptions schedule;
-  ProofRequest proofs;
+  ProofOptions proofs;
   bool stdlib = false;
   bool json = false;
   uint32_t shown = 1; ///< counterexamples per collective
@@ -25,59 +22,16 @@ struct Settings {
   void addTo(Options &options);
 };
 
-template <typename T, typename Parse>
-Options::Take list(std::optional<std::vector<T>> &into, Parse parse) {
-  return [&into, parse](llvm::StringRef text) -> Status {
-    Result<std::vector<T>> parsed = parse(text);
-    if (!parsed)
-      return parsed.status();
-    into = parsed.take();
-    return {};
-  };
-}
-
 void Settings::addTo(Options &options) {
   options.section("what to prove");
   options.addFlag("--stdlib", "every collective of the standard library", stdlib);
-  options.add("--ranks", "LIST", "numbers of ranks, such as 1..64 or 1,2,5..8 (default: 1..17)",
-              list(proofs.ranks, [](llvm::StringRef text) { return parseRanks(text, 1); }));
-  options.add("--bytes", "LIST",
-              "sizes, such as 8,64KiB; n times the size of T\n"
-              "(default: 0, one element, and 40009 elements)",
-              list(proofs.bytes, parseBytesList));
-  options.addText("--topology", "T", "where the ranks sit (default: flat, all on one node)",
-                  schedule.topology);
-  options.add("--roots", "LIST",
-              "values of the parameter `root`: ranks, or all\n"
-              "(default: all of up to 8 ranks, of more 0, 1, P/2 and P - 1)",
-              [this](llvm::StringRef text) -> Status {
-                proofs.variety.everyRoot = text == "all";
-                Result<std::vector<uint32_t>> roots = parseRanks(text, 0);
-                if (!roots && !proofs.variety.everyRoot)
-                  return roots.status();
-                if (roots)
-                  proofs.variety.roots = roots.take();
-                return {};
-              });
-  options.addFlag("--in-place", "only the forms in place", proofs.onlyInPlace);
-  options.addFlag("--thorough",
-                  "more values: tunable parameters at their ends with each root, other lengths\n"
-                  "of blocks, another irregular graph",
-                  proofs.variety.thorough);
-  schedule.addTo(options);
+  proofs.addTo(options);
   options.section("how");
-  options.addNumber("--channel-slots", "N",
-                    "messages in flight between two ranks in the check\n"
-                    "with finite buffers (default: 8)",
-                    proofs.verify.channelSlots);
-  options.addNumber("--seed", "N", "of the lengths of blocks known at call time only", proofs.seed);
   options.addNumber("--counterexamples", "N", "that are printed per collective (default: 1)",
                     shown);
   options.addText("--show", "FILE",
                   "write the first counterexample as a page for a browser, and print its name",
                   page);
-  options.addNumber("--max-failures", "N", "failures per counterexample (default: 10)",
-                    proofs.verify.maxFailures, 1);
   options.addFlag("--json", "print one JSON object", json);
 }
 
@@ -118,28 +72,6 @@ llvm::json::Object toJson(const Summary &summary, const Source &source) {
   };
 }
 
-/// Nothing: the options make no sense for this collective, which was reported.
-std::optional<Summary> proveOne(Proofs &proofs, const Source &source, const Source::Target &target,
-                                const Settings &settings) {
-  Result<std::vector<ProofTask>> tasks = proofs.plan(target);
-  if (!tasks) {
-    source.report(tasks.status().diagnostic(), target);
-    return std::nullopt;
-  }
-  Summary summary;
-  summary.target = target;
-  summary.tasks = tasks.take();
-  summary.mayBeVacuous = !settings.schedule.settings.empty();
-  summary.outcomes.resize(summary.tasks.size());
-  Progress progress(target.name, summary.tasks.size());
-  forEachInParallel(summary.tasks.size(), [&](size_t i) {
-    summary.outcomes[i] = proofs.prove(target, summary.tasks[i]);
-    progress.step();
-  });
-  summary.findPromisesOfNothing(source.program());
-  return summary;
-}
-
 /// Nothing: the verifier refused none of them. Else whether the page was written; mistakes are
 /// reported.
 std::optional<bool> showFirst(const Summary &summary, const Source &source, const Proofs &proofs,
@@ -148,7 +80,7 @@ std::optional<bool> showFirst(const Summary &summary, const Source &source, cons
     if (summary.outcomes[i].kind != ProofOutcome::Kind::Refused)
       continue;
     Status status = writeFailurePage(settings.page, source, summary.target, proofs,
-                                     summary.tasks[i], settings.proofs);
+                                     summary.tasks[i], settings.proofs.request);
     if (!status)
       return printError(status.message());
     if (settings.page != "-" && !settings.json)
@@ -160,15 +92,17 @@ std::optional<bool> showFirst(const Summary &summary, const Source &source, cons
 
 Exit proveAll(Source &source, const std::vector<Source::Target> &targets,
               const Settings &settings) {
-  Proofs proofs(source, settings.schedule, settings.proofs);
+  Proofs proofs(source, settings.proofs.schedule, settings.proofs.request);
   size_t count = 0, refused = 0;
   bool ok = true;
   std::optional<bool> shown; ///< the page
   llvm::json::Array collectives;
   for (const Source::Target &target : targets) {
-    std::optional<Summary> summary = proveOne(proofs, source, target, settings);
-    if (!summary)
+    Result<Summary> summary = proveTarget(proofs, source, target, settings.proofs);
+    if (!summary) {
+      source.report(summary.status().diagnostic(), target);
       return Exit::Failure;
+    }
     count += summary->proofs();
     refused += summary->failed();
     ok &= summary->ok();
@@ -207,21 +141,20 @@ Exit verifyCommand(Arguments arguments) {
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;
-  bool named = !options.operands().empty() || !settings.schedule.names.empty();
+  bool named = !options.operands().empty() || !settings.proofs.schedule.names.empty();
   if (settings.stdlib && named)
     return options.refuse("--stdlib stands for all that is to be proved: name nothing else");
   if (!settings.stdlib && !named)
     return options.refuse("nothing to prove: name a file, a collective, or --stdlib");
-  std::unique_ptr<Source> source = Source::read(options.operands(), settings.schedule);
+  std::unique_ptr<Source> source = Source::read(options.operands(), settings.proofs.schedule);
   if (!source)
     return Exit::Failure;
-  settings.proofs.variety.tryValues = settings.proofs.variety.vary = true;
   std::vector<Source::Target> targets =
-      settings.stdlib ? source->stdlib() : source->choose(settings.schedule);
+      settings.stdlib ? source->stdlib() : source->choose(settings.proofs.schedule);
   expandFunctions(*source, targets);
-  if (settings.stdlib && settings.proofs.onlyInPlace)
+  if (settings.stdlib && settings.proofs.request.onlyInPlace)
     std::erase_if(targets, [&](const auto &target) { return !hasAliases(*source, target); });
-  bool fine = !targets.empty() && usedAllSettings(*source, targets, settings.schedule);
+  bool fine = !targets.empty() && usedAllSettings(*source, targets, settings.proofs.schedule);
   return fine ? proveAll(*source, targets, settings) : Exit::Failure;
 }
 

@@ -25,9 +25,9 @@
  * a handle is needed; destroying null does nothing.
  *
  * Threads: functions may be called from any thread. One object is used by one thread at a
- * time, but for colldsl_progress(), colldsl_plan_test(), colldsl_plan_wait() and
- * colldsl_plan_cancel(), which any number of threads may call at once. Functions marked
- * "collective" are called by all ranks of the communicator, in the same order.
+ * time, but for colldsl_progress(), colldsl_plan_test(), colldsl_plan_test_for(),
+ * colldsl_plan_wait() and colldsl_plan_cancel(), which any number of threads may call at once.
+ * Functions marked "collective" are called by all ranks of the communicator, in the same order.
  *
  * Ownership: what a _create or _open function makes belongs to the caller, which gives it to
  * the matching _destroy or _close. Strings and handles passed in are not kept, unless said so.
@@ -390,6 +390,10 @@ COLLDSL_API colldsl_status colldsl_plan_start(colldsl_plan *plan);
 /** Makes progress, also of the communicator's other plans. *done, set also when the run failed:
  * no run is under way. Returns the status of the last run. */
 COLLDSL_API colldsl_status colldsl_plan_test(colldsl_plan *plan, int *done);
+
+/** As colldsl_plan_test(), after a wait for the end of the run of up to `timeout` seconds. A run
+ * that takes longer goes on, so that the caller may look after other things and wait again. */
+COLLDSL_API colldsl_status colldsl_plan_test_for(colldsl_plan *plan, double timeout, int *done);
 
 /** Waits until the run is over, moving the communicator's other plans too. `timeout` in seconds,
  * negative: no limit. A run that takes longer fails here, and with it the plan: on the other ranks

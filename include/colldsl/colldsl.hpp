@@ -281,6 +281,12 @@ public:
     check(colldsl_plan_test(get(), &done));
     return done != 0;
   }
+  /// Waits up to so many seconds. False: the run goes on.
+  bool testFor(double timeout) {
+    int done = 0;
+    check(colldsl_plan_test_for(get(), timeout, &done));
+    return done != 0;
+  }
   void wait(double timeout = -1) { check(colldsl_plan_wait(get(), timeout)); }
   void run(double timeout = -1) {
     start();

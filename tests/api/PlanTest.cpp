@@ -555,6 +555,25 @@ TEST(ApiPlan, progressMovesPlansWithoutAWait) {
             "");
 }
 
+TEST(ApiPlan, aWaitThatEndsEarlyLeavesTheRun) {
+  EXPECT_EQ(runRanks(2,
+                     [](coll::Communicator &comm) -> std::string {
+                       coll::Plan barrier(comm, "barrier"), go(comm, "barrier");
+                       barrier.commit();
+                       go.commit();
+                       if (comm.rank() == 0) {
+                         barrier.start();
+                         if (barrier.testFor(0.01))
+                           return "over before rank 1 started";
+                       }
+                       go.run(20);
+                       if (comm.rank() == 1)
+                         barrier.start();
+                       return barrier.testFor(20) ? "" : "not over";
+                     }),
+            "");
+}
+
 TEST(ApiPlan, manyThreadsMayWait) {
   EXPECT_EQ(runRanks(2,
                      [](coll::Communicator &comm) -> std::string {

@@ -46,7 +46,7 @@ OVER_ANY_WIRE = ["SendSide.h", "ReceiveSide.h", "ReceiveRendezvous.h", "PlanChan
 LIBRARIES = {
     "ANTLR": (r"antlr4-runtime|Coll(Lexer|Parser|Visitor|BaseVisitor|Listener|BaseListener)\.h",
               ["compiler", "tools"]),
-    "LLVM": (r"llvm/|llvm-c/", ["compiler", "show", "tools"]),
+    "LLVM": (r"llvm/|llvm-c/", ["compiler", "show", "tools", "python"]),
     "hwloc": (r"hwloc", ["topology"]),
     "libfabric": (r"rdma/", ["transports"]),
     "libibverbs": (r"infiniband/", ["transports"]),
@@ -55,6 +55,7 @@ LIBRARIES = {
     "xxHash": (r"xxhash\.h", ["ir"]),
     "ISA-L": (r"isa-l/", ["transports"]),
     "nlohmann-json": (r"nlohmann/", ["topology"]),
+    "pybind11": (r"pybind11/|Python\.h", ["python"]),
     "PMIx": (r"pmix", ["wireup"]),
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')

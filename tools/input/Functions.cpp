@@ -2,6 +2,7 @@
 
 #include "tools/input/Messages.h"
 #include "tools/library/Rules.h"
+#include "tools/options/ErrorStream.h"
 
 #include <algorithm>
 
@@ -52,9 +53,9 @@ Result<Source::Target> chosen(Source &source, const std::string &function,
   if (rule == rules.end())
     return Status::error("no rule for '" + function + "' fits " + std::to_string(situation->ranks) +
                          " ranks and " + std::to_string(situation->bytes) + " bytes");
-  llvm::errs() << "colldsl: " << function << ": "
-               << printRule(*rule, source.program(), textsOf(source))
-               << (source.isDecision(*rule) ? ", by the machine profile" : "") << "\n";
+  errorStream() << "colldsl: " << function << ": "
+                << printRule(*rule, source.program(), textsOf(source))
+                << (source.isDecision(*rule) ? ", by the machine profile" : "") << "\n";
   return source.ruled(*rule);
 }
 

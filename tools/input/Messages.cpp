@@ -1,6 +1,7 @@
 #include "tools/input/Messages.h"
 
 #include "compiler/Excerpt.h"
+#include "tools/options/ErrorStream.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -68,12 +69,12 @@ void renderOne(const Diagnostic &d, const std::vector<std::string> &files, Input
 } // namespace
 
 bool printError(const llvm::Twine &message) {
-  llvm::errs() << "colldsl: error: " << message << "\n";
+  errorStream() << "colldsl: error: " << message << "\n";
   return false;
 }
 
 void printWarning(const llvm::Twine &message) {
-  llvm::errs() << "colldsl: warning: " << message << "\n";
+  errorStream() << "colldsl: warning: " << message << "\n";
 }
 
 bool printError(const Diagnostic &d) {

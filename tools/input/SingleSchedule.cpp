@@ -52,17 +52,20 @@ void SingleOptions::addTo(Options &options, llvm::StringRef topologyHelp) {
 std::optional<Exit> chooseSingle(const Options &options, const SingleOptions &single,
                                  const InputForm &form, std::unique_ptr<Source> &source,
                                  Source::Target &target) {
+  source = Source::read(options.operands(), single.schedule, form);
+  return source ? chooseOne(options, single, *source, target) : Exit::Failure;
+}
+
+std::optional<Exit> chooseOne(const Options &options, const SingleOptions &single, Source &source,
+                              Source::Target &target) {
   const ScheduleOptions &schedule = single.schedule;
-  source = Source::read(options.operands(), schedule, form);
-  if (!source)
-    return Exit::Failure;
-  std::vector<Source::Target> targets = source->choose(schedule);
+  std::vector<Source::Target> targets = source.choose(schedule);
   if (targets.empty())
     return Exit::Failure;
   if (targets.size() > 1)
     return options.refuse("one schedule at a time: choose among " + std::to_string(targets.size()) +
                           " with --name");
-  if (!chooseForFunctions(*source, targets, single) || !usedAllSettings(*source, targets, schedule))
+  if (!chooseForFunctions(source, targets, single) || !usedAllSettings(source, targets, schedule))
     return Exit::Failure;
   target = targets.front();
   return std::nullopt;

@@ -26,6 +26,10 @@ std::optional<Exit> chooseSingle(const Options &options, const SingleOptions &si
                                  const InputForm &form, std::unique_ptr<Source> &source,
                                  Source::Target &target);
 
+/// The same of a source that was read before.
+std::optional<Exit> chooseOne(const Options &options, const SingleOptions &single, Source &source,
+                              Source::Target &target);
+
 /// What is to be made of a target.
 struct SinglePlan {
   Shape shape;

@@ -12,12 +12,12 @@
 #include "tools/input/Profile.h"
 #include "tools/input/ReadInput.h"
 #include "tools/library/Rules.h"
+#include "tools/options/ErrorStream.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
 
@@ -59,6 +59,20 @@ std::unique_ptr<Source> Source::read(const std::vector<std::string> &operands,
   if (!isLibrary && source->needsCompiler(options) && !source->compile(options))
     return nullptr;
   return source;
+}
+
+std::unique_ptr<Source> Source::ofText(const std::string &name, llvm::StringRef text,
+                                       const ScheduleOptions &options) {
+  auto source = std::make_unique<Source>();
+  source->sourceFiles_.push_back(llvm::MemoryBuffer::getMemBufferCopy(text, name));
+  source->mainFile_ = name;
+  return source->compile(options) ? std::move(source) : nullptr;
+}
+
+std::unique_ptr<Source> Source::of(Schedule schedule) {
+  auto source = std::make_unique<Source>();
+  std::string name = schedule.name;
+  return source->add(name, std::move(schedule)) ? std::move(source) : nullptr;
 }
 
 bool Source::readFiles(const std::vector<std::string> &operands, const ScheduleOptions &options,
@@ -136,7 +150,7 @@ bool Source::readLibrary(const std::string &name, llvm::StringRef bytes) {
 bool Source::readText(const std::string &name, llvm::StringRef text, const TextLimits &limits) {
   ParsedText parsed = parseText({text.data(), text.size()}, name, limits);
   for (const Diagnostic &error : parsed.errors)
-    llvm::errs() << renderInInputs(error, {name});
+    errorStream() << renderInInputs(error, {name});
   if (!parsed.errors.empty())
     return false;
   return add(name, std::move(parsed.schedule));
@@ -162,7 +176,7 @@ bool Source::keep(const std::string &name, Result<Schedule> schedule) {
   const Diagnostic &error = schedule.status().diagnostic();
   if (!error.loc.known())
     return printError(name + ": " + error.message);
-  llvm::errs() << renderInInputs(error, {name});
+  errorStream() << renderInInputs(error, {name});
   return false;
 }
 
@@ -180,6 +194,11 @@ bool Source::readMscclXml(const std::string &name, llvm::StringRef xml,
   return keep(name, msccl::toSchedule(*algorithm, name, {options.type, options.text.maxOps}));
 }
 
+const Program &Source::program() const {
+  static const Program none;
+  return compilation_ ? compilation_->program() : none;
+}
+
 /// Reading schedules alone takes no standard library.
 bool Source::needsCompiler(const ScheduleOptions &options) const {
   auto isInFile = [&](const std::string &name) { return findFile(name) != nullptr; };
@@ -192,7 +211,7 @@ bool Source::compile(const ScheduleOptions &options) {
   std::vector<Diagnostic> diagnostics = compilation_->diagnostics();
   addExplanationNote(diagnostics);
   for (const Diagnostic &diagnostic : diagnostics)
-    llvm::errs() << compilation_->render(diagnostic);
+    errorStream() << compilation_->render(diagnostic);
   return compilation_->ok();
 }
 
@@ -369,8 +388,8 @@ uint64_t Source::elementBytes(const Target &target, ElementType typeVariable) co
 
 bool Source::report(llvm::ArrayRef<Diagnostic> diagnostics, const Target &target) const {
   for (const Diagnostic &d : diagnostics)
-    llvm::errs() << (d.loc.known() || d.severity != Severity::Error ? "" : "colldsl: ")
-                 << render(d, target);
+    errorStream() << (d.loc.known() || d.severity != Severity::Error ? "" : "colldsl: ")
+                  << render(d, target);
   return false;
 }
 

@@ -36,6 +36,12 @@ public:
   static std::unique_ptr<Source> read(const std::vector<std::string> &operands,
                                       const ScheduleOptions &options, const InputForm &form = {});
 
+  /// Source text that comes from elsewhere than a file; messages name it `name`. Else as read().
+  static std::unique_ptr<Source> ofText(const std::string &name, llvm::StringRef text,
+                                        const ScheduleOptions &options);
+  /// A schedule that was made before; it has ranks.
+  static std::unique_ptr<Source> of(Schedule schedule);
+
   /// The named ones, else all of the files that were named. Reports mistakes; empty then.
   std::vector<Target> choose(const ScheduleOptions &options);
 
@@ -62,7 +68,8 @@ public:
 
   /// Only if a collective is among the targets.
   Compilation &compilation() { return *compilation_; }
-  const Program &program() const { return compilation_->program(); }
+  /// Empty if schedules alone were read.
+  const Program &program() const;
 
   /// Where the program is from; null: it was compiled.
   Library *library() const { return library_.get(); }

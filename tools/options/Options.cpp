@@ -2,6 +2,7 @@
 
 #include "compiler/Spelling.h"
 #include "tools/input/Messages.h"
+#include "tools/options/ErrorStream.h"
 #include "tools/options/Lists.h"
 
 #include "llvm/Support/Format.h"
@@ -108,7 +109,7 @@ std::optional<Exit> Options::parseOption(llvm::StringRef word, std::span<const c
 }
 
 Exit Options::refuse(const llvm::Twine &message) const {
-  llvm::errs() << "colldsl " << command_ << ": " << message << "\n";
+  errorStream() << "colldsl " << command_ << ": " << message << "\n";
   return Exit::Usage;
 }
 

@@ -1,5 +1,7 @@
 #include "tools/options/Progress.h"
 
+#include "tools/options/ErrorStream.h"
+
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -9,7 +11,8 @@ constexpr std::chrono::milliseconds kInterval{500};
 constexpr const char *kClearLine = "\r\033[K";
 
 Progress::Progress(std::string what, uint64_t total)
-    : what_(std::move(what)), total_(total), watched_(llvm::sys::Process::StandardErrIsDisplayed()),
+    : what_(std::move(what)), total_(total),
+      watched_(!CapturedErrors::areCaptured() && llvm::sys::Process::StandardErrIsDisplayed()),
       next_(std::chrono::steady_clock::now() + kInterval) {}
 
 Progress::~Progress() {

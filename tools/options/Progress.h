@@ -1,4 +1,4 @@
-/// How far long work is, on stderr, if a person watches.
+/// How far long work is, on stderr, if a person watches and errors are not captured.
 #pragma once
 
 #include <atomic>

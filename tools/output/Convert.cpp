@@ -15,9 +15,10 @@ bool write(const std::string &file, const std::string &content) {
   return status || printError(status.message());
 }
 
-/// The schedule with the size of the options, made of a collective for those that are proved.
-Result<std::string> convert(Source &source, const Source::Target &target,
-                            const SingleOptions &single, const Emit &emit) {
+} // namespace
+
+Result<Schedule> makeConverted(Source &source, const Source::Target &target,
+                               const SingleOptions &single) {
   Result<SingleSchedule> made = makeSingle(source, target, single);
   if (!made)
     return made.status();
@@ -25,10 +26,8 @@ Result<std::string> convert(Source &source, const Source::Target &target,
   schedule.sizeClass.elements = made->elements;
   if (single.schedule.passes.verifyMade && !target.schedule)
     schedule.sizeClass = provedSizes(schedule).value_or(schedule.sizeClass);
-  return emit(schedule);
+  return schedule;
 }
-
-} // namespace
 
 Exit convertOne(const Options &options, const SingleOptions &single, const InputForm &form,
                 const Emit &emit, const std::string &output) {
@@ -39,7 +38,8 @@ Exit convertOne(const Options &options, const SingleOptions &single, const Input
   Source::Target target;
   if (std::optional<Exit> exit = chooseSingle(options, single, form, source, target))
     return *exit;
-  Result<std::string> content = convert(*source, target, single, emit);
+  Result<Schedule> made = makeConverted(*source, target, single);
+  Result<std::string> content = made ? emit(*made) : made.status();
   if (!content) {
     source->report(content.status().diagnostic(), target);
     return Exit::Failure;

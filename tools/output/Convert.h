@@ -16,6 +16,11 @@ using Emit = std::function<Result<std::string>(const Schedule &)>;
 Exit convertOne(const Options &options, const SingleOptions &single, const InputForm &form,
                 const Emit &emit, const std::string &output);
 
+/// The schedule that `options` make of a target, with their size; of a collective it holds for the
+/// sizes that are proved. An error is reported as Source::render() shows it.
+Result<Schedule> makeConverted(Source &source, const Source::Target &target,
+                               const SingleOptions &single);
+
 std::string bytesOf(const std::vector<std::byte> &bytes);
 
 } // namespace colldsl::tools

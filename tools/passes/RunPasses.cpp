@@ -3,10 +3,10 @@
 #include "ir/TextForm.h"
 #include "tools/input/BlockSizes.h"
 #include "tools/input/MakeSchedule.h"
+#include "tools/options/ErrorStream.h"
 #include "verifier/Verifier.h"
 
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <mutex>
 
@@ -47,7 +47,7 @@ private:
   static void show(const std::string &text) {
     static std::mutex oneAtATime;
     std::lock_guard lock(oneAtATime);
-    llvm::errs() << text;
+    errorStream() << text;
   }
 
   const PassSettings &settings_;

@@ -1,0 +1,64 @@
+"""colldsl from Python: collectives as programs that are proved, simulated and run.
+
+import colldsl
+
+ring = colldsl.load("ring.coll")
+report = ring.verify(ranks=range(1, 65))
+times = ring.simulate(ranks=8, bytes=1 << 20)
+
+docs/python.md tells of the rest.
+"""
+from . import _colldsl
+from .builder import Collective, RankTrace, Slice, collective
+from .errors import (
+    ArgumentError,
+    CancelledError,
+    Error,
+    LibraryError,
+    NotProved,
+    OutOfMemoryError,
+    PlanError,
+    ProgramError,
+    RunError,
+    SetupError,
+    StateError,
+    TimeoutError,
+)
+from .plans import Communicator, Graph, LocalRanks, Plan, PlanInfo
+from .program import Counterexample, Program, Report, Schedule, Times, load, parse
+from .sweep import Sweep, sweep
+
+__version__: str = _colldsl.version
+
+__all__ = [
+    "ArgumentError",
+    "CancelledError",
+    "Collective",
+    "Communicator",
+    "Counterexample",
+    "Error",
+    "Graph",
+    "LibraryError",
+    "LocalRanks",
+    "NotProved",
+    "OutOfMemoryError",
+    "Plan",
+    "PlanError",
+    "PlanInfo",
+    "Program",
+    "ProgramError",
+    "RankTrace",
+    "Report",
+    "RunError",
+    "Schedule",
+    "SetupError",
+    "Slice",
+    "StateError",
+    "Sweep",
+    "Times",
+    "TimeoutError",
+    "collective",
+    "load",
+    "parse",
+    "sweep",
+]

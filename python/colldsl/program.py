@@ -1,0 +1,316 @@
+"""Programs, schedules, proofs and simulations."""
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Optional, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _colldsl
+from ._words import Model, Number, Numbers, Words, numbers
+from .errors import NotProved
+
+if TYPE_CHECKING:
+    import pandas
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """A proof that failed: for which call, and what the verifier shows."""
+
+    collective: str
+    ranks: int
+    bytes: int
+    in_place: bool
+    parameters: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Report:
+    """What came of the proofs of one collective, or of several. True if all of them hold."""
+
+    def __init__(self, parts: list[_colldsl.Verified]) -> None:
+        self._parts = parts
+
+    @property
+    def proofs(self) -> int:
+        """How many were tried."""
+        return sum(part.proofs for part in self._parts)
+
+    @property
+    def refused(self) -> int:
+        """How many of them failed."""
+        return sum(part.refused for part in self._parts)
+
+    @property
+    def ok(self) -> bool:
+        """There were proofs, and all hold."""
+        return self.proofs > 0 and all(part.ok for part in self._parts)
+
+    @property
+    def collectives(self) -> list[str]:
+        return [part.name for part in self._parts]
+
+    @property
+    def counterexamples(self) -> list[Counterexample]:
+        """Of few ranks first."""
+        return [
+            Counterexample(part.name, c.ranks, c.bytes, c.in_place, c.parameters, c.text)
+            for part in self._parts
+            for c in part.counterexamples
+        ]
+
+    def check(self) -> "Report":
+        """Raises NotProved, with the first counterexample, unless ok."""
+        if not self.ok:
+            found = self.counterexamples
+            more = [part.promises_of_nothing for part in self._parts if part.promises_of_nothing]
+            shown = [found[0].text] if found else more
+            raise NotProved("\n".join([*shown, str(self)]).rstrip())
+        return self
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        return "\n".join(part.summary for part in self._parts)
+
+    def __repr__(self) -> str:
+        return f"<colldsl.Report: {self}>"
+
+
+class Times:
+    """A simulated run."""
+
+    def __init__(self, simulated: _colldsl.Simulated) -> None:
+        self.name: str = simulated.name
+        self.bytes: int = simulated.bytes
+        """n times the size of T."""
+        self.finish_ns: npt.NDArray[np.uint64] = simulated.finish_ns
+        """Per rank: when it is done."""
+        self.makespan_ns: int = simulated.makespan_ns
+        """When the last rank is done."""
+        self.ops: int = simulated.ops
+        self.messages: int = simulated.messages
+
+    @property
+    def ranks(self) -> int:
+        return len(self.finish_ns)
+
+    def frame(self) -> "pandas.DataFrame":
+        """A DataFrame with a row per rank; needs pandas."""
+        import pandas
+
+        return pandas.DataFrame(
+            {"finish_ns": self.finish_ns}, index=pandas.RangeIndex(self.ranks, name="rank")
+        )
+
+    def __repr__(self) -> str:
+        return f"<colldsl.Times: {self.name}, {self.ranks} ranks, {self.makespan_ns} ns>"
+
+
+class _Readable:
+    """What programs and schedules have in common."""
+
+    _native: _colldsl.Program
+
+    @property
+    def remarks(self) -> str:
+        """Warnings of the compiler, and which rule chose a collective."""
+        return self._native.remarks
+
+    def verify(
+        self,
+        ranks: Optional[Numbers] = None,
+        bytes: Optional[Numbers] = None,
+        *,
+        name: Optional[str] = None,
+        type: Optional[str] = None,
+        op: Optional[str] = None,
+        parameters: Optional[Mapping[str, Any]] = None,
+        roots: Optional[Numbers] = None,
+        topology: Optional[str] = None,
+        in_place: bool = False,
+        thorough: bool = False,
+        passes: Optional[str] = None,
+        channel_slots: Optional[int] = None,
+        max_failures: Optional[int] = None,
+    ) -> Report:
+        """As `colldsl verify`. What fails is no exception but in the report; Report.check() raises.
+        Ctrl-C ends it before the next proof."""
+        words = Words()
+        words.add("--ranks", None if ranks is None else numbers(ranks))
+        words.add("--bytes", None if bytes is None else numbers(bytes))
+        words.add("--name", name).add("--type", type).add("--op", op).parameters(parameters)
+        words.add("--roots", None if roots is None else numbers(roots))
+        words.add("--topology", topology).add("--passes", passes)
+        words.flag("--in-place", in_place).flag("--thorough", thorough)
+        words.add("--channel-slots", channel_slots).add("--max-failures", max_failures)
+        return Report(self._native.verify(words.list))
+
+    def simulate(
+        self,
+        model: Optional[Model] = None,
+        *,
+        ranks: Optional[int] = None,
+        bytes: Optional[Number] = None,
+        name: Optional[str] = None,
+        type: Optional[str] = None,
+        op: Optional[str] = None,
+        parameters: Optional[Mapping[str, Any]] = None,
+        topology: Optional[str] = None,
+        network: Optional[str] = None,
+        receive_slots: Optional[int] = None,
+        in_place: bool = False,
+        passes: Optional[str] = None,
+        noise: Optional[str] = None,
+        skew_ns: Optional[int] = None,
+        seed: Optional[int] = None,
+    ) -> Times:
+        """As `colldsl sim`: `model` is a file, "profile", or parameters of LogGOP, as in
+        {"L": 2500, "o": 1500}."""
+        words = _call(ranks, bytes, name, type, op, parameters, topology, in_place, passes)
+        words.machine(model, network).add("--receive-slots", receive_slots)
+        words.add("--noise", noise).add("--skew", skew_ns).add("--seed", seed)
+        return Times(self._native.simulate(words.list))
+
+
+def _call(
+    ranks: Optional[int],
+    bytes: Optional[Number],
+    name: Optional[str],
+    type: Optional[str],
+    op: Optional[str],
+    parameters: Optional[Mapping[str, Any]],
+    topology: Optional[str],
+    in_place: bool,
+    passes: Optional[str],
+) -> Words:
+    words = Words().add("-n", ranks).add("--bytes", bytes).add("--name", name)
+    words.add("--type", type).add("--op", op).parameters(parameters)
+    return words.add("--topology", topology).flag("--in-place", in_place).add("--passes", passes)
+
+
+class Program(_Readable):
+    """Collectives, for any number of ranks. Made by load() and collective()."""
+
+    def __init__(self, native: _colldsl.Program) -> None:
+        self._native = native
+        self._libraries: dict[Optional[str], _colldsl.Library] = {}
+
+    @property
+    def collectives(self) -> list[str]:
+        return self._native.collectives()
+
+    def instantiate(
+        self,
+        ranks: Optional[int] = None,
+        bytes: Optional[Number] = None,
+        *,
+        name: Optional[str] = None,
+        type: Optional[str] = None,
+        op: Optional[str] = None,
+        parameters: Optional[Mapping[str, Any]] = None,
+        topology: Optional[str] = None,
+        in_place: bool = False,
+        passes: Optional[str] = None,
+        model: Optional[Model] = None,
+        network: Optional[str] = None,
+        prove: bool = True,
+    ) -> "Schedule":
+        """As `colldsl opt`: the schedule of all ranks. What passes make is proved, unless `prove` is
+        false. `bytes` is n times the size of T."""
+        words = _call(ranks, bytes, name, type, op, parameters, topology, in_place, passes)
+        words.machine(model, network).flag("--no-verify", not prove)
+        return Schedule(self._native.instantiate(words.list))
+
+    def library(self, name: Optional[str] = None) -> _colldsl.Library:
+        """For plans. Compiled once."""
+        if name not in self._libraries:
+            words = Words().add("--name", name)
+            self._libraries[name] = _colldsl.Library(self._native.library(words.list))
+        return self._libraries[name]
+
+    def __repr__(self) -> str:
+        return f"<colldsl.Program: {', '.join(self.collectives)}>"
+
+
+class Schedule(_Readable):
+    """The dependency graphs of all ranks, for one number of ranks and a range of sizes."""
+
+    def __init__(self, native: _colldsl.Program) -> None:
+        self._native = native
+        self._shape = native.shape()
+
+    @property
+    def name(self) -> str:
+        return self._shape.name
+
+    @property
+    def ranks(self) -> int:
+        return self._shape.ranks
+
+    @property
+    def elements(self) -> int:
+        """n."""
+        return self._shape.elements
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """The least and the greatest n that the schedule is for."""
+        return self._shape.min_elements, self._shape.max_elements
+
+    @property
+    def ops(self) -> npt.NDArray[np.uint64]:
+        """Per rank: how many ops it has."""
+        return self._shape.ops
+
+    @property
+    def text(self) -> str:
+        """The text form (docs/textform.md)."""
+        return self._native.text()
+
+    def passes(
+        self,
+        passes: str,
+        *,
+        model: Optional[Model] = None,
+        network: Optional[str] = None,
+        topology: Optional[str] = None,
+        prove: bool = True,
+    ) -> "Schedule":
+        """The schedule that these passes on DAGs make of it: "default", "edge-coloring,fuse". It is
+        proved, unless `prove` is false."""
+        words = Words().add("--passes", passes).add("--topology", topology)
+        words.machine(model, network).flag("--no-verify", not prove)
+        return Schedule(self._native.instantiate(words.list))
+
+    def __repr__(self) -> str:
+        return f"<colldsl.Schedule: {self.name}, {self.ranks} ranks, {int(self.ops.sum())} ops>"
+
+
+def load(*sources: Path, include: Iterable[Path] = ()) -> Program:
+    """Reads files of any kind that `colldsl` reads, or takes collectives and functions of the
+    standard library by their names. Files are searched in `include` too."""
+    words = Words()
+    for folder in include:
+        words.add("--include", os.fspath(folder))
+    program = Program(_colldsl.Program.read([os.fspath(source) for source in sources], words.list))
+    program._native.collectives()  # an error for a name that is unknown
+    return program
+
+
+def parse(text: str, name: str = "text", include: Iterable[Path] = ()) -> Program:
+    """Compiles source text of the language. Messages call it `name`."""
+    words = Words()
+    for folder in include:
+        words.add("--include", os.fspath(folder))
+    return Program(_colldsl.Program.of_text(name, text, words.list))

@@ -1,0 +1,101 @@
+/// Collectives and schedules that were read, and what the commands make of them.
+#pragma once
+
+#include "python/native/Errors.h"
+
+#include "tools/input/SingleSchedule.h"
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace colldsl::python {
+
+using Words = std::vector<std::string>;
+
+/// A parameter of a collective.
+struct Parameter {
+  std::string name;
+  std::string kind; ///< "in", "out", "inout"; of a value its type: "rank"
+  std::string type; ///< of a buffer: "T" or "f64"
+  bool isBuffer = false;
+  bool isAliased = false;   ///< it has no memory of its own in the form in place
+  bool countsRanks = false; ///< its first dimension is `ranks`
+  bool isOfN = false; ///< its last dimension is a size symbol alone, its first one that or `ranks`
+  bool hasDefault = false;
+};
+
+/// A proof that failed.
+struct Counterexample {
+  uint32_t ranks = 0;
+  uint64_t bytes = 0;
+  bool inPlace = false;
+  std::string parameters;
+  std::string text;
+};
+
+/// What came of all proofs of one collective.
+struct Verified {
+  std::string name;
+  bool ok = false;
+  uint64_t proofs = 0, refused = 0, excluded = 0;
+  std::string range;   ///< for what
+  std::string summary; ///< the line that `colldsl verify` prints
+  std::vector<Counterexample> counterexamples;
+  std::string promisesOfNothing;
+};
+
+struct Simulated {
+  std::string name;
+  uint64_t bytes = 0;
+  std::vector<uint64_t> finishNs; ///< per rank
+  uint64_t makespanNs = 0, events = 0, ops = 0, messages = 0;
+};
+
+/// Of a schedule.
+struct Shape {
+  std::string name;
+  uint32_t ranks = 0;
+  uint64_t elements = 0, minElements = 0, maxElements = 0;
+  std::vector<uint64_t> ops; ///< per rank
+};
+
+/// What files and names stand for. All methods take the words of a command line, and what a command
+/// prints on the standard error becomes the text of an exception; the work is done without the GIL.
+/// Any thread may call any method.
+class Program {
+public:
+  /// Files, or names of collectives of the standard library.
+  static std::unique_ptr<Program> read(const Words &operands, const Words &words);
+  static std::unique_ptr<Program> ofText(const std::string &name, const std::string &text,
+                                         const Words &words);
+
+  std::vector<std::string> collectives();
+  std::vector<Parameter> parameters(const std::string &collective);
+
+  /// As `colldsl opt`.
+  std::unique_ptr<Program> instantiate(const Words &words);
+  /// As `colldsl verify`: one per collective. Ctrl-C ends it before the next proof.
+  std::vector<Verified> verify(const Words &words);
+  /// As `colldsl sim`.
+  Simulated simulate(const Words &words);
+  /// As `colldsl compile`, without images.
+  py::bytes library(const Words &words);
+
+  /// Of what instantiate() made.
+  std::string text();
+  Shape shape();
+
+  const std::string &remarks() const { return remarks_; }
+
+private:
+  /// Runs the body with the source for itself, and raises what it printed if it failed; else
+  /// returns what it printed.
+  template <typename Body> std::string work(Body body);
+
+  std::mutex mutex_;
+  std::unique_ptr<tools::Source> source_;
+  std::string remarks_; ///< warnings of the compiler, rules that chose
+};
+
+} // namespace colldsl::python

@@ -1,0 +1,374 @@
+"""Communicators of local ranks, plans, memory, errors, signals."""
+import array
+import asyncio
+import gc
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import colldsl
+from colldsl import Communicator
+
+
+@pytest.fixture
+def ranks():
+    with Communicator.local(4) as comms:
+        yield comms
+
+
+def test_allreduce(ranks):
+    def body(comm):
+        x = np.full(1000, comm.rank + 1.0)
+        y = np.zeros(1000)
+        with comm.plan("allreduce", x, y) as plan:
+            plan.run(20)
+            assert (y == 10).all()
+            x += 1
+            plan.start().wait(20)
+            assert plan.info.collective.startswith("allreduce_")
+        return y[0]
+
+    assert ranks.run(body) == [14.0] * 4
+
+
+def test_values_operators_and_buffers_by_name(ranks):
+    def body(comm):
+        buf = np.full(7, comm.rank, dtype=np.int32)
+        comm.plan("bcast", buf=buf, root=2).run(20)
+        y = np.array([comm.rank, -comm.rank], dtype=np.int64)
+        comm.plan("allreduce", y, in_place=True, op="max").run(20)
+        return list(buf) == [2] * 7 and list(y) == [3, 0]
+
+    assert ranks.run(body) == [True] * 4
+
+
+def test_count_per_rank(ranks):
+    def body(comm):
+        x = np.arange(8, dtype=np.uint8) + 10 * comm.rank
+        y = np.zeros(8, dtype=np.uint8)
+        comm.plan("alltoall", x, y).run(20)
+        return y.tolist()
+
+    assert ranks.run(body)[1] == [2, 3, 12, 13, 22, 23, 32, 33]
+
+
+def test_only_the_root_has_a_buffer(ranks):
+    def body(comm):
+        y = np.zeros(8, dtype=np.int32) if comm.rank == 1 else None
+        comm.plan("gather", np.full(2, comm.rank, dtype=np.int32), y, root=1).run(20)
+        return None if y is None else y.tolist()
+
+    assert ranks.run(body) == [None, [0, 0, 1, 1, 2, 2, 3, 3], None, None]
+
+
+def test_own_collective(ranks, source):
+    program = colldsl.load(source / "examples" / "first.coll")
+
+    def body(comm):
+        y = np.zeros(12, dtype=np.float32)
+        x = np.full(3, comm.rank, dtype=np.float32)
+        comm.plan("first_allgather", x, y, program=program).run(20)
+        return y.tolist()
+
+    assert ranks.run(body) == [[0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]] * 4
+
+
+def test_other_memory_between_runs(ranks):
+    def body(comm):
+        x = np.ones(5, dtype=np.int32)
+        plan = comm.plan("allreduce", x, np.zeros(5, dtype=np.int32))
+        plan.run(20)
+        y = np.zeros(5, dtype=np.int32)
+        plan.bind(y=y).run(20)
+        return y.tolist()
+
+    assert ranks.run(body) == [[4] * 5] * 4
+
+
+def test_no_copies_and_memory_is_kept(ranks):
+    """The plan alone keeps an array; the standard library's arrays have the buffer protocol."""
+
+    def body(comm):
+        y = array.array("i", [0] * 100)
+        view = memoryview(y)
+        plan = comm.plan("allreduce", np.ones(100, dtype=np.int32), view)
+        gc.collect()
+        plan.run(20)
+        with pytest.raises(BufferError):  # its memory must stay
+            y.append(1)
+        plan.close()
+        view.release()
+        y.append(1)
+        return y[0]
+
+    assert ranks.run(body) == [4] * 4
+
+
+class Tensor:
+    """Memory that only DLPack can pass on, as an array of a framework."""
+
+    def __init__(self, data, device=(1, 0)):
+        self.data, self.device = data, device
+
+    def __dlpack_device__(self):
+        return self.device
+
+    def __dlpack__(self, stream=None):
+        assert self.device[0] == 1
+        return self.data.__dlpack__()
+
+
+def test_dlpack(ranks):
+    def body(comm):
+        y = np.zeros(6)
+        comm.plan("allreduce", Tensor(np.ones(6)), Tensor(y)).run(20)
+        return y.tolist()
+
+    assert ranks.run(body) == [[4.0] * 6] * 4
+
+
+ALONE = np.zeros(6)
+
+
+@pytest.mark.parametrize(
+    "x, y, message",
+    [
+        (Tensor(ALONE, (2, 1)), ALONE, r"buffer 'x': the array is in the memory of a device .*2, device 1"),
+        (Tensor(ALONE[::2]), ALONE, "buffer 'x': the array is not contiguous"),
+        (Tensor(np.zeros(2, dtype=complex)), ALONE, "buffer 'x': no type of elements"),
+        (ALONE.astype(complex), ALONE, "buffer 'x': no type of elements stands for the format 'Zd'"),
+        (ALONE.astype(bool), ALONE, "buffer 'x': no type of elements stands for the format '?'"),
+        (ALONE.astype(">f8"), ALONE, "buffer 'x': no type of elements stands for the format '>d'"),
+        (ALONE.astype(np.float16), ALONE, "buffer 'x': no type of elements"),
+        (np.zeros(12)[::2], ALONE, "buffer 'x': the array is not contiguous"),
+        (np.zeros((2, 3)).T, ALONE, "buffer 'x': the array is not contiguous"),
+        (ALONE, np.zeros(6, dtype=np.float32), "buffer 'y' has elements of f32, others have f64"),
+        (ALONE, np.zeros(5), "buffer 'y' has 5 elements, not 6"),
+        (ALONE, bytes(48), "buffer 'y': the array is read-only"),
+        ([1.0], ALONE, "buffer 'x': an object of type 'list' has no memory of numbers"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_memory_that_is_refused(x, y, message):
+    with Communicator.local(1) as ranks:
+        with pytest.raises(colldsl.ArgumentError, match=message):
+            ranks[0].plan("allreduce", x, y)
+
+
+def test_read_only_input_is_taken():
+    x = np.ones(6)
+    x.setflags(write=False)
+    y = np.zeros(6)
+    with Communicator.local(1) as ranks:
+        ranks[0].plan("allreduce", x, y).run(20)
+        assert (y == 1).all()
+
+
+def test_wrong_descriptions():
+    with Communicator.local(1) as ranks:
+        comm = ranks[0]
+        with pytest.raises(colldsl.ProgramError, match="there is no collective 'alreduce'"):
+            comm.plan("alreduce")
+        with pytest.raises(colldsl.ArgumentError, match="'allreduce' has 2 buffers .x, y., not 3"):
+            comm.plan("allreduce", ALONE, ALONE, ALONE)
+        with pytest.raises(colldsl.ArgumentError, match="buffer 'x' is given twice"):
+            comm.plan("allreduce", ALONE, x=ALONE)
+        with pytest.raises(colldsl.ArgumentError, match="there is no reduction 'most'"):
+            comm.plan("allreduce", ALONE, op="most")
+        with pytest.raises(colldsl.ArgumentError, match="parameter 'root': 'dict' is no int"):
+            comm.plan("bcast", ALONE, root={})
+        with pytest.raises(colldsl.PlanError, match="rout"):
+            comm.plan("bcast", ALONE, rout=1).commit()
+        with pytest.raises(colldsl.PlanError):  # the memory is too small
+            comm.plan("allreduce", ALONE, np.zeros(6), count=7).run()
+    with pytest.raises(colldsl.ArgumentError, match="0 ranks"):
+        Communicator.local(0)
+    with pytest.raises(colldsl.ArgumentError, match="there is no pass 'nome'"):
+        Communicator.local(1, passes="nome")
+
+
+def test_use_after_close():
+    with Communicator.local(1) as ranks:
+        comm = ranks[0]
+        plan = comm.plan("barrier")
+        with pytest.raises(colldsl.StateError, match="the plan is not committed"):
+            plan.wait()
+        plan.close()
+        plan.close()
+        for use in (plan.start, plan.test, plan.wait, plan.cancel, plan.commit, lambda: plan.info):
+            with pytest.raises(colldsl.StateError, match="the plan is closed"):
+                use()
+        other = comm.plan("barrier")
+    assert other.closed and comm.closed
+    with pytest.raises(colldsl.StateError, match="the communicator is closed"):
+        comm.plan("barrier")
+
+
+def test_a_plan_that_is_waited_for_cannot_be_closed(ranks):
+    def body(comm):
+        plan = comm.plan("barrier").commit()
+        go = comm.plan("barrier").commit()
+        if comm.rank == 0:
+            plan.start()
+            waiter = threading.Thread(target=plan.wait, args=(20,))
+            waiter.start()
+            time.sleep(0.2)
+            for use in (plan.close, comm.close, plan.start):
+                with pytest.raises(colldsl.StateError, match="another thread uses the plan"):
+                    use()
+            go.run(20)
+            waiter.join()
+        else:
+            go.run(20)
+            plan.run(20)
+        return True
+
+    assert ranks.run(body) == [True] * 4
+
+
+def test_timeout():
+    with Communicator.local(2) as ranks:
+
+        def body(comm):
+            plan = comm.plan("barrier").commit()
+            if comm.rank == 1:
+                return plan
+            with pytest.raises(colldsl.TimeoutError, match=r"timed out after 0\.12 s") as raised:
+                plan.start().wait(0.12)
+            assert isinstance(raised.value, TimeoutError)
+            return True
+
+        assert ranks.run(body)[0] is True
+
+
+def test_an_exception_in_a_rank_ends_the_others(ranks):
+    def body(comm):
+        plan = comm.plan("barrier").commit()
+        if comm.rank == 2:
+            raise KeyError("mine")
+        plan.run()
+
+    with pytest.raises(KeyError, match="mine"):
+        ranks.run(body)
+    assert all(comm.closed for comm in ranks)
+
+
+def test_cancel():
+    with Communicator.local(2) as ranks:
+
+        def body(comm):
+            plan = comm.plan("barrier").commit()
+            plan.start()
+            if comm.rank == 0:
+                plan.cancel()
+                with pytest.raises(colldsl.CancelledError, match="the run was cancelled"):
+                    plan.wait(20)
+            else:
+                plan.wait(20)
+
+        ranks.run(body)
+
+
+def test_async(ranks):
+    """All ranks are tasks of one thread."""
+
+    async def rank(comm):
+        x, y = np.full(100, comm.rank), np.zeros(100, dtype=int)
+        async with comm.plan("allreduce", x, y) as plan:
+            for _ in range(3):
+                plan.start()
+                await plan
+        assert plan.closed
+        return int(y[99])
+
+    async def job():
+        return await asyncio.gather(*(rank(comm) for comm in ranks))
+
+    assert asyncio.run(job()) == [6] * 4
+
+
+def test_an_error_of_an_async_commit_is_raised():
+    async def job(comm):
+        with pytest.raises(colldsl.PlanError):
+            async with comm.plan("bcast", np.zeros(3), rout=1):
+                pass
+
+    with Communicator.local(1) as ranks:
+        asyncio.run(job(ranks[0]))
+
+
+def test_more_ranks_than_cores():
+    with Communicator.local(3 * (os.cpu_count() or 1) + 7) as ranks:
+        total = sum(range(len(ranks)))
+
+        def body(comm):
+            y = np.zeros(1, dtype=np.int64)
+            comm.plan("allreduce", np.array([comm.rank]), y).run(60)
+            return y[0] == total
+
+        assert all(ranks.run(body))
+
+
+def test_exceptions_of_allgather_are_raised():
+    def broken(mine):
+        raise LookupError("no such rank")
+
+    with pytest.raises(LookupError, match="no such rank"):
+        Communicator.from_allgather(0, 2, broken)
+    with pytest.raises(TypeError, match="returned no bytes"):
+        Communicator.from_allgather(0, 2, lambda mine: 7)
+    with pytest.raises(ValueError, match="1 bytes; 2 ranks have"):
+        Communicator.from_allgather(0, 2, lambda mine: b"x")
+
+
+def test_graph(ranks):
+    def body(comm):
+        right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+        graph = comm.graph([right, left], [left, right])
+        x = np.array([comm.rank, comm.rank + 10], dtype=np.int32)
+        y = np.zeros(2, dtype=np.int32)
+        comm.plan("neighbor_alltoall", x, y, count=1, g=graph).run(20)
+        return y.tolist()
+
+    assert ranks.run(body)[1] == [0, 12]
+
+
+def test_launched_alone():
+    with Communicator.launched() as comm:
+        assert (comm.rank, comm.size) == (0, 1)
+
+
+@pytest.mark.parametrize("how", ["alone", "ranks"])
+def test_ctrl_c_while_waiting(how):
+    body = """
+import sys, colldsl
+ranks = colldsl.Communicator.local(2)
+plans = ranks.run(lambda comm: comm.plan("barrier").commit())
+def wait(comm):
+    if comm.rank == 0:
+        print("ready", flush=True)
+        plans[0].wait()
+plans[0].start()
+try:
+    if sys.argv[1] == "ranks":
+        ranks.run(wait)
+    else:
+        wait(ranks[0])
+except KeyboardInterrupt:
+    if sys.argv[1] == "alone":  # the run goes on
+        plans[1].run(20)
+        plans[0].wait(20)
+    print("interrupted", flush=True)
+"""
+    child = subprocess.Popen([sys.executable, "-c", body, how], stdout=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(0.3)
+    child.send_signal(signal.SIGINT)
+    assert child.communicate(timeout=60)[0] == "interrupted\n"
+    assert child.returncode == 0

@@ -1,0 +1,160 @@
+"""load, parse, verify, instantiate, simulate, sweep."""
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from conftest import BROKEN
+
+import colldsl
+
+
+@pytest.fixture
+def first(source):
+    return colldsl.load(source / "examples" / "first.coll")
+
+
+def test_load_lists_collectives(first):
+    assert first.collectives == ["first_allgather"]
+
+
+def test_verify_proves(first):
+    report = first.verify(ranks=range(1, 9), bytes=[0, 4])
+    assert report and report.proofs == 16 and report.refused == 0
+    assert str(report) == "first_allgather: proved for ranks 1..8; 0 B, 4 B: 16 proofs"
+    assert report.check() is report
+
+
+def test_verify_has_counterexamples():
+    report = colldsl.parse(BROKEN, "broken.coll").verify(ranks=[1, 2, 3], bytes=8)
+    assert not report.ok and report.proofs == 3 and report.refused == 2
+    assert [c.ranks for c in report.counterexamples] == [2, 3]
+    first = report.counterexamples[0]
+    assert first.bytes == 8 and not first.in_place
+    assert "broken.coll:3:30: error: writes: rank 0: y[2..4] is promised" in first.text
+    assert "ensures for r in 0..ranks" in first.text  # the line of the source
+    with pytest.raises(colldsl.NotProved, match="refused, 2 of 3 proofs"):
+        report.check()
+
+
+def test_texts_are_those_of_the_command(source, tmp_path):
+    file = tmp_path / "bad.coll"
+    file.write_text("collective bad(in x: T[n]) { snd x to 0; }\n")
+    command = subprocess.run(
+        [os.environ["COLLDSL_PROGRAM"], "verify", str(file)], capture_output=True, text=True
+    )
+    with pytest.raises(colldsl.ProgramError) as raised:
+        colldsl.load(file)
+    assert str(raised.value) == command.stderr.rstrip("\n")
+
+
+def test_unknown_names(first):
+    with pytest.raises(colldsl.ProgramError, match="there is no collective 'allreduce_rng'"):
+        colldsl.load("allreduce_rng")
+    with pytest.raises(colldsl.ProgramError, match="cannot open|No such file|no such file"):
+        colldsl.load("missing.coll")
+    with pytest.raises(colldsl.ArgumentError, match="there is no type 'f46'; there are i8"):
+        first.simulate(ranks=4, type="f46")
+    with pytest.raises(colldsl.ProgramError, match="say for how many ranks"):
+        first.simulate()
+
+
+def test_instantiate_and_text(first):
+    schedule = first.instantiate(ranks=4, bytes=1 << 20)
+    assert schedule.name == "first_allgather" and schedule.ranks == 4
+    assert schedule.elements == 1 << 18
+    assert list(schedule.ops) == [7, 7, 7, 7]
+    assert "first_allgather" in schedule.text
+    again = schedule.verify()
+    assert again.ok and again.proofs == 1
+
+
+def test_passes(first):
+    schedule = first.instantiate(ranks=4, bytes=4096)
+    improved = schedule.passes("default")
+    assert improved.verify().ok
+    with pytest.raises(colldsl.ArgumentError, match="--passes: there is no pass 'defualt'"):
+        schedule.passes("defualt")
+
+
+def test_simulate(first):
+    times = first.simulate({"L": 1000, "o": 10, "g": 0, "G": 0}, ranks=2, bytes=8)
+    assert times.finish_ns.dtype == np.uint64 and times.ranks == 2
+    assert list(times.finish_ns) == [1020, 1020]
+    assert times.makespan_ns == 1020 and times.messages == 2
+    same = first.instantiate(ranks=2, bytes=8).simulate({"L": 1000, "o": 10, "g": 0, "G": 0})
+    assert list(same.finish_ns) == [1020, 1020]
+
+
+def test_frame(first):
+    pytest.importorskip("pandas")
+    frame = first.simulate(ranks=3, bytes=8).frame()
+    assert frame.index.name == "rank" and list(frame.columns) == ["finish_ns"] and len(frame) == 3
+
+
+def test_functions_are_chosen_by_rules():
+    schedule = colldsl.load("allreduce").instantiate(ranks=4, bytes=1024, op="max")
+    assert schedule.name.startswith("allreduce_")
+    assert schedule.name in schedule.remarks
+    assert colldsl.load("allreduce").verify(ranks=3, bytes=8).ok
+
+
+def test_sweep_and_plot(tmp_path):
+    found = colldsl.sweep(["allreduce_ring", "allreduce_recursive_doubling"], ranks=[2, 4], bytes=[8, 1 << 16])
+    assert len(found) == 8
+    assert set(found.rows["ranks"]) == {2, 4} and (found.rows["makespan_ns"] > 0).all()
+    one = colldsl.load("allreduce_ring").simulate(ranks=4, bytes=8)
+    row = found.rows[(found.rows["name"] == "allreduce_ring") & (found.rows["ranks"] == 4)
+                     & (found.rows["bytes"] == 8)]
+    assert row["makespan_ns"][0] == one.makespan_ns
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    axes = found.plot("bytes")
+    assert len(axes.lines) == 4
+    axes.figure.savefig(tmp_path / "sweep.png")
+    with pytest.raises(colldsl.ArgumentError, match="there is no axis 'time'"):
+        found.plot("time")
+
+
+def test_threads_share_a_program(first):
+    errors = []
+
+    def prove():
+        try:
+            first.verify(ranks=range(1, 5), bytes=4).check()
+            first.simulate(ranks=4, bytes=64)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=prove) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+
+
+def test_nothing_is_printed(capfd):
+    colldsl.load("allreduce").simulate(ranks=4)
+    with pytest.raises(colldsl.ProgramError):
+        colldsl.parse("collective")
+    printed = capfd.readouterr()
+    assert printed.out == "" and printed.err == ""
+
+
+def test_ctrl_c_ends_proofs():
+    body = """
+import colldsl, sys
+print("ready", flush=True)
+colldsl.load("allreduce_ring").verify(ranks=range(1, 400))
+"""
+    child = subprocess.Popen([sys.executable, "-c", body], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "ready\n"
+    with pytest.raises(subprocess.TimeoutExpired):
+        child.wait(timeout=1)
+    child.send_signal(signal.SIGINT)
+    assert "KeyboardInterrupt" in child.communicate(timeout=60)[1]

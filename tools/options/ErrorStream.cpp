@@ -1,0 +1,21 @@
+#include "tools/options/ErrorStream.h"
+
+namespace colldsl::tools {
+namespace {
+
+thread_local llvm::raw_ostream *captured = nullptr;
+
+} // namespace
+
+llvm::raw_ostream &errorStream() { return captured ? *captured : llvm::errs(); }
+
+CapturedErrors::CapturedErrors() : outer_(captured) {
+  stream_.SetUnbuffered();
+  captured = &stream_;
+}
+
+CapturedErrors::~CapturedErrors() { captured = outer_; }
+
+bool CapturedErrors::areCaptured() { return captured != nullptr; }
+
+} // namespace colldsl::tools
