@@ -36,11 +36,16 @@ llvm::StringRef kindWord(DeclKind kind) {
   return "";
 }
 
-/// The first sentence, in one line.
+/// The first sentence, in one line. Dots of an ellipsis end none.
 std::string summaryOf(llvm::StringRef doc) {
   std::string text = doc.str();
   std::replace(text.begin(), text.end(), '\n', ' ');
-  return llvm::StringRef(text).take_front(llvm::StringRef(text).find(". ")).rtrim('.').str();
+  size_t end = text.find(". ");
+  while (end != std::string::npos && end > 0 && text[end - 1] == '.')
+    end = text.find(". ", end + 1);
+  llvm::StringRef sentence = llvm::StringRef(text).take_front(end);
+  sentence.consume_back(".");
+  return sentence.str();
 }
 
 /// From its line to the body, as it is written: parameters and contract. All of a function.

@@ -24,7 +24,7 @@ Outcome parse(Options &options, const Words &words) {
   std::vector<const char *> arguments;
   for (const std::string &word : words)
     arguments.push_back(word.c_str());
-  return options.parse(arguments);
+  return options.parse({arguments});
 }
 
 /// What a body printed, and how it ended.

@@ -128,8 +128,9 @@ TEST(Format, allFilesOfTheTree) {
     EXPECT_EQ(formatted(once), once) << path;
     EXPECT_EQ(contentOf(once), contentOf(text)) << path;
     parsed += errorsOf(text).empty();
-    if (errorsOf(text).empty())
+    if (errorsOf(text).empty()) {
       EXPECT_EQ(dumpOf(once), dumpOf(text)) << path; // doc comments, too
+    }
     std::string fromLines = formatted(torn(text));
     EXPECT_EQ(formatted(fromLines), fromLines) << path;
     EXPECT_EQ(contentOf(fromLines), contentOf(text)) << path;
