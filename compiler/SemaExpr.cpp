@@ -212,30 +212,10 @@ TypedExpr Sema::analyseBinary(const BinaryExpr &ast) {
                        "', so that the rank ends before it",
                    "put the rank in parentheses: @(... " + spelling(ast.op).str() + " ...)")};
   TypedExpr a = expr(*ast.left), b = expr(*ast.right);
-  switch (ast.op) {
-  case BinaryOp::And:
-  case BinaryOp::Or:
-    return analyseLogic(ast, a, b);
-  case BinaryOp::Eq:
-  case BinaryOp::Ne:
-  case BinaryOp::Lt:
-  case BinaryOp::Le:
-  case BinaryOp::Gt:
-  case BinaryOp::Ge:
-    return analyseComparison(ast, a, b);
-  case BinaryOp::Mul:
-  case BinaryOp::Div:
-  case BinaryOp::Mod:
-  case BinaryOp::Add:
-  case BinaryOp::Sub:
-  case BinaryOp::ShiftLeft:
-  case BinaryOp::ShiftRight:
-  case BinaryOp::Xor:
+  if (isArithmetic(ast.op))
     return analyseArithmetic(ast, a, b);
-  case BinaryOp::At:
-    break;
-  }
-  llvm_unreachable("all operators are listed");
+  return ast.op == BinaryOp::And || ast.op == BinaryOp::Or ? analyseLogic(ast, a, b)
+                                                           : analyseComparison(ast, a, b);
 }
 
 namespace {

@@ -33,7 +33,7 @@ struct CopyCosts {
   std::vector<CopyCost> oneWay;    ///< several, one after the other; where two copies may be eager
 };
 
-/// Collective over two ranks, which share no core; takes about a millisecond. No other messages are
+/// Collective over two ranks, which share no core; takes some milliseconds. No other messages are
 /// under way between them. Empty: the other one died, or the kernel does not copy.
 CopyCosts measureCopies(Worker &worker, Rank peer);
 

@@ -5,7 +5,7 @@
 namespace colldsl::show {
 namespace {
 
-constexpr double kLetter = 6.4; ///< pixels of a letter of 11 pixels, roughly
+constexpr double kGlyphWidth = 6.4; ///< pixels of text of 11 pixels, roughly
 
 constexpr llvm::StringLiteral kStyle = R"(<style>
   text { font: 11px sans-serif; fill: #24292f; }
@@ -85,7 +85,7 @@ void SvgCanvas::path(llvm::StringRef d, llvm::StringRef kind) {
 
 void SvgCanvas::text(double x, double y, llvm::StringRef text, llvm::StringRef anchor,
                      llvm::StringRef kind, double most) {
-  if (static_cast<double>(text.size()) * kLetter > most)
+  if (static_cast<double>(text.size()) * kGlyphWidth > most)
     return;
   body_ << "<text x=\"" << number(x) << "\" y=\"" << number(y) << "\"";
   if (anchor != "start")
@@ -108,7 +108,7 @@ void SvgCanvas::legend(double x, double y,
       rect(x, y, kSwatch, 9, kind);
     double at = kind.empty() ? x : x + kSwatch + kGap;
     text(at, y + 9, words, "start", "muted");
-    x = at + static_cast<double>(words.size()) * kLetter + kBetween;
+    x = at + static_cast<double>(words.size()) * kGlyphWidth + kBetween;
   }
 }
 

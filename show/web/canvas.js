@@ -88,7 +88,7 @@ class Surface {
     c.fill();
   }
 
-  /// Cut with an ellipsis where it would be wider than `most`; nothing where that leaves no letter.
+  /// Cut with an ellipsis where it would be wider than `most`; nothing where that leaves no character.
   text(text, x, y, color = "text", { align = "left", most = Infinity } = {}) {
     const c = this.context;
     const shown = this.fit(text, most);
@@ -101,10 +101,10 @@ class Surface {
     const widthOf = t => this.context.measureText(t).width;
     if (most === Infinity || widthOf(text) <= most)
       return text;
-    let letters = Math.min(text.length, Math.floor(most / 5));
-    while (letters > 0 && widthOf(text.slice(0, letters) + "\u2026") > most)
-      --letters;
-    return letters > 0 ? text.slice(0, letters) + "\u2026" : "";
+    let length = Math.min(text.length, Math.floor(most / 5));
+    while (length > 0 && widthOf(text.slice(0, length) + "\u2026") > most)
+      --length;
+    return length > 0 ? text.slice(0, length) + "\u2026" : "";
   }
 
   /// A colour between two of the theme.

@@ -180,6 +180,13 @@ struct ReceiveAndCombine {
     return b.combine(kMe, b.blocks(z, 0, 2), b.blocks(y, 0, 2), Reduction::Sum, Side::After,
                      {after(receive)});
   }
+  /// Of which the combine takes over a copy to its target.
+  void combineWithCopy() {
+    BufferId x = b.buffer(BufferRole::In, 2);
+    OpId copy = b.copy(kMe, {b.blocks(x, 0, 2)}, {b.blocks(y, 0, 2)});
+    b.combine(kMe, b.blocks(z, 0, 2), b.blocks(y, 0, 2), Reduction::Sum, Side::After,
+              {after(receive), after(copy)});
+  }
   Builder b;
   BufferId y, z;
   OpId receive;
@@ -211,10 +218,7 @@ TEST(CombiningReceives, combineDataAsItComes) {
 // What the copy would have written is room for what comes.
 TEST(CombiningReceives, takeOverACopy) {
   ReceiveAndCombine r;
-  BufferId x = r.b.buffer(BufferRole::In, 2);
-  OpId copy = r.b.copy(kMe, {r.b.blocks(x, 0, 2)}, {r.b.blocks(r.y, 0, 2)});
-  r.b.combine(kMe, r.b.blocks(r.z, 0, 2), r.b.blocks(r.y, 0, 2), Reduction::Sum, Side::After,
-              {after(r.receive), after(copy)});
+  r.combineWithCopy();
   Built built(r.b);
   CombiningReceives pairs(built.view, built.steps);
   CombiningReceives::Pair *pair = pairs.of(r.receive);
@@ -231,10 +235,7 @@ TEST(CombiningReceives, takeOverACopy) {
 // What is got part by part, and what both ends copy, goes there.
 TEST(CombiningReceives, theirRoomMovesWithTheMemory) {
   ReceiveAndCombine r;
-  BufferId x = r.b.buffer(BufferRole::In, 2);
-  OpId copy = r.b.copy(kMe, {r.b.blocks(x, 0, 2)}, {r.b.blocks(r.y, 0, 2)});
-  r.b.combine(kMe, r.b.blocks(r.z, 0, 2), r.b.blocks(r.y, 0, 2), Reduction::Sum, Side::After,
-              {after(r.receive), after(copy)});
+  r.combineWithCopy();
   Built built(r.b);
   CombiningReceives pairs(built.view, built.steps);
   CombiningReceives::Pair *pair = pairs.of(r.receive);
