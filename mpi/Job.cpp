@@ -67,6 +67,7 @@ void Job::begin(int threadLevel) {
   job->nodes_ = knowNodes(node.comm);
   shm::Options memory;
   memory.arenaBytes = kArenaBytes;
+  memory.ranksOnMachine = node.ranksOnMachine;
   Result<WiredUp> wired = shareMemory(oobOf(node.comm), memory);
   Result<std::unique_ptr<Library>> library = Library::view(standardLibraryBytes());
   bool isFine = allAgree(MPI_COMM_WORLD, wired.ok() && library.ok());
@@ -164,10 +165,9 @@ void Job::connect(WiredUp wired, const Node &node) {
   options.sleepsOnFiles = nodes_.count > 1;
   if (nodes_.count > 1)
     options.mostPolls = kPollsAround;
-  options.ranksOnMachine = node.ranksOnMachine;
   options.progressHook = this;
   options.leastYielding = kYieldingBeforeSleep;
-  if (shm::isOversubscribed(node.ranksOnMachine)) // a receiver answers when it has a core
+  if (wired.world->sharesCores()) // a receiver answers when it has a core
     options.singleCopyMinBytes = shm::kSingleCopyOnSharedCores;
   wired.nodes = nodes_.first;
   Result<Topology> places = findPlaces(oobOf(MPI_COMM_WORLD), wired);
@@ -175,7 +175,7 @@ void Job::connect(WiredUp wired, const Node &node) {
   topology_ = places ? places.take() : Topology::flat(numRanks);
   world_ = std::move(wired.world);
   worker_ = std::make_unique<protocol::Worker>(*world_, onNode(Rank{worldRank_}), options);
-  if (!shm::isOversubscribed(node.ranksOnMachine))
+  if (!world_->sharesCores())
     measureCopies(node);
   if (nodes_.count > 1)
     connectNodes(node.ranksOnMachine);

@@ -39,8 +39,6 @@ struct Options : Limits {
   shm::FifoOptions fifo;
   /// Of a rank that waits. A caller with other things to look after wakes sooner.
   std::chrono::nanoseconds longestSleep = std::chrono::milliseconds(5);
-  /// Ranks that share the cores with these, themselves included; 0: those of the world.
-  uint32_t ranksOnMachine = 0;
   /// Outlives the worker. May be null.
   ProgressHook *progressHook = nullptr;
   /// Whether events of the hook come by files.

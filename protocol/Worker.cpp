@@ -35,9 +35,7 @@ Status noMemoryFor(Rank peer) {
 }
 
 Worker::Worker(shm::World &world, Rank self, Options options)
-    : world_(world), self_(self),
-      budget_(
-          shm::spinBudgetAmong(options.ranksOnMachine ? options.ranksOnMachine : world.numRanks())),
+    : world_(world), self_(self), budget_(shm::spinBudgetAmong(world.ranksOnMachine())),
       options_(std::move(options)), mostEager_(static_cast<uint32_t>(std::min<uint64_t>(
                                         options_.eagerBytes, options_.fifo.longestEagerBytes()))),
       arena_(world.arenaBegin(self), world.options().arenaBytes), failureDetector_(world, self),
@@ -51,8 +49,7 @@ Worker::Worker(shm::World &world, Rank self, Options options)
   cma::allowPeers();
   canReach_ = world.options().singleCopy == shm::SingleCopy::On;
   mayWarn_ = world.options().singleCopy != shm::SingleCopy::Off;
-  sharesCores_ =
-      shm::isOversubscribed(options_.ranksOnMachine ? options_.ranksOnMachine : world.numRanks());
+  sharesCores_ = world.sharesCores();
   budget_.polls = std::min(budget_.polls, options_.mostPolls);
   budget_.pollsInRow =
       std::min(budget_.polls, options_.progressHook ? kPollsBeforeHook : UINT32_MAX);

@@ -52,6 +52,8 @@ Result<WiredUp> NodeMemory::share(std::vector<uint32_t> nodes) {
   bool isFirst = members[0] == oob_.rank;
   if (!isOneNode(nodes)) {
     world_.reset();
+    if (options_.ranksOnMachine == 0) // other nodes may be on this machine, as containers are
+      options_.ranksOnMachine = countOnMachine(exchange_.processes(), oob_.rank);
     if (isFirst)
       make(numRanks);
     if (Status s = exchange_.run(); !s)

@@ -26,7 +26,7 @@ private:
 
   const Oob &oob_;
   ProcessInfoExchange &exchange_;
-  const shm::Options &options_;
+  shm::Options options_;
   std::unique_ptr<shm::World> world_;
 };
 

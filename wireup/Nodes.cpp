@@ -15,12 +15,9 @@ Result<std::vector<uint32_t>> whoSharesMemory(const Oob &oob) {
 
 Result<uint32_t> countOnMachine(const Oob &oob) {
   std::vector<ProcessInfo> processes;
-  ProcessInfo mine = ownProcessInfo(oob);
-  if (Status s = exchangeProcessInfo(oob, mine, processes); !s)
+  if (Status s = exchangeProcessInfo(oob, ownProcessInfo(oob), processes); !s)
     return s;
-  return static_cast<uint32_t>(
-      std::count_if(processes.begin(), processes.end(),
-                    [&](const ProcessInfo &info) { return isSameMachine(info, mine); }));
+  return countOnMachine(processes, oob.rank);
 }
 
 Result<std::vector<uint32_t>> findNodes(const Oob &oob) {

@@ -53,6 +53,12 @@ bool isSameMachine(const ProcessInfo &a, const ProcessInfo &b) {
   return std::strcmp(a.boot, b.boot) == 0 && (a.boot[0] || std::strcmp(a.host, b.host) == 0);
 }
 
+uint32_t countOnMachine(std::span<const ProcessInfo> processes, uint32_t self) {
+  return static_cast<uint32_t>(
+      std::count_if(processes.begin(), processes.end(),
+                    [&](const ProcessInfo &info) { return isSameMachine(info, processes[self]); }));
+}
+
 ProcessInfo ownProcessInfo(const Oob &oob) {
   ProcessInfo info;
   info.numRanks = oob.numRanks;

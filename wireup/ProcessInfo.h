@@ -33,6 +33,9 @@ ProcessInfo ownProcessInfo(const Oob &oob);
 /// Perhaps as hosts of their own.
 bool isSameMachine(const ProcessInfo &a, const ProcessInfo &b);
 
+/// How many of these share the cores of rank `self`, it included.
+uint32_t countOnMachine(std::span<const ProcessInfo> processes, uint32_t self);
+
 void noteTrouble(ProcessInfo &info, std::string_view text);
 
 /// Collective. What the processes of all ranks are.

@@ -20,6 +20,10 @@ import time
 # What the survivors of a cut link may take: the silence that is borne, and a busy machine.
 MOST_SECONDS = 40
 
+# Each kernel has reno, and lets a namespace choose it. What this machine uses may pace what it sends
+# by an estimate of a real network: BBR halves the speed of long messages here.
+CONGESTION_CONTROL = "/proc/sys/net/ipv4/tcp_congestion_control"
+
 
 def ip(*words, check=True):
     return subprocess.run(["ip", *words], check=check, capture_output=True, text=True)
@@ -78,6 +82,7 @@ class Hosts:
             ip("link", "set", f"port{i}", "master", "bridge0", "up")
             ip("-n", name, "addr", "add", f"10.213.7.{i + 1}/24", "dev", "eth0")
             ip("-n", name, "link", "set", "eth0", "up")
+            ip("netns", "exec", name, "sh", "-c", f"echo reno > {CONGESTION_CONTROL}")
 
     def __exit__(self, *_):
         if self.relaying:

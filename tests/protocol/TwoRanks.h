@@ -51,6 +51,7 @@ protected:
     here_.reset();
     shm::Options options;
     options.singleCopy = singleCopy;
+    options.ranksOnMachine = ranksOnMachine;
     auto made = shm::World::create(2, options);
     ASSERT_TRUE(made.ok()) << made.message();
     world_ = made.take();
@@ -60,7 +61,6 @@ protected:
     copying.singleCopyMinBytes = 1 << 10; // also of 200 pieces
     copying.eagerBytes = 8 << 10;
     copying.cooperativeCombineMinBytes = copying.cooperativeMinBytes;
-    copying.ranksOnMachine = ranksOnMachine;
     there_ = std::make_unique<protocol::Worker>(*world_, Rank{0}, copying);
     here_ = std::make_unique<protocol::Worker>(*world_, Rank{1}, copying);
   }

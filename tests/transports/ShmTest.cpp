@@ -28,6 +28,17 @@ TEST(Sleep, anOversubscribedMachineHasFewerCoresThanRanks) {
   EXPECT_LT(shm::spinBudgetAmong(cores + 1).polls, shm::spinBudgetAmong(cores).polls);
 }
 
+TEST(Sleep, theFirstRankOfAWorldDecidesWhetherRanksShareCores) {
+  shm::Options options;
+  options.ranksOnMachine = shm::numCores() + 1;
+  auto made = shm::World::create(1, options);
+  ASSERT_TRUE(made.ok()) << made.message();
+  auto opened = shm::World::open((*made)->descriptor(), 1);
+  ASSERT_TRUE(opened.ok()) << opened.message();
+  EXPECT_TRUE((*made)->sharesCores());
+  EXPECT_TRUE((*opened)->sharesCores());
+}
+
 // Both ways in which a rank sleeps, of ranks with cores of their own and on an oversubscribed
 // machine.
 class Sleepers : public ::testing::TestWithParam<std::tuple<uint32_t, bool>> {

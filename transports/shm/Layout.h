@@ -60,7 +60,7 @@ struct MeasuredCopies {
 };
 
 struct WorldHeader {
-  uint32_t wakersFence;          ///< 1: see Sleep.h. Written before others join, as is the next
+  uint32_t ranksOnMachine;       ///< Options. Written before others join, as is the next
   uint32_t measuresCopies;       ///< 1: ranks measure them when they join
   RunFailures::Entry everything; ///< why all plans fail, if they do; the first failure counts
   RunFailures planFailures;

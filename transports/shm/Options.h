@@ -27,6 +27,8 @@ struct Options {
   /// Ranks measure that when they join, and use it in place of singleCopyMinBytes: see CopyCosts.h.
   /// Where they share cores, it is kSingleCopyOnSharedCores. Not where the kernel refuses.
   bool measuresCopies = false;
+  /// Ranks that share the cores with these, themselves included; 0: those of the world.
+  uint32_t ranksOnMachine = 0;
   /// How long ranks may take to join, and each step of a collective open.
   std::chrono::nanoseconds bootstrapTimeout = std::chrono::seconds(60);
   /// How often a waiting rank looks whether its peers live.

@@ -162,11 +162,12 @@ Result<std::unique_ptr<World>> World::create(uint32_t numRanks, Options options)
   if (Status s = world->map(world->descriptor_); !s)
     return s;
   new (world->base_) WorldHeader();
-  world->header().wakersFence = world->wakersFence_ = isOversubscribed(numRanks);
   const Options &made = world->options_;
+  world->header().ranksOnMachine = made.ranksOnMachine ? made.ranksOnMachine : numRanks;
+  world->wakersFence_ = world->sharesCores();
   bool mayChoose = made.measuresCopies && made.singleCopy == SingleCopy::On && numRanks > 1;
-  world->header().measuresCopies = mayChoose && !isOversubscribed(numRanks);
-  if (mayChoose && isOversubscribed(numRanks)) {
+  world->header().measuresCopies = mayChoose && !world->sharesCores();
+  if (mayChoose && world->sharesCores()) {
     world->measuredCopies().singleCopyMinBytes = kSingleCopyOnSharedCores;
     world->measuredCopies().eagerBytes = UINT32_MAX;
   }
@@ -188,7 +189,7 @@ Result<std::unique_ptr<World>> World::open(int descriptor, uint32_t numRanks, Op
                                 "; do all ranks have the same number of ranks and options?"));
   if (Status s = world->map(descriptor); !s)
     return s;
-  world->wakersFence_ = world->header().wakersFence != 0;
+  world->wakersFence_ = world->sharesCores();
   return world;
 }
 
@@ -206,6 +207,10 @@ Status World::map(int descriptor) {
   base_ = static_cast<std::byte *>(memory);
   return {};
 }
+
+uint32_t World::ranksOnMachine() const { return header().ranksOnMachine; }
+
+bool World::sharesCores() const { return isOversubscribed(ranksOnMachine()); }
 
 // A system that cannot keeps them.
 void World::returnPages(uint64_t offset, uint64_t bytes) const {
