@@ -173,6 +173,33 @@ Result<std::vector<Place>> placesOf(hwloc_topology_t topology) {
   return places;
 }
 
+/// This machine, whatever the process may run on.
+struct WholeNode {
+  Result<std::vector<Place>> places;
+  std::string processor; ///< its model
+};
+
+// hwloc knows the model from /proc/cpuinfo, or from the processor itself.
+WholeNode discoverThisMachine() {
+  Result<HwlocTopology> loaded = load("", kWhole);
+  if (!loaded)
+    return {loaded.status(), ""};
+  hwloc_topology_t topology = loaded->get();
+  hwloc_obj_t package = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PACKAGE, nullptr);
+  hwloc_obj_t known = package ? package : hwloc_get_root_obj(topology);
+  WholeNode node{placesOf(topology), ""};
+  if (const char *model = hwloc_obj_get_info_by_name(known, "CPUModel"))
+    node.processor = model;
+  node.processor.erase(node.processor.find_last_not_of(' ') + 1); // some are padded
+  return node;
+}
+
+// hwloc reads hundreds of files, and moves to each hardware thread in turn.
+const WholeNode &wholeNode() {
+  static const WholeNode node = discoverThisMachine();
+  return node;
+}
+
 } // namespace
 
 Result<std::vector<Place>> discoverNode(const std::string &xmlFile) {
@@ -182,23 +209,14 @@ Result<std::vector<Place>> discoverNode(const std::string &xmlFile) {
   return placesOf(loaded->get());
 }
 
-// hwloc knows the model from /proc/cpuinfo, or from the processor itself.
 Result<MachineFingerprint> fingerprintOfThisMachine() {
-  Result<HwlocTopology> loaded = load("", kWhole);
-  if (!loaded)
-    return loaded.status();
-  hwloc_topology_t topology = loaded->get();
-  Result<std::vector<Place>> places = placesOf(topology);
-  if (!places)
-    return places.status();
+  const WholeNode &node = wholeNode();
+  if (!node.places)
+    return node.places.status();
   MachineFingerprint machine;
-  hwloc_obj_t package = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PACKAGE, nullptr);
-  hwloc_obj_t known = package ? package : hwloc_get_root_obj(topology);
-  if (const char *model = hwloc_obj_get_info_by_name(known, "CPUModel"))
-    machine.processor = model;
-  machine.processor.erase(machine.processor.find_last_not_of(' ') + 1); // some are padded
-  machine.cores = places->back().core + 1;
-  machine.topologyHash = Topology::fromPlaces(places.take()).hash();
+  machine.processor = node.processor;
+  machine.cores = node.places->back().core + 1;
+  machine.topologyHash = Topology::fromPlaces(*node.places).hash();
   return machine;
 }
 
@@ -217,11 +235,6 @@ Result<std::vector<Nic>> discoverNics(const std::string &xmlFile) {
   return nics;
 }
 
-Result<std::vector<Place>> discoverWholeNode() {
-  Result<HwlocTopology> loaded = load("", kWhole);
-  if (!loaded)
-    return loaded.status();
-  return placesOf(loaded->get());
-}
+Result<std::vector<Place>> discoverWholeNode() { return wholeNode().places; }
 
 } // namespace colldsl
