@@ -18,11 +18,13 @@ struct Destroy {
 };
 using HwlocTopology = std::unique_ptr<hwloc_topology, Destroy>;
 
+/// hwloc would move this thread to each hardware thread in turn, and wait wherever a program spins.
+/// Linux describes the machine as well.
+constexpr unsigned long kHere =
+    HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING;
 /// Of this machine, what the process may run on: its cgroup and its CPU binding.
-constexpr unsigned long kAllowed =
-    HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING;
-constexpr unsigned long kWhole =
-    HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
+constexpr unsigned long kAllowed = kHere | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING;
+constexpr unsigned long kWhole = kHere | HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
 
 // Linux tells of all devices by itself. libpciaccess would say the same, and lose memory; drivers
 // of graphics would be loaded, and X servers asked. A component that is not there is none to leave
@@ -194,7 +196,7 @@ WholeNode discoverThisMachine() {
   return node;
 }
 
-// hwloc reads hundreds of files, and moves to each hardware thread in turn.
+// hwloc reads hundreds of files.
 const WholeNode &wholeNode() {
   static const WholeNode node = discoverThisMachine();
   return node;
