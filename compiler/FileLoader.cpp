@@ -89,7 +89,7 @@ std::vector<std::string> FileLoader::foldersFor(StringRef path, uint16_t importe
   if (llvm::sys::path::is_absolute(path))
     return {""};
   std::vector<std::string> folders = {llvm::sys::path::parent_path(sources_.name(importer)).str()};
-  llvm::append_range(folders, includePaths_);
+  llvm::append_range(folders, options_.includePaths);
   return folders;
 }
 
@@ -123,6 +123,8 @@ Result<uint16_t> FileLoader::add(std::unique_ptr<llvm::MemoryBuffer> file) {
 }
 
 Result<uint16_t> FileLoader::read(const std::string &path) {
+  if (auto open = options_.openTexts.find(realPathOf(path)); open != options_.openTexts.end())
+    return add(llvm::MemoryBuffer::getMemBufferCopy(open->second, path));
   fs::file_status status;
   if (std::error_code error = fs::status(path, status))
     return refuse(path, error.message());

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/Ast.h"
-#include "compiler/ParseLimits.h"
+#include "compiler/Compile.h"
 #include "compiler/Sources.h"
 #include "ir/Result.h"
 
@@ -25,9 +25,9 @@ struct LoadedFile {
 /// directly or through others, is an error. Imports ordinary files only.
 class FileLoader {
 public:
-  FileLoader(Sources &sources, std::vector<Diagnostic> &errors,
-             const std::vector<std::string> &includePaths, const ParseLimits &limits)
-      : sources_(sources), errors_(errors), includePaths_(includePaths), limits_(limits) {}
+  /// All of them outlive this object.
+  FileLoader(Sources &sources, std::vector<Diagnostic> &errors, const CompileOptions &options)
+      : sources_(sources), errors_(errors), options_(options), limits_(options.limits) {}
 
   void loadMain(const std::string &path);
   /// The same of one that was read; the buffer is named by its path.
@@ -60,7 +60,7 @@ private:
 
   Sources &sources_;
   std::vector<Diagnostic> &errors_;
-  const std::vector<std::string> &includePaths_;
+  const CompileOptions &options_;
   const ParseLimits &limits_;
   llvm::StringMap<State> states_;   ///< by real path
   std::vector<Importer> importers_; ///< from the main file to the one being loaded
