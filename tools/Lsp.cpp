@@ -9,7 +9,7 @@
 namespace colldsl::tools {
 namespace {
 
-/// What is proved while people type stays small; larger limits that were given are of no use.
+/// What is proved while people type stays small, unless options raise the limits.
 void bound(InstantiateLimits &limits) {
   limits.maxSteps = std::min<uint64_t>(limits.maxSteps, 1'000'000);
   limits.maxOps = std::min<uint64_t>(limits.maxOps, 100'000);

@@ -2,6 +2,7 @@
 #include "tools/lsp/Positions.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/ConvertUTF.h"
 
 #include <gtest/gtest.h>

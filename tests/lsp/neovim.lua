@@ -75,18 +75,19 @@ local function main()
   vim.lsp.util.apply_text_edits(format.result, 0, client.offset_encoding)
   note("formatted", vim.api.nvim_buf_get_lines(0, 0, -1, false))
 
-  wait("a lens that opens a picture", function()
+  local picture
+  for _ = 1, seconds * 10 do
     local lenses = request("textDocument/codeLens", { textDocument = vim.lsp.util.make_text_document_params() })
     for _, lens in ipairs(lenses.result or {}) do
-      if lens.command.command ~= "" then
-        note("lens", lens.command.title)
-        local shown = request("workspace/executeCommand",
-          { command = lens.command.command, arguments = lens.command.arguments })
-        note("page", vim.fn.filereadable(shown.result.path))
-        return true
-      end
+      picture = picture or (lens.command.command ~= "" and lens.command)
     end
-  end)
+    if picture then break end
+    vim.wait(100)
+  end
+  note("lens", picture.title)
+  local shown = request("workspace/executeCommand", { command = picture.command, arguments = picture.arguments })
+  note("page", vim.fn.filereadable(shown.result.path))
+
   client.stop()
   wait("the end", function() return client.is_stopped() end)
   note("end", true)

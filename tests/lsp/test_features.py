@@ -88,19 +88,19 @@ def test_an_error_in_an_import_is_shown_at_the_import(server, tmp_path):
 
 
 def test_imports_are_read_from_open_documents(server, tmp_path):
-    (tmp_path / "parts.coll").write_text("function half(a: int) = a / 2;\n")
-    whole = File(server, 'import "parts.coll";\nfunction f(a: int) = half(a);\n', tmp_path / "whole.coll")
+    (tmp_path / "parts.coll").write_text("function bisect(a: int) = a / 2;\n")
+    whole = File(server, 'import "parts.coll";\nfunction f(a: int) = bisect(a);\n', tmp_path / "whole.coll")
     assert whole.diagnostics() == []
     parts = File(server, "function third(a: int) = a / 3;\n", tmp_path / "parts.coll")
-    assert "unknown function 'half'" in whole.diagnostics(lambda l: l)[0]["message"]
+    assert "unknown function 'bisect'" in whole.diagnostics(lambda l: l)[0]["message"]
     server.notify("textDocument/didClose", parts.document)
     assert whole.diagnostics(lambda l: not l) == []
 
 
 def test_changes_on_the_disk(server, tmp_path):
     path = tmp_path / "parts.coll"
-    path.write_text("function half(a: int) = a / 2;\n")
-    whole = File(server, 'import "parts.coll";\nfunction f(a: int) = half(a);\n', tmp_path / "whole.coll")
+    path.write_text("function bisect(a: int) = a / 2;\n")
+    whole = File(server, 'import "parts.coll";\nfunction f(a: int) = bisect(a);\n', tmp_path / "whole.coll")
     assert whole.diagnostics() == []
     path.write_text("")
     server.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": path.as_uri(), "type": 2}]})
@@ -118,7 +118,7 @@ def test_a_closed_document_has_no_diagnostics(server):
 
 
 def test_an_untitled_document(server):
-    file = File(server, SHIFT + "x", uri="untitled:Untitled-1")
+    file = File(server, SHIFT.replace("to next", "to nextt"), uri="untitled:Untitled-1")
     assert len(file.diagnostics()) == 1
     assert file.ask("definition", "send data", 5)["uri"] == "untitled:Untitled-1"
 
@@ -241,11 +241,11 @@ def test_definitions_in_the_library(server):
 
 
 def test_definitions_in_an_import(server, tmp_path):
-    (tmp_path / "my parts.coll").write_text("\nfunction half(a: int) = a / 2;\n")
-    file = File(server, 'import "my parts.coll";\nfunction f(a: int) = half(a = a);\n', tmp_path / "whole.coll")
-    found = file.ask("definition", "half")
+    (tmp_path / "my parts.coll").write_text("\nfunction bisect(a: int) = a / 2;\n")
+    file = File(server, 'import "my parts.coll";\nfunction f(a: int) = bisect(a = a);\n', tmp_path / "whole.coll")
+    found = file.ask("definition", "bisect")
     assert found == {"uri": (tmp_path / "my parts.coll").as_uri(),
-                     "range": {"start": {"line": 1, "character": 9}, "end": {"line": 1, "character": 13}}}
+                     "range": {"start": {"line": 1, "character": 9}, "end": {"line": 1, "character": 15}}}
     assert file.ask("definition", "a = a")["uri"] == (tmp_path / "my parts.coll").as_uri()
 
 
@@ -259,13 +259,13 @@ def test_references(server):
 
 
 def test_references_in_files_that_are_not_open(tmp_path):
-    (tmp_path / "parts.coll").write_text("function half(a: int) = a / 2;\n")
-    (tmp_path / "other.coll").write_text('import "parts.coll";\nfunction g(a: int) = half(half(a));\n')
-    (tmp_path / "same-name.coll").write_text("function half(a: int) = a;\nfunction g(a: int) = half(a);\n")
+    (tmp_path / "parts.coll").write_text("function bisect(a: int) = a / 2;\n")
+    (tmp_path / "other.coll").write_text('import "parts.coll";\nfunction g(a: int) = bisect(bisect(a));\n')
+    (tmp_path / "same-name.coll").write_text("function bisect(a: int) = a;\nfunction g(a: int) = bisect(a);\n")
     server = Server("--no-proofs")
     server.initialize(workspaceFolders=[{"uri": tmp_path.as_uri(), "name": "w"}])
     parts = File(server, (tmp_path / "parts.coll").read_text(), tmp_path / "parts.coll")
-    found = parts.ask("references", "half", context={"includeDeclaration": True})
+    found = parts.ask("references", "bisect", context={"includeDeclaration": True})
     names = [pathlib.Path(r["uri"]).name for r in found]
     assert sorted(names) == ["other.coll", "other.coll", "parts.coll"]
     assert server.end() == 0
@@ -327,12 +327,12 @@ def test_rename_of_each_kind_of_name(server, what, name):
     ("data: T", 0, "next", "'next' is declared in line 5 already"),
     ("data: T", 0, "ranks", "would collide"),
     ("next =", 0, "by", "'by' is declared in line 2 already"),
-    ("shift(in", 0, "twice", "'twice' is declared twice"),
+    ("shift(in", 0, "twice", "'twice' is declared in line 13 already"),
     ("shift(in", 0, "bcast_kary", "would collide"),
     ("data: T", 0, "1x", "is no name"),
     ("data: T", 0, "a-b", "is no name"),
     ("data: T", 0, "", "is no name"),
-    ("data: T", 0, "true", "'true' does not fit in line 2"),
+    ("data: T", 0, "true", "'true' is a word of the language"),
 ])
 def test_rename_refuses(server, what, inside, name, why):
     file = File(server, SHIFT.replace("temp middle", "bcast_kary(result);\n  temp middle"))
@@ -364,17 +364,17 @@ def test_rename_of_a_text_with_errors_is_refused(server):
 
 
 def test_rename_across_files(tmp_path):
-    (tmp_path / "parts.coll").write_text("function half(a: int) = a / 2;\n")
-    (tmp_path / "other.coll").write_text('import "parts.coll";\nfunction g(b: int) = half(a = half(b));\n')
+    (tmp_path / "parts.coll").write_text("function bisect(a: int) = a / 2;\n")
+    (tmp_path / "other.coll").write_text('import "parts.coll";\nfunction g(b: int) = bisect(a = bisect(b));\n')
     server = Server("--no-proofs")
     server.initialize(rootUri=tmp_path.as_uri())
     parts = File(server, (tmp_path / "parts.coll").read_text(), tmp_path / "parts.coll")
-    changes = rename(parts, "half", "part2")
+    changes = rename(parts, "bisect", "part2")
     assert {pathlib.Path(uri).name: len(edits) for uri, edits in changes.items()} == {"parts.coll": 1, "other.coll": 2}
     changes = rename(parts, "a: int", "value")
     assert {pathlib.Path(uri).name: len(edits) for uri, edits in changes.items()} == {"parts.coll": 2, "other.coll": 1}
     with pytest.raises(ServerError) as error:
-        rename(parts, "half", "g")
+        rename(parts, "bisect", "g")
     assert "collide" in error.value.message
     assert server.end() == 0
 
@@ -416,7 +416,8 @@ def test_completion_in_headers_and_between_declarations(server):
     assert {"collective", "function", "import"} <= set(labels(File(server, "^\n" + SHIFT)))
     assert {"collective", "tree"} <= set(labels(File(server, SHIFT + "coll^")))
     assert {"int", "rank", "f32"} <= set(labels(File(server, "collective f(in x: T[n], root: ^)\n{\n}\n")))
-    assert {"data", "by"} <= set(labels(File(server, SHIFT.replace("result == data", "result == ^"))))
+    assert {"send", "middle", "twice"} <= set(labels(File(server, SHIFT.replace("result, by = 1);\n", "result, by = 1);\n  ^\n"))))
+    assert {"data", "by"} <= set(labels(File(server, SHIFT.replace("result == data", "result == ^", 1))))
 
 
 def test_completion_has_documentation(server):

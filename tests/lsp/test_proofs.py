@@ -41,10 +41,10 @@ def settled(file):
     """The lenses once all proofs are done."""
     file.server.wait_for("textDocument/publishDiagnostics", lambda p: p["uri"] == file.uri)
     end = time.monotonic() + SECONDS
-    while any(c["title"] == "proofs are on the way" for c in (found := lenses(file)).values()):
+    while any(command["title"] == "proofs are on the way" for command in lenses(file).values()):
         assert time.monotonic() < end
-        file.server.wait_for("workspace/codeLens/refresh", lambda p: True)
-    return found
+        file.server.wait_for("workspace/codeLens/refresh")
+    return lenses(file)
 
 
 def test_a_collective_that_holds_is_proved_for_what_was_tried(server):
@@ -129,8 +129,7 @@ def test_an_edit_while_proofs_are_on_the_way_is_answered(server):
 def test_what_is_too_large_is_not_proved_and_not_refused(server):
     file = File(server, "collective f(inout x: T[n]) { for i in 0..100000000 { signal to rank; wait from rank; } }\n")
     (title,) = [c["title"] for c in settled(file).values()]
-    assert title.startswith("not proved: stopped at P=1, n=1: ") and "(--max-" in title
-    assert "fails" not in title
+    assert title == "not proved: stopped at P=1, n=1: with this statement the rank has 100001 ops, the limit is 100000"
 
 
 def test_promises_of_nothing_are_refused(server):
@@ -140,7 +139,7 @@ def test_promises_of_nothing_are_refused(server):
     assert found["f"]["title"].startswith("refused, 1 promise of nothing")
     file.replace_all(file.text + "\n")
     (wrong,) = file.diagnostics(lambda l: l)
-    assert wrong["code"] == "empty-promise"
+    assert wrong["code"] == "empty-promise" and file.text_of(wrong["range"]) == "y"
 
 
 def test_no_proofs():
@@ -157,4 +156,24 @@ def test_shutdown_while_proofs_are_on_the_way():
     file = File(server, "".join(SHIFT.replace("shift", f"s{i}").replace("twice", f"t{i}") for i in range(30)))
     assert file.diagnostics() == []
     time.sleep(0.5)  # the proofs begin
+    assert server.end() == 0
+
+
+def test_options_of_verify_choose_what_is_proved():
+    server = Server("--ranks", "2", "--bytes", "4", "--name", "fine")
+    server.initialize()
+    file = File(server, HANGS)
+    found = settled(file)
+    assert list(found) == ["fine"] and found["fine"]["title"].startswith("proved for ranks 2; 4 B")
+    assert server.end() == 0
+
+
+def test_a_limit_of_time_is_part_of_the_claim():
+    server = Server("--ranks", "1..64", "--seconds", "1", "--thorough")
+    server.initialize()
+    file = File(server, "collective f(inout x: T[n], root: rank = 0)\n  ensures x == x@root\n{\n"
+                        "  bcast_scatter_allgather(x, root);\n}\n")
+    (title,) = [command["title"] for command in settled(file).values()]
+    assert title.startswith(("proved for ranks 1", "not proved: ")) and "stopped after 1 s" in title
+    assert "64" not in title.split(";")[0]
     assert server.end() == 0

@@ -121,8 +121,12 @@ std::vector<LanguageWord> makeWords() {
                        parseReduction(std::string_view(name))
                            ? "a reduction"
                            : "a level of the machine, as a group"});
+  auto isStatement = [&](const std::string &word) {
+    return llvm::any_of(
+        words, [&](const LanguageWord &w) { return w.kind == Kind::Statement && w.word == word; });
+  };
   for (const std::string &word : grammarWords())
-    if (!isKnown(word))
+    if (!isStatement(word))
       words.push_back({Kind::Keyword, word, word, ""});
   return words;
 }

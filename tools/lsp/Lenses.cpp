@@ -2,6 +2,8 @@
 
 #include "tools/lsp/Diagnostics.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 namespace colldsl::lsp {
 namespace {
 
@@ -38,7 +40,8 @@ json::Array codeLenses(const View &view, const Findings *findings) {
   bool isCurrent = findings->analysis == view.document().analysis;
   for (const Decl &decl : analysis.program().decls) {
     const std::string &name = analysis.program().nameOf(decl);
-    bool isOurs = decl.kind == DeclKind::Collective && decl.loc.file == analysis.file;
+    bool isOurs = decl.kind == DeclKind::Collective && decl.loc.file == analysis.file &&
+                  (findings->names.empty() || llvm::is_contained(findings->names, name));
     std::optional<Range> range = isOurs ? view.rangeOf(decl.loc, name.size()) : std::nullopt;
     if (!range)
       continue;
@@ -64,7 +67,9 @@ json::Array proofDiagnostics(Context &context, const Findings &findings) {
     std::vector<Diagnostic> why = found->second.why;
     for (Diagnostic &diagnostic : why)
       if (diagnostic.severity != Severity::Note) {
-        diagnostic.message = found->first + ", " + found->second.words;
+        std::string words = found->first + ", " + found->second.words;
+        bool hasMessage = words.find(diagnostic.message) != std::string::npos;
+        diagnostic.message = hasMessage ? words : words + ": " + diagnostic.message;
         all.push_back(toJson(context, analysis, diagnostic, lines.offsetOf(decl.loc)));
         break; // the others are of the same proof
       }

@@ -11,6 +11,7 @@ inline constexpr const char *kShowCommand = "colldsl.showCounterexample";
 /// Of one text of a document.
 struct Findings {
   uint64_t generation = 0;
+  llvm::ArrayRef<std::string> names;        ///< only these are proved; empty: all
   std::shared_ptr<const Analysis> analysis; ///< of the text
   std::map<std::string, Verdict> verdicts;  ///< by collective
   std::shared_ptr<const Proving> proving;   ///< null: no verdict is known

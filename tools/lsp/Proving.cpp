@@ -3,6 +3,7 @@
 #include "tools/show/FailurePage.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace colldsl::lsp {
 
@@ -20,11 +21,14 @@ Compilation copyOf(const Analysis &analysis) {
   return reopenProgram(analysis.program(), texts, analysis.compilation.mainDecls());
 }
 
-/// "schedules are larger than ...": a limit was reached, which says nothing of the collective. The
-/// message names the option that raises it.
+/// A schedule became too large to be proved here, which says nothing of the collective. The hint
+/// names the option that raises the limit. Recursion without end is a mistake.
 bool isLimit(const ProofOutcome &outcome) {
-  return outcome.kind == ProofOutcome::Kind::Invalid && !outcome.why.empty() &&
-         outcome.why.front().message.find("(--max-") != std::string::npos;
+  if (outcome.kind != ProofOutcome::Kind::Invalid || outcome.why.empty())
+    return false;
+  const std::string &hint = outcome.why.front().hint;
+  return hint.find("--max-") != std::string::npos &&
+         hint.find("--max-call-depth") == std::string::npos;
 }
 
 /// "P=3, n=1, in place, root=2".
@@ -42,9 +46,13 @@ Proving::Proving(std::shared_ptr<const Analysis> analysis, const tools::ProofOpt
     : analysis_(std::move(analysis)), options_(options),
       source_(tools::Source::of(copyOf(*analysis_), analysis_->path)),
       proofs_(std::make_unique<tools::Proofs>(*source_, options.schedule, options.request)) {
-  for (DeclId id : source_->compilation().mainDecls())
-    if (source_->program().decl(id).kind == DeclKind::Collective)
+  const std::vector<std::string> &names = options.schedule.names; // empty: all
+  for (DeclId id : source_->compilation().mainDecls()) {
+    const Decl &decl = source_->program().decl(id);
+    bool isNamed = names.empty() || llvm::is_contained(names, source_->program().nameOf(decl));
+    if (decl.kind == DeclKind::Collective && isNamed)
       targets_.push_back(source_->collective(id));
+  }
 }
 
 Verdict Proving::judge(Summary &summary, const std::string &why) const {

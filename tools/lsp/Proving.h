@@ -35,7 +35,7 @@ public:
   /// `options` outlive this object. The analysis is without mistakes.
   Proving(std::shared_ptr<const Analysis> analysis, const tools::ProofOptions &options);
 
-  /// The collectives of the document, in the order of its text.
+  /// The collectives of the document, or those of --name, in the order of its text.
   const std::vector<tools::Source::Target> &targets() const { return targets_; }
 
   /// Tries the proofs of the numbers of ranks in turn, until one is refused or `seconds` are over;

@@ -2,6 +2,7 @@
 // meant. Example: renaming `i` to `k` in `for k in 0..2 { for i in 0..2 { ... k ... } }` is
 // refused, as the use of `k` would then be one of the inner loop's name.
 #include "tools/lsp/Features.h"
+#include "tools/lsp/LanguageWords.h"
 #include "tools/lsp/Occurrences.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -88,7 +89,38 @@ Changes changesFor(const View &view, const std::vector<Occurrence> &occurrences,
   return changes;
 }
 
-/// Why the changed files would not mean the same; empty: they do.
+/// What the new name is already; empty: nothing.
+std::string meaningBefore(const Analysis &analysis, const std::string &name) {
+  for (size_t file = analysis.program().files.size(); file-- > 0;)
+    for (const SymbolIndex::Symbol *symbol :
+         analysis.symbols.symbolsIn(static_cast<uint16_t>(file))) {
+      bool isSeen = file == analysis.file || symbol->kind == SymbolKind::Declaration;
+      std::string line = std::to_string(symbol->loc.line);
+      if (symbol->name == name && isSeen)
+        return "'" + name + "' is declared in " +
+               (file == analysis.file ? "line " + line
+                                      : "'" + analysis.program().files[file] + "', line " + line) +
+               " already";
+    }
+  bool isWord =
+      llvm::any_of(languageWords(), [&](const LanguageWord &w) { return w.word == name; });
+  return isWord ? "'" + name + "' is a word of the language" : "";
+}
+
+/// Why the changed file would not mean the same; empty: it does.
+std::string differenceOf(const Analysis &before, const Analysis &after,
+                         const std::string &newName) {
+  if (after.compilation.ok() && meaningOf(before) == meaningOf(after))
+    return "";
+  if (std::string meaning = meaningBefore(before, newName); !meaning.empty())
+    return meaning + ", and the two would collide";
+  if (after.compilation.ok())
+    return "'" + newName + "' would collide with another name";
+  const Diagnostic &error = after.compilation.diagnostics().front();
+  return "'" + newName + "' does not fit in line " + std::to_string(error.loc.line) + ": " +
+         error.message;
+}
+
 std::string problemOf(const View &view, const Changes &changes, const std::string &newName) {
   Workspace &workspace = view.context().workspace;
   std::map<std::string, std::string> texts;
@@ -99,18 +131,8 @@ std::string problemOf(const View &view, const Changes &changes, const std::strin
     if (!before->compilation.ok())
       return "'" + path + "' uses the name and has errors";
     std::shared_ptr<const Analysis> after = workspace.analyse(path, change.after, texts);
-    if (!after->compilation.ok()) {
-      const Diagnostic &error = after->compilation.diagnostics().front();
-      return "'" + newName + "' does not fit in line " + std::to_string(error.loc.line) + ": " +
-             error.message;
-    }
-    if (meaningOf(*before) == meaningOf(*after))
-      continue;
-    for (const SymbolIndex::Symbol *symbol : before->symbols.symbolsIn(before->file))
-      if (symbol->name == newName)
-        return "'" + newName + "' is declared in line " + std::to_string(symbol->loc.line) +
-               " already, and the two names would collide";
-    return "'" + newName + "' has another meaning there, and the two names would collide";
+    if (std::string why = differenceOf(*before, *after, newName); !why.empty())
+      return why;
   }
   return "";
 }

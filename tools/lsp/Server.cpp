@@ -117,7 +117,8 @@ void Server::publishStale() {
     const Analysis &analysis = context_.workspace.analyse(document);
     bool isOwn = !context_.folder.holds(path); // the library is proved already
     if (prover_ && isOwn) {
-      findings_[path] = {document.generation, document.analysis, {}, nullptr};
+      findings_[path] = {
+          document.generation, options_.proofs.schedule.names, document.analysis, {}, nullptr};
       if (analysis.compilation.ok())
         prover_->start(path, document.generation, document.analysis);
       else

@@ -1,7 +1,5 @@
 #include "tools/lsp/Structure.h"
 
-#include "llvm/ADT/StringExtras.h"
-
 #include <algorithm>
 
 namespace colldsl::lsp {
@@ -40,6 +38,14 @@ size_t Structure::tokenAt(size_t offset) const {
     return static_cast<size_t>(t.text.data() - text_.data()) + t.text.size() <= offset;
   });
   return static_cast<size_t>(it - tokens_.begin());
+}
+
+/// The last token that begins before the offset, or kNone.
+size_t Structure::tokenBefore(size_t offset) const {
+  auto it = std::partition_point(tokens_.begin(), tokens_.end(), [&](const Token &t) {
+    return static_cast<size_t>(t.text.data() - text_.data()) < offset;
+  });
+  return it == tokens_.begin() ? kNone : static_cast<size_t>(it - tokens_.begin()) - 1;
 }
 
 /// The end of the innermost brackets around a token, or of the text.
@@ -95,8 +101,10 @@ Structure::Piece Structure::partAround(size_t offset) const {
   if (token >= tokens_.size())
     return {offset, offset};
   size_t level = enclosing_[token];
+  bool hasBlocks = level == kNone || sign(level) == "{"; // else braces hold candidates
   auto ends = [&](size_t i) {
-    return enclosing_[i] == level && (sign(i) == "," || sign(i) == ";" || sign(i) == "{");
+    return enclosing_[i] == level &&
+           (sign(i) == "," || sign(i) == ";" || (hasBlocks && sign(i) == "{"));
   };
   size_t first = token, last = token;
   while (first > 0 && first - 1 != level && !ends(first - 1) &&
@@ -109,12 +117,10 @@ Structure::Piece Structure::partAround(size_t offset) const {
 }
 
 std::optional<std::string_view> Structure::calleeAt(size_t offset) const {
-  size_t token = tokenAt(offset);
-  if (token >= tokens_.size() || beginOf(token) > offset)
-    token = token == 0 ? kNone : token - 1;
+  size_t token = tokenBefore(offset);
   if (token == kNone)
     return std::nullopt;
-  size_t opener = opens(sign(token)) && endOf(token) <= offset ? token : enclosing_[token];
+  size_t opener = opens(sign(token)) ? token : enclosing_[token];
   while (opener != kNone && sign(opener) == "[")
     opener = enclosing_[opener];
   if (opener == kNone || opener == 0 || sign(opener) != "(" ||
@@ -123,21 +129,11 @@ std::optional<std::string_view> Structure::calleeAt(size_t offset) const {
   return sign(opener - 1);
 }
 
-std::string_view Structure::tokenBefore(size_t offset) const {
-  while (offset > 0 && (llvm::isAlnum(text_[offset - 1]) || text_[offset - 1] == '_'))
-    --offset;
-  auto it = std::partition_point(tokens_.begin(), tokens_.end(), [&](const Token &t) {
-    return static_cast<size_t>(t.text.data() - text_.data()) + t.text.size() <= offset;
-  });
-  return it == tokens_.begin() ? std::string_view() : (it - 1)->text;
-}
-
 size_t Structure::depthAt(size_t offset) const {
-  size_t token = tokenAt(offset), depth = 0;
-  if (token > 0 && (token >= tokens_.size() || beginOf(token) > offset) && opens(sign(token - 1)))
-    return 1 + depthAt(beginOf(token - 1));
-  if (token >= tokens_.size())
+  size_t token = tokenBefore(offset);
+  if (token == kNone)
     return 0;
+  size_t depth = opens(sign(token));
   for (size_t opener = enclosing_[token]; opener != kNone; opener = enclosing_[opener])
     ++depth;
   return depth;

@@ -29,8 +29,6 @@ public:
 
   /// Of the call in whose parentheses the offset is: the name before them.
   std::optional<std::string_view> calleeAt(size_t offset) const;
-  /// The last token before the offset that does not touch it as a word; empty: there is none.
-  std::string_view tokenBefore(size_t offset) const;
   /// How many brackets are open there.
   size_t depthAt(size_t offset) const;
 
@@ -39,6 +37,7 @@ private:
   size_t endOf(size_t token) const { return beginOf(token) + tokens_[token].text.size(); }
   std::string_view sign(size_t token) const { return tokens_[token].text; }
   size_t tokenAt(size_t offset) const;
+  size_t tokenBefore(size_t offset) const;
   size_t closerAround(size_t token) const;
   size_t declEnd(size_t token) const;
 

@@ -36,7 +36,8 @@ Result<std::string> TemporaryFolder::libraryFile(llvm::StringRef name) {
   if (Status made = make(); !made)
     return made;
   auto files = stdlibFiles();
-  auto file = llvm::find_if(files, [&](const StdlibFile &f) { return name == f.name; });
+  auto file =
+      llvm::find_if(files, [&](const StdlibFile &f) { return name == llvm::StringRef(f.name); });
   if (file == files.end())
     return Status::error("the standard library has no file '" + name.str() + "'");
   std::string path = path_ + "/" + name.str();
@@ -64,7 +65,7 @@ Result<std::string> TemporaryFolder::page(llvm::StringRef name) {
 /// They come first in each compilation.
 bool TemporaryFolder::isLibrary(size_t number, llvm::StringRef name) {
   auto files = stdlibFiles();
-  return number < files.size() && name == files[number].name;
+  return number < files.size() && name == llvm::StringRef(files[number].name);
 }
 
 bool TemporaryFolder::holds(llvm::StringRef path) const {
