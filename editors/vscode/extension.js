@@ -1,7 +1,7 @@
 // Starts `colldsl lsp` for .coll files, and shows counterexamples as pages beside the text.
 const fs = require("fs");
 const vscode = require("vscode");
-const { LanguageClient, TransportKind } = require("vscode-languageclient/node");
+const { LanguageClient } = require("vscode-languageclient/node");
 
 const SHOW = "colldsl.showCounterexample";
 let client;
@@ -26,11 +26,8 @@ async function executeCommand(command, args, next) {
 
 function makeClient() {
   const settings = vscode.workspace.getConfiguration("colldsl");
-  const run = {
-    command: settings.get("path"),
-    args: ["lsp", ...settings.get("arguments")],
-    transport: TransportKind.stdio,
-  };
+  // Standard input and output, as no transport is named.
+  const run = { command: settings.get("path"), args: ["lsp", ...settings.get("arguments")] };
   return new LanguageClient("colldsl", "colldsl", run, {
     documentSelector: [{ language: "colldsl" }],
     initializationOptions: { opensPages: true },

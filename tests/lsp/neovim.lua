@@ -72,7 +72,7 @@ local function main()
   note("renamed", vim.api.nvim_buf_get_lines(0, 0, -1, false))
 
   local format = request("textDocument/formatting", vim.lsp.util.make_formatting_params())
-  vim.lsp.util.apply_text_edits(format.result, 0, client.offset_encoding)
+  vim.lsp.util.apply_text_edits(format.result, vim.api.nvim_get_current_buf(), client.offset_encoding)
   note("formatted", vim.api.nvim_buf_get_lines(0, 0, -1, false))
 
   local picture

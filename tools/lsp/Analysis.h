@@ -1,4 +1,4 @@
-/// What the compiler says of the text of a document.
+/// What the compiler finds in the text of a document.
 #pragma once
 
 #include "compiler/Compile.h"

@@ -1,4 +1,4 @@
-/// Messages on a byte stream: headers, an empty line, as many bytes as Content-Length says.
+/// Messages on a byte stream: headers, an empty line, as many bytes as Content-Length has.
 #pragma once
 
 #include "ir/Result.h"

@@ -1,4 +1,4 @@
-/// The words that the language knows by itself, with what the reference says of them.
+/// The words that the language knows by itself, with their rows in the reference.
 #pragma once
 
 #include "program/Program.h"

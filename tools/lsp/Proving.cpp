@@ -21,7 +21,7 @@ Compilation copyOf(const Analysis &analysis) {
   return reopenProgram(analysis.program(), texts, analysis.compilation.mainDecls());
 }
 
-/// A schedule became too large to be proved here, which says nothing of the collective. The hint
+/// A schedule became too large to be proved here, which is no fault of the collective. The hint
 /// names the option that raises the limit. Recursion without end is a mistake.
 bool isLimit(const ProofOutcome &outcome) {
   if (outcome.kind != ProofOutcome::Kind::Invalid || outcome.why.empty())

@@ -148,7 +148,7 @@ Answer Server::showCounterexample(const json::Array &arguments) {
     return failed(written.message());
   std::string page = uriOf(*file);
   if (context_.client.showsDocuments && !context_.client.opensPages)
-    ask("window/showDocument", json::Object{{"uri", page}, {"external", true}});
+    sendRequest("window/showDocument", json::Object{{"uri", page}, {"external", true}});
   return json::Value(json::Object{{"uri", page}, {"path", json::fixUTF8(*file)}});
 }
 

@@ -59,7 +59,7 @@ void Server::handle(Message message) {
     return;
   }
   if (message.method.empty())
-    return; // a response to what was asked of the client, which needs no more
+    return; // a response of the client, which needs no answer
   if (message.id) {
     json::Value id = *message.id;
     send(response(std::move(id), answer(message)));
@@ -90,8 +90,8 @@ void Server::notify(llvm::StringRef method, json::Value params) {
   send(notification(method, std::move(params)));
 }
 
-void Server::ask(llvm::StringRef method, json::Value params) {
-  send(request(++asked_, method, std::move(params)));
+void Server::sendRequest(llvm::StringRef method, json::Value params) {
+  send(request(++requests_, method, std::move(params)));
 }
 
 /// Findings of a text that is no longer there are dropped.
@@ -107,7 +107,7 @@ void Server::handle(Prover::Finding finding) {
   known->second.proving = std::move(finding.proving);
   publish(document->second);
   if (context_.client.refreshesLenses)
-    ask("workspace/codeLens/refresh", nullptr);
+    sendRequest("workspace/codeLens/refresh", nullptr);
 }
 
 void Server::publishStale() {

@@ -45,7 +45,7 @@ private:
   void handle(Prover::Finding finding);
   void send(const json::Value &message) { writer_.write(toText(message)); }
   void notify(llvm::StringRef method, json::Value params);
-  void ask(llvm::StringRef method, json::Value params);
+  void sendRequest(llvm::StringRef method, json::Value params);
   void publishStale();
   void publish(Document &document);
 
@@ -84,7 +84,7 @@ private:
   std::unique_ptr<Prover> prover_;           ///< null: no proofs are wanted, or not yet
   enum class State : uint8_t { New, Ready, ShutDown } state_ = State::New;
   bool ends_ = false;
-  int64_t asked_ = 0; ///< requests to the client
+  int64_t requests_ = 0; ///< requests to the client
 };
 
 /// The document of `textDocument.uri`; null, and why.

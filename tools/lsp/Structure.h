@@ -9,7 +9,7 @@
 
 namespace colldsl::lsp {
 
-/// Offsets are bytes. Of a text that has no tokens (an open comment, say) there is nothing to know.
+/// Offsets are bytes. A text without tokens, such as one with an open comment, has none of them.
 class Structure {
 public:
   /// The text outlives this object.

@@ -1,4 +1,4 @@
-// What the client says of its documents.
+// Notifications about documents.
 #include "tools/lsp/Server.h"
 #include "tools/lsp/Uri.h"
 

@@ -1,4 +1,4 @@
-/// The documents that are open, and what the compiler says of them.
+/// The documents that are open, with their analyses.
 #pragma once
 
 #include "tools/lsp/Analysis.h"
