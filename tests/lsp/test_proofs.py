@@ -177,3 +177,12 @@ def test_a_limit_of_time_is_part_of_the_claim():
     assert title.startswith(("proved for ranks 1", "not proved: ")) and "stopped after 1 s" in title
     assert "64" not in title.split(";")[0]
     assert server.end() == 0
+
+
+def test_a_number_of_ranks_that_was_not_completed_is_not_claimed():
+    server = Server("--ranks", "1..4", "--bytes", "4,8", "--max-ops", "3")
+    server.initialize()
+    file = File(server, "collective f(inout x: T[n])\n  ensures x == x\n{\n  for i in 0..ranks * n { calc 1ns; }\n}\n")
+    assert settled(file)["f"]["title"] == ("proved for ranks 1; 4 B, 8 B: 2 proofs; stopped at P=2, n=2: "
+                                           "with this statement the rank has 4 ops, the limit is 3")
+    assert server.end() == 0
