@@ -37,12 +37,12 @@ void Compilation::Impl::analyseAll(llvm::ArrayRef<LoadedFile> files, size_t numS
   std::vector<SemaInput> inputs;
   for (auto [i, file] : llvm::enumerate(files)) {
     auto unit = static_cast<uint32_t>(i < numStdlib ? 0 : i - numStdlib + 1);
-    inputs.push_back({file.ast.get(), unit, file.isMain});
+    inputs.push_back({file.decls, unit, file.isMain});
   }
   diagnostics = analyse(inputs, program, mainDecls, limits.maxErrors, symbols);
 }
 
-/// Takes declarations out of the standard library's syntax trees, to be analysed again.
+/// Leaves out declarations of the standard library, which is to be analysed again.
 void Compilation::Impl::leaveOutUnused(llvm::MutableArrayRef<LoadedFile> stdlib,
                                        const std::vector<std::string> &usedBy) {
   std::vector<DeclId> roots = mainDecls;
@@ -55,11 +55,9 @@ void Compilation::Impl::leaveOutUnused(llvm::MutableArrayRef<LoadedFile> stdlib,
     if (isUsed[i])
       used.insert({program.decls[i].loc.file, program.decls[i].loc.line});
   for (LoadedFile &file : stdlib) {
-    llvm::SmallVector<const ast::Decl *> kept;
-    llvm::copy_if(file.ast->decls, std::back_inserter(kept), [&](const ast::Decl *d) {
-      return used.contains({d->loc.file, d->loc.line});
+    llvm::erase_if(file.decls, [&](const ast::Decl *d) {
+      return !used.contains({d->loc.file, d->loc.line});
     });
-    file.ast->decls = file.ast->copy(llvm::ArrayRef(kept));
   }
 }
 

@@ -16,8 +16,9 @@
 namespace colldsl {
 
 struct LoadedFile {
-  std::unique_ptr<Ast> ast;
-  bool isMain = false; ///< named by the user, not imported
+  std::shared_ptr<const Ast> ast;
+  std::vector<const ast::Decl *> decls; ///< of the tree: those that are to be analysed
+  bool isMain = false;                  ///< named by the user, not imported
 };
 
 /// An import is looked for in the folder of the importing file, then in the include
@@ -32,8 +33,8 @@ public:
   void loadMain(const std::string &path);
   /// The same of one that was read; the buffer is named by its path.
   void loadMain(std::unique_ptr<llvm::MemoryBuffer> file);
-  /// A text that comes with the program: imports nothing, and no limit of the user is
-  /// meant for it.
+  /// A text that comes with the program: it imports nothing, no limit of the user is
+  /// meant for it, and it is parsed once in the life of the process.
   void loadText(llvm::StringRef text, std::string name);
 
   /// Those without errors, imported ones before their importers.
@@ -46,6 +47,7 @@ private:
     SourceLoc import; ///< of the import in it that is being followed
   };
 
+  void keep(std::shared_ptr<const Ast> ast, bool isMain);
   void load(Result<uint16_t> file, llvm::StringRef realPath, bool isMain);
   void follow(const ast::Import &import, uint16_t importer);
   std::string search(llvm::StringRef path, uint16_t importer) const;

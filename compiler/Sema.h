@@ -16,7 +16,7 @@ namespace colldsl {
 /// One file's declarations, for analyse(). Later files shadow earlier ones; within one
 /// file two declarations of a kind and name are an error.
 struct SemaInput {
-  const Ast *ast = nullptr;
+  llvm::ArrayRef<const ast::Decl *> decls;
   uint32_t unit = 0;   ///< files of one unit see each other; of lower units, the nearest first
   bool isMain = false; ///< named by the user, not imported
 };

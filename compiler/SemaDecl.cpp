@@ -49,7 +49,7 @@ std::string elementTypeHint(StringRef name) {
 
 void Sema::declareAll(llvm::ArrayRef<SemaInput> inputs, std::vector<DeclId> &mainDecls) {
   for (const SemaInput &input : inputs)
-    for (const ast::Decl *d : input.ast->decls)
+    for (const ast::Decl *d : input.decls)
       if (!declare(input, d, mainDecls))
         return;
 }
