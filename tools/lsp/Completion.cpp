@@ -26,7 +26,6 @@ enum : int {
   kField = 5,
   kVariable = 6,
   kClass = 7,
-  kModule = 9,
   kValue = 12,
   kKeyword = 14,
   kReference = 18,

@@ -102,9 +102,4 @@ void MessageWriter::write(std::string_view content) {
   }
 }
 
-bool MessageWriter::isOpen() const {
-  std::lock_guard lock(mutex_);
-  return isOpen_;
-}
-
 } // namespace colldsl::lsp

@@ -31,17 +31,16 @@ private:
   std::string buffer_; ///< read, and not yet used
 };
 
-/// Thread safe. A stream that its reader closed takes no more: isOpen() is false then.
+/// Thread safe. What is written after the reader of the stream has closed it is dropped.
 class MessageWriter {
 public:
   explicit MessageWriter(int descriptor) : descriptor_(descriptor) {}
 
   void write(std::string_view content);
-  bool isOpen() const;
 
 private:
   int descriptor_;
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   bool isOpen_ = true;
 };
 
