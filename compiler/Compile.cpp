@@ -20,7 +20,7 @@ struct Compilation::Impl {
   std::vector<DeclId> mainDecls;
 
   template <typename File> void compile(std::vector<File> files, const CompileOptions &options);
-  void analyseAll(llvm::ArrayRef<LoadedFile> files, size_t numStdlib);
+  void analyseAll(llvm::ArrayRef<LoadedFile> files, size_t numStdlib, SymbolIndex *symbols);
   void leaveOutUnused(llvm::MutableArrayRef<LoadedFile> stdlib,
                       const std::vector<std::string> &usedBy);
   Result<uint16_t> addText(std::string_view text, std::string name);
@@ -32,16 +32,17 @@ struct Compilation::Impl {
 
 /// The standard library is one unit, whose files know each other; every other file is
 /// one of its own and knows the units before it.
-void Compilation::Impl::analyseAll(llvm::ArrayRef<LoadedFile> files, size_t numStdlib) {
+void Compilation::Impl::analyseAll(llvm::ArrayRef<LoadedFile> files, size_t numStdlib,
+                                   SymbolIndex *symbols) {
   std::vector<SemaInput> inputs;
   for (auto [i, file] : llvm::enumerate(files)) {
     auto unit = static_cast<uint32_t>(i < numStdlib ? 0 : i - numStdlib + 1);
-    inputs.push_back({file.ast.get(), unit, file.isMain});
+    inputs.push_back({file.decls, unit, file.isMain});
   }
-  diagnostics = analyse(inputs, program, mainDecls, limits.maxErrors);
+  diagnostics = analyse(inputs, program, mainDecls, limits.maxErrors, symbols);
 }
 
-/// Takes declarations out of the standard library's syntax trees, to be analysed again.
+/// Leaves out declarations of the standard library, which is to be analysed again.
 void Compilation::Impl::leaveOutUnused(llvm::MutableArrayRef<LoadedFile> stdlib,
                                        const std::vector<std::string> &usedBy) {
   std::vector<DeclId> roots = mainDecls;
@@ -54,11 +55,9 @@ void Compilation::Impl::leaveOutUnused(llvm::MutableArrayRef<LoadedFile> stdlib,
     if (isUsed[i])
       used.insert({program.decls[i].loc.file, program.decls[i].loc.line});
   for (LoadedFile &file : stdlib) {
-    llvm::SmallVector<const ast::Decl *> kept;
-    llvm::copy_if(file.ast->decls, std::back_inserter(kept), [&](const ast::Decl *d) {
-      return used.contains({d->loc.file, d->loc.line});
+    llvm::erase_if(file.decls, [&](const ast::Decl *d) {
+      return !used.contains({d->loc.file, d->loc.line});
     });
-    file.ast->decls = file.ast->copy(llvm::ArrayRef(kept));
   }
 }
 
@@ -110,7 +109,7 @@ Compilation reopenProgram(Program program, const std::vector<std::string_view> &
 template <typename File>
 void Compilation::Impl::compile(std::vector<File> files, const CompileOptions &options) {
   limits = options.limits;
-  FileLoader loader(sources, diagnostics, options.includePaths, limits);
+  FileLoader loader(sources, diagnostics, options);
   auto stdlib = options.withStdlib ? stdlibFiles() : decltype(stdlibFiles())();
   for (const StdlibFile &file : stdlib)
     loader.loadText(file.text, std::string(file.name));
@@ -120,7 +119,7 @@ void Compilation::Impl::compile(std::vector<File> files, const CompileOptions &o
   if (hasErrors())
     return;
   std::vector<LoadedFile> loaded = loader.takeFiles();
-  analyseAll(loaded, stdlib.size());
+  analyseAll(loaded, stdlib.size(), options.symbols);
   if (hasErrors())
     return;
   if (options.usedBy) {
@@ -128,7 +127,7 @@ void Compilation::Impl::compile(std::vector<File> files, const CompileOptions &o
     program = Program();
     program.files = sources.names();
     mainDecls.clear();
-    analyseAll(loaded, stdlib.size());
+    analyseAll(loaded, stdlib.size(), options.symbols);
   }
   disownUnused(program);
   lower(program);

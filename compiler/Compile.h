@@ -6,6 +6,7 @@
 #include "ir/Result.h"
 #include "program/Program.h"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,8 @@ class MemoryBuffer;
 
 namespace colldsl {
 
+class SymbolIndex;
+
 struct CompileOptions {
   std::vector<std::string> includePaths; ///< searched after the importing file's own folder
   ParseLimits limits;
@@ -25,6 +28,9 @@ struct CompileOptions {
   /// Of the standard library only what declarations of these names and those of the main files use.
   /// Nothing: all of it.
   std::optional<std::vector<std::string>> usedBy;
+  /// Texts that stand for what is in imported files, by real path; an editor has them.
+  std::map<std::string, std::string> openTexts;
+  SymbolIndex *symbols = nullptr; ///< gets the names, if the files could be parsed
 };
 
 /// A checked program with its sources. Errors, if any, are in `diagnostics`, and

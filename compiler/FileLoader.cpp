@@ -9,6 +9,9 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 
+#include <map>
+#include <mutex>
+
 namespace colldsl {
 namespace {
 
@@ -30,6 +33,17 @@ std::string joined(StringRef folder, StringRef path) {
   return whole.str().str();
 }
 
+/// What was parsed of texts that live as long as the process, and never change.
+std::shared_ptr<const ParseResult> parseBuiltIn(StringRef text, uint16_t file) {
+  static std::mutex mutex;
+  static std::map<std::pair<const char *, uint16_t>, std::shared_ptr<const ParseResult>> known;
+  std::lock_guard lock(mutex);
+  std::shared_ptr<const ParseResult> &result = known[{text.data(), file}];
+  if (!result)
+    result = std::make_shared<ParseResult>(parseFile(text, file));
+  return result;
+}
+
 } // namespace
 
 void FileLoader::loadMain(const std::string &path) {
@@ -45,10 +59,15 @@ void FileLoader::loadMain(std::unique_ptr<llvm::MemoryBuffer> file) {
 
 void FileLoader::loadText(StringRef text, std::string name) {
   uint16_t file = sources_.add(llvm::MemoryBuffer::getMemBuffer(text, name, false), name);
-  ParseResult parsed = parseFile(text, file);
-  llvm::move(parsed.errors, std::back_inserter(errors_));
-  if (parsed.ast)
-    files_.push_back({std::move(parsed.ast), false});
+  std::shared_ptr<const ParseResult> parsed = parseBuiltIn(text, file);
+  llvm::copy(parsed->errors, std::back_inserter(errors_));
+  if (parsed->ast)
+    keep({parsed, parsed->ast.get()}, /*isMain=*/false);
+}
+
+void FileLoader::keep(std::shared_ptr<const Ast> ast, bool isMain) {
+  std::vector<const ast::Decl *> decls = ast->decls.vec();
+  files_.push_back({std::move(ast), std::move(decls), isMain});
 }
 
 /// Recursion over imports ends at maxFiles.
@@ -64,7 +83,7 @@ void FileLoader::load(Result<uint16_t> file, StringRef realPath, bool isMain) {
   if (parsed.ast) {
     for (const ast::Import &import : parsed.ast->imports)
       follow(import, *file);
-    files_.push_back({std::move(parsed.ast), isMain});
+    keep(std::move(parsed.ast), isMain);
   }
   importers_.pop_back();
   states_[realPath] = State::Done;
@@ -89,7 +108,7 @@ std::vector<std::string> FileLoader::foldersFor(StringRef path, uint16_t importe
   if (llvm::sys::path::is_absolute(path))
     return {""};
   std::vector<std::string> folders = {llvm::sys::path::parent_path(sources_.name(importer)).str()};
-  llvm::append_range(folders, includePaths_);
+  llvm::append_range(folders, options_.includePaths);
   return folders;
 }
 
@@ -123,6 +142,8 @@ Result<uint16_t> FileLoader::add(std::unique_ptr<llvm::MemoryBuffer> file) {
 }
 
 Result<uint16_t> FileLoader::read(const std::string &path) {
+  if (auto open = options_.openTexts.find(realPathOf(path)); open != options_.openTexts.end())
+    return add(llvm::MemoryBuffer::getMemBufferCopy(open->second, path));
   fs::file_status status;
   if (std::error_code error = fs::status(path, status))
     return refuse(path, error.message());

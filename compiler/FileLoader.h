@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/Ast.h"
-#include "compiler/ParseLimits.h"
+#include "compiler/Compile.h"
 #include "compiler/Sources.h"
 #include "ir/Result.h"
 
@@ -16,8 +16,9 @@
 namespace colldsl {
 
 struct LoadedFile {
-  std::unique_ptr<Ast> ast;
-  bool isMain = false; ///< named by the user, not imported
+  std::shared_ptr<const Ast> ast;
+  std::vector<const ast::Decl *> decls; ///< of the tree: those that are to be analysed
+  bool isMain = false;                  ///< named by the user, not imported
 };
 
 /// An import is looked for in the folder of the importing file, then in the include
@@ -25,15 +26,15 @@ struct LoadedFile {
 /// directly or through others, is an error. Imports ordinary files only.
 class FileLoader {
 public:
-  FileLoader(Sources &sources, std::vector<Diagnostic> &errors,
-             const std::vector<std::string> &includePaths, const ParseLimits &limits)
-      : sources_(sources), errors_(errors), includePaths_(includePaths), limits_(limits) {}
+  /// All of them outlive this object.
+  FileLoader(Sources &sources, std::vector<Diagnostic> &errors, const CompileOptions &options)
+      : sources_(sources), errors_(errors), options_(options), limits_(options.limits) {}
 
   void loadMain(const std::string &path);
   /// The same of one that was read; the buffer is named by its path.
   void loadMain(std::unique_ptr<llvm::MemoryBuffer> file);
-  /// A text that comes with the program: imports nothing, and no limit of the user is
-  /// meant for it.
+  /// A text that comes with the program: it imports nothing, no limit of the user is
+  /// meant for it, and it is parsed once in the life of the process.
   void loadText(llvm::StringRef text, std::string name);
 
   /// Those without errors, imported ones before their importers.
@@ -46,6 +47,7 @@ private:
     SourceLoc import; ///< of the import in it that is being followed
   };
 
+  void keep(std::shared_ptr<const Ast> ast, bool isMain);
   void load(Result<uint16_t> file, llvm::StringRef realPath, bool isMain);
   void follow(const ast::Import &import, uint16_t importer);
   std::string search(llvm::StringRef path, uint16_t importer) const;
@@ -60,7 +62,7 @@ private:
 
   Sources &sources_;
   std::vector<Diagnostic> &errors_;
-  const std::vector<std::string> &includePaths_;
+  const CompileOptions &options_;
   const ParseLimits &limits_;
   llvm::StringMap<State> states_;   ///< by real path
   std::vector<Importer> importers_; ///< from the main file to the one being loaded

@@ -5,6 +5,8 @@
 #include "compiler/antlr/AstBuilder.h"
 #include "compiler/antlr/Recovery.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 #include <mutex>
 
 namespace colldsl {
@@ -116,6 +118,21 @@ ParsedExpr parseExpression(std::string_view text, uint16_t file, const ParseLimi
                           result.expr = builder.build(tree->expr());
                         });
   return result;
+}
+
+std::vector<std::string> grammarWords() {
+  std::lock_guard lock(antlrMutex());
+  antlr4::ListTokenSource source(toAntlr({}));
+  antlr4::CommonTokenStream stream(&source);
+  const CollParser parser(&stream);
+  const antlr4::dfa::Vocabulary &vocabulary = parser.getVocabulary();
+  std::vector<std::string> words;
+  for (size_t type = 1; type <= vocabulary.getMaxTokenType(); ++type) {
+    std::string quoted = vocabulary.getLiteralName(type);
+    if (quoted.size() > 2 && llvm::isAlpha(quoted[1]))
+      words.push_back(quoted.substr(1, quoted.size() - 2));
+  }
+  return words;
 }
 
 } // namespace colldsl

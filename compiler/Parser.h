@@ -6,6 +6,7 @@
 #include "ir/Result.h"
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,5 +30,8 @@ struct ParsedExpr {
 
 /// Parses one expression, as `--set NAME=EXPR` gives it.
 ParsedExpr parseExpression(std::string_view text, uint16_t file, const ParseLimits &limits = {});
+
+/// All words of the grammar: keywords, and the values that have one.
+std::vector<std::string> grammarWords();
 
 } // namespace colldsl

@@ -14,6 +14,16 @@ Type Sema::failed(SourceLoc loc, std::string message, std::string hint) {
   return Type::error();
 }
 
+void Sema::noteSymbol(SymbolKind kind, llvm::StringRef name, SourceLoc loc, const Type &type) {
+  if (symbols_)
+    symbols_->declare({kind, name.str(), loc, type, work_->id});
+}
+
+void Sema::noteUse(SourceLoc loc, SourceLoc declared) {
+  if (symbols_)
+    symbols_->use(loc, declared);
+}
+
 uint32_t Sema::intern(llvm::StringRef text) {
   auto [it, isNew] = interned_.try_emplace(text, program_.strings.size());
   if (isNew)
@@ -75,9 +85,10 @@ std::vector<Sema::FunctionResult> functionResults(llvm::ArrayRef<SemaInput> inpu
 } // namespace
 
 std::vector<Diagnostic> analyse(llvm::ArrayRef<SemaInput> inputs, Program &program,
-                                std::vector<DeclId> &mainDecls, uint32_t maxErrors) {
+                                std::vector<DeclId> &mainDecls, uint32_t maxErrors,
+                                SymbolIndex *symbols) {
   std::vector<Diagnostic> errors;
-  Sema sema(program, errors, maxErrors);
+  Sema sema(program, errors, maxErrors, symbols);
   sema.declareAll(inputs, mainDecls);
   if (errors.size() < maxErrors)
     sema.takeResults(functionResults(inputs));

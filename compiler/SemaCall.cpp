@@ -35,8 +35,10 @@ TypedExpr Sema::analyseCall(const CallExpr &ast) {
   const auto *name = dyn_cast<NameExpr>(ast.callee);
   if (!name)
     return {kNoExpr, failed(ast.loc, "only names can be called")};
-  if (Work *callee = findDecl(name->name))
+  if (Work *callee = findDecl(name->name)) {
+    noteUse(name->loc, program_.decl(callee->id).loc);
     return callDecl(ast, *callee);
+  }
   bool comprehension =
       ast.arguments.size() == 1 && ast.arguments[0].kind == ArgumentKind::Comprehension;
   StringRef callee = name->name;
@@ -83,6 +85,8 @@ TypedExpr Sema::callMethod(const CallExpr &ast, const MemberExpr &callee) {
   ExprId operand = notNone(exprOf(*argument, ValueType::Int, "argument")).id;
   if (base.type.invalid)
     return invalid(ast.loc);
+  if (symbols_)
+    symbols_->member(callee.member.loc, base.type.value, callee.member.text);
   std::vector<StringRef> names;
   if (auto method = findMember(base.type.value, callee.member.text, true, names))
     return make(method->kind, resultOf(method->kind), callee.member.loc, base.id, operand);
@@ -296,6 +300,8 @@ size_t Sema::parameterNamed(StringRef callee, const Argument &argument, const De
     error(argument.loc,
           "'" + callee.str() + "' has no parameter '" + argument.name.text.str() + "'",
           didYouMean(nearestWord(argument.name.text, names)));
+  else
+    noteUse(argument.name.loc, decl.params[at].loc);
   return at;
 }
 

@@ -151,6 +151,7 @@ void Sema::analyseAliases(const ast::AliasesClause &clause) {
     error(alias.loc, "'" + name.str() + "' is no buffer of this collective");
     return;
   }
+  noteUse(alias.loc, params[at].loc);
   alias.param = static_cast<uint32_t>(at);
   alias.slice = exprOf(*clause.slice, ValueType::Slice, "after 'aliases'").id;
   decl().aliases.push_back(alias);

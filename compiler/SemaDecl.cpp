@@ -49,7 +49,7 @@ std::string elementTypeHint(StringRef name) {
 
 void Sema::declareAll(llvm::ArrayRef<SemaInput> inputs, std::vector<DeclId> &mainDecls) {
   for (const SemaInput &input : inputs)
-    for (const ast::Decl *d : input.ast->decls)
+    for (const ast::Decl *d : input.decls)
       if (!declare(input, d, mainDecls))
         return;
 }
@@ -74,6 +74,8 @@ bool Sema::declare(const SemaInput &input, const ast::Decl *ast, std::vector<Dec
   if (input.isMain)
     mainDecls.push_back(work->id);
   program_.decls.push_back(std::move(decl));
+  if (symbols_)
+    symbols_->declare({SymbolKind::Declaration, ast->name.text.str(), ast->name.loc, {}, work->id});
   sameName.push_back(work.get());
   works_.push_back(std::move(work));
   return !full();
@@ -154,6 +156,7 @@ void Sema::declareParam(const ast::Parameter &ast, Param &param) {
   param.slot = scope_->newSlot(type);
   if (!scope_->declare(ast.name.text, {type, param.slot, false, ast.name.loc}))
     error(ast.name.loc, "parameter '" + ast.name.text.str() + "' is declared twice");
+  noteSymbol(SymbolKind::Parameter, ast.name.text, ast.name.loc, type);
 }
 
 void Sema::analyseValueParam(const ast::Parameter &ast, Param &param) {
@@ -236,11 +239,8 @@ BufferType Sema::analyseBufferType(const ast::Type &type, bool mayBindSizes) {
     if (!isTypeVariable(type.name.text))
       error(type.name.loc, "'" + type.name.text.str() + "' is no element type",
             elementTypeHint(type.name.text));
-    else if (work_->typeVariable.empty())
-      work_->typeVariable = type.name.text;
-    else if (work_->typeVariable != type.name.text)
-      error(type.name.loc, "a second type variable '" + type.name.text.str() + "' beside '" +
-                               work_->typeVariable.str() + "'");
+    else
+      useTypeVariable(type.name);
   }
   size_t count = type.dimensions.size();
   if (count < 1 || count > 2) {
@@ -254,10 +254,24 @@ BufferType Sema::analyseBufferType(const ast::Type &type, bool mayBindSizes) {
   return result;
 }
 
-Dim Sema::newSizeSymbol(StringRef name, SourceLoc loc, DimKind kind) {
-  Symbol symbol{Type::of(ValueType::Int), scope_->sizeSlots++, true, loc};
-  scope_->declare(name, symbol);
-  decl().sizeNames.push_back(intern(name));
+void Sema::useTypeVariable(const ast::Name &name) {
+  ast::Name &known = work_->typeVariable;
+  if (known.text.empty()) {
+    known = name;
+    noteSymbol(SymbolKind::TypeVariable, name.text, name.loc);
+  } else if (known.text == name.text) {
+    noteUse(name.loc, known.loc);
+  } else {
+    error(name.loc,
+          "a second type variable '" + name.text.str() + "' beside '" + known.text.str() + "'");
+  }
+}
+
+Dim Sema::newSizeSymbol(const ast::NameExpr &name, SourceLoc loc, DimKind kind) {
+  Symbol symbol{Type::of(ValueType::Int), scope_->sizeSlots++, true, name.loc};
+  scope_->declare(name.name, symbol);
+  noteSymbol(SymbolKind::Size, name.name, name.loc, symbol.type);
+  decl().sizeNames.push_back(intern(name.name));
   Dim dim;
   dim.kind = kind;
   dim.slot = symbol.slot;
@@ -285,7 +299,7 @@ Dim Sema::analyseDimension(const ast::Dimension &ast, bool isLast, bool mayBindS
   bool isNew = name && mayBindSizes && !scope_->find(name->name) && name->name != "rank" &&
                name->name != "ranks";
   if (isNew)
-    return newSizeSymbol(name->name, ast.loc, blockSizes ? DimKind::Capacity : DimKind::Symbol);
+    return newSizeSymbol(*name, ast.loc, blockSizes ? DimKind::Capacity : DimKind::Symbol);
   TypedExpr size = expr(*ast.size);
   dim.kind = kind;
   dim.expr = size.id;
@@ -330,6 +344,8 @@ void Sema::checkLabels(Work &work) {
   llvm::sort(names);
   for (const auto &[name, use] : work.labelUses) {
     auto it = work.labelIndices.find(name);
+    if (it != work.labelIndices.end())
+      noteUse(use.loc, work.labelLocs[name]);
     if (it == work.labelIndices.end())
       error(use.loc, "unknown label '" + name.str() + "'", didYouMean(nearestWord(name, names)));
     else if (it->second != use.indices)

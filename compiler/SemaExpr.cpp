@@ -135,6 +135,7 @@ TypedExpr Sema::analyseName(const NameExpr &ast) {
                                                      : Kind::LocalSlice;
     TypedExpr e = make(kind, symbol->type, ast.loc);
     last().slot = symbol->slot;
+    noteUse(ast.loc, symbol->loc);
     return e;
   }
   if (ast.name == "rank")
@@ -346,6 +347,8 @@ TypedExpr Sema::analyseMember(const MemberExpr &ast) {
   TypedExpr base = expr(*ast.base);
   if (base.type.invalid)
     return base;
+  if (symbols_)
+    symbols_->member(ast.member.loc, base.type.value, ast.member.text);
   std::vector<StringRef> names;
   if (auto member = findMember(base.type.value, ast.member.text, false, names))
     return make(member->kind, resultOf(member->kind), ast.loc, base.id, kNoExpr, kNoExpr,
@@ -387,6 +390,7 @@ uint32_t Sema::loopName(const Name &name, const Type &type) {
   uint32_t slot = scope_->newSlot(type);
   if (!scope_->declare(name.text, {type, slot, false, name.loc}))
     error(name.loc, "'" + name.text.str() + "' is declared twice here");
+  noteSymbol(SymbolKind::Local, name.text, name.loc, type);
   return slot;
 }
 

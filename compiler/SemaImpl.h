@@ -24,8 +24,9 @@ struct TypedExpr {
 
 class Sema {
 public:
-  Sema(Program &program, std::vector<Diagnostic> &errors, uint32_t maxErrors)
-      : program_(program), errors_(errors), maxErrors_(maxErrors) {}
+  Sema(Program &program, std::vector<Diagnostic> &errors, uint32_t maxErrors,
+       SymbolIndex *symbols = nullptr)
+      : program_(program), errors_(errors), maxErrors_(maxErrors), symbols_(symbols) {}
 
   /// What is known of the type of a function's result.
   struct FunctionResult {
@@ -60,7 +61,7 @@ private:
     bool isOpen = false;             ///< its component is not complete
     bool isQueued = true;            ///< to be analysed again
     llvm::SetVector<Work *> callers; ///< of its component
-    llvm::StringRef typeVariable;    ///< the one that its buffers use
+    ast::Name typeVariable;          ///< the one that its buffers use
     Scope scope;
     struct LabelUse {
       uint32_t indices;
@@ -68,6 +69,7 @@ private:
     };
     llvm::StringMap<uint32_t> labelNumbers;
     llvm::StringMap<uint32_t> labelIndices; ///< declared ones: their number of indices
+    llvm::StringMap<SourceLoc> labelLocs;   ///< where they are declared first
     std::vector<std::pair<llvm::StringRef, LabelUse>> labelUses;
   };
 
@@ -75,6 +77,8 @@ private:
   void error(SourceLoc loc, std::string message, std::string hint = {});
   Type failed(SourceLoc loc, std::string message, std::string hint = {});
   bool full() const { return errors_.size() >= maxErrors_; }
+  void noteSymbol(SymbolKind kind, llvm::StringRef name, SourceLoc loc, const Type &type = {});
+  void noteUse(SourceLoc loc, SourceLoc declared);
   uint32_t intern(llvm::StringRef text);
   ExprId addExpr(ExprKind kind, ValueType type, SourceLoc loc, ExprId a = kNoExpr,
                  ExprId b = kNoExpr, ExprId c = kNoExpr);
@@ -105,9 +109,10 @@ private:
   void analyseCandidates(const ast::Candidates &ast, Param &param);
   Candidate analyseCandidate(const AstExpr &ast, const Param &param);
   void declareParam(const ast::Parameter &ast, Param &param);
+  void useTypeVariable(const ast::Name &name);
   BufferType analyseBufferType(const ast::Type &type, bool mayBindSizes);
   Dim analyseDimension(const ast::Dimension &ast, bool isLast, bool mayBindSizes);
-  Dim newSizeSymbol(llvm::StringRef name, SourceLoc loc, DimKind kind);
+  Dim newSizeSymbol(const ast::NameExpr &name, SourceLoc loc, DimKind kind);
   void checkLabels(Work &work);
   Decl &decl() { return program_.decls[index(work_->id)]; }
 
@@ -208,6 +213,7 @@ private:
   Program &program_;
   std::vector<Diagnostic> &errors_;
   uint32_t maxErrors_;
+  SymbolIndex *symbols_; ///< or null
   std::vector<std::unique_ptr<Work>> works_;
   llvm::StringMap<std::vector<Work *>> declsByName_;
   llvm::StringMap<uint32_t> interned_;

@@ -198,6 +198,10 @@ uint32_t Sema::labelRef(const ast::Label &label, bool declares) {
   for (ExprId id : indices)
     program_.operands.push_back(index(id));
   if (declares) {
+    auto [first, isFirst] = work_->labelLocs.try_emplace(label.name.text, ref.loc);
+    if (isFirst)
+      noteSymbol(SymbolKind::Label, label.name.text, ref.loc);
+    noteUse(ref.loc, first->second);
     auto [it, isNew] = work_->labelIndices.try_emplace(label.name.text, ref.indexCount);
     if (!isNew && it->second != ref.indexCount)
       error(ref.loc, "label '" + label.name.text.str() + "' has " + std::to_string(ref.indexCount) +
@@ -297,6 +301,7 @@ StmtId Sema::analyseCall(const ast::CallStmt &ast) {
           callee ? "" : didYouMean(nearestWord(name, declNames({ast::DeclKind::Collective}))));
     return addStmt(newStmt(StmtKind::Block, ast.loc));
   }
+  noteUse(ast.callee.loc, program_.decl(callee->id).loc);
   if (callee == work_ && !ast.group)
     error(ast.loc, "'" + name.str() + "' calls itself over the same group",
           "recursion needs 'over' a smaller group");

@@ -24,4 +24,9 @@ std::string didYouMean(llvm::StringRef word) {
   return word.empty() ? std::string() : "did you mean '" + word.str() + "'?";
 }
 
+llvm::StringRef meantWord(llvm::StringRef hint) {
+  bool isOurs = hint.consume_front("did you mean '") && hint.consume_back("'?");
+  return isOurs ? hint : llvm::StringRef();
+}
+
 } // namespace colldsl

@@ -15,4 +15,7 @@ llvm::StringRef nearestWord(llvm::StringRef word, llvm::ArrayRef<llvm::StringRef
 /// "did you mean 'x'?", or nothing for an empty x.
 std::string didYouMean(llvm::StringRef word);
 
+/// The x of a hint that didYouMean() made; empty: it is another hint.
+llvm::StringRef meantWord(llvm::StringRef hint);
+
 } // namespace colldsl

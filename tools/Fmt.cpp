@@ -1,8 +1,7 @@
-#include "compiler/Format.h"
-#include "compiler/Parser.h"
 #include "tools/Commands.h"
 #include "tools/input/Messages.h"
 #include "tools/input/ReadInput.h"
+#include "tools/output/FormatText.h"
 #include "tools/output/WriteFile.h"
 
 namespace colldsl::tools {
@@ -22,21 +21,14 @@ std::optional<Formatted> formatFile(const std::string &operand, const ParseLimit
   }
   Formatted result;
   result.before = (*input)->getBuffer().str(); // a mapped file may be cut off while it is parsed
-  auto report = [&](const Diagnostic &error) {
+  std::vector<Diagnostic> errors;
+  std::optional<std::string> after = formatText(result.before, limits, errors);
+  for (const Diagnostic &error : errors)
     llvm::errs() << renderInFiles(error, {shownName(operand)},
                                   [&](llvm::StringRef) { return input->get(); });
-  };
-  ParseResult parsed = parseFile(result.before, 0, limits);
-  for (const Diagnostic &error : parsed.errors)
-    report(error);
-  if (!parsed.ast)
+  if (!after)
     return std::nullopt;
-  Result<std::string> after = formatSource(result.before, 0, limits);
-  if (!after) {
-    report(after.status().diagnostic());
-    return std::nullopt;
-  }
-  result.after = after.take();
+  result.after = std::move(*after);
   return result;
 }
 

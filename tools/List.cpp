@@ -1,10 +1,10 @@
-#include "compiler/Scanner.h"
 #include "compiler/Spelling.h"
 #include "stdlib/StdlibFiles.h"
 #include "tools/Commands.h"
 #include "tools/input/Messages.h"
 #include "tools/input/Source.h"
 #include "tools/library/Rules.h"
+#include "tools/list/DeclText.h"
 #include "tools/options/Json.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -21,52 +21,6 @@ struct Section {
   std::string title;
   std::vector<DeclId> decls;
 };
-
-llvm::StringRef kindWord(DeclKind kind) {
-  switch (kind) {
-  case DeclKind::Collective:
-    return "collective";
-  case DeclKind::Tree:
-    return "tree";
-  case DeclKind::Graph:
-    return "graph";
-  case DeclKind::Function:
-    return "function";
-  }
-  return "";
-}
-
-/// The first sentence, in one line. Dots of an ellipsis end none.
-std::string summaryOf(llvm::StringRef doc) {
-  std::string text = doc.str();
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  size_t end = text.find(". ");
-  while (end != std::string::npos && end > 0 && text[end - 1] == '.')
-    end = text.find(". ", end + 1);
-  llvm::StringRef sentence = llvm::StringRef(text).take_front(end);
-  sentence.consume_back(".");
-  return sentence.str();
-}
-
-/// From its line to the body, as it is written: parameters and contract. All of a function.
-std::string headOf(std::string_view text, const Decl &decl) {
-  size_t begin = 0;
-  for (uint32_t line = 1; line < decl.loc.line; ++line)
-    begin = text.find('\n', begin) + 1;
-  llvm::StringRef rest(text.substr(begin));
-  Result<std::vector<Token>> tokens = scan({rest.data(), rest.size()}, 0, ParseLimits());
-  if (!tokens)
-    return rest.split('\n').first.str();
-  unsigned depth = 0;
-  for (const Token &token : *tokens) {
-    llvm::StringRef sign(token.text);
-    if (depth == 0 && (sign == "{" || sign == ";"))
-      return rest.take_front(static_cast<size_t>(sign.data() - rest.data())).rtrim().str();
-    depth += sign == "(" || sign == "[" || sign == "{";
-    depth -= depth > 0 && (sign == ")" || sign == "]" || sign == "}");
-  }
-  return rest.rtrim().str();
-}
 
 class List {
 public:
@@ -147,7 +101,7 @@ public:
         all.push_back(llvm::json::Object{{"name", jsonText(program_.nameOf(decl))},
                                          {"kind", kindWord(decl.kind)},
                                          {"section", jsonText(section.title)},
-                                         {"place", jsonText(placeOf(decl))},
+                                         {"place", jsonText(placeOf(program_, decl))},
                                          {"doc", jsonText(program_.strings[decl.doc])},
                                          {"declaration", jsonText(head(decl))}});
       }
@@ -194,8 +148,8 @@ private:
 
   void printDecl(DeclId id) const {
     const Decl &decl = program_.decl(id);
-    llvm::outs() << program_.nameOf(decl) << ": " << kindWord(decl.kind) << ", " << placeOf(decl)
-                 << "\n\n";
+    llvm::outs() << program_.nameOf(decl) << ": " << kindWord(decl.kind) << ", "
+                 << placeOf(program_, decl) << "\n\n";
     if (const std::string &doc = program_.strings[decl.doc]; !doc.empty())
       llvm::outs() << doc << "\n\n";
     llvm::outs() << head(decl) << "\n";
@@ -203,10 +157,6 @@ private:
 
   std::string head(const Decl &decl) const {
     return headOf(source_.compilation().sourceText(decl.loc.file), decl);
-  }
-
-  std::string placeOf(const Decl &decl) const {
-    return program_.files[decl.loc.file] + ":" + std::to_string(decl.loc.line);
   }
 
   bool refuse(llvm::StringRef name) const {

@@ -2,6 +2,7 @@
 #include "Parsing.h"
 
 #include "compiler/Compile.h"
+#include "compiler/SymbolIndex.h"
 #include "stdlib/StdlibFiles.h"
 
 #include <gtest/gtest.h>
@@ -206,6 +207,58 @@ TEST_F(CompileTest, ErrorsOfAllFilesAtOnce) {
                    "1:25: '" + a + "' imports 'no.coll', which does not exist [looked for in '" +
                        folder.string() + "']",
                    "1:13: expected a statement or '}', found '3'"}));
+}
+
+TEST_F(CompileTest, LeavesTheLibraryWholeForTheNextCompilation) {
+  CompileOptions few;
+  few.usedBy = {"bcast_kary"};
+  size_t used = compileFiles({}, few).program().decls.size();
+  size_t all = compileFiles({}).program().decls.size();
+  EXPECT_LT(used, all);
+  EXPECT_EQ(compileFiles({}, few).program().decls.size(), used);
+  EXPECT_EQ(compileFiles({}).program().decls.size(), all);
+}
+
+TEST_F(CompileTest, OpenTextsStandForImportedFiles) {
+  write("parts.coll", "function one() = 1;\n");
+  std::string main =
+      write("main.coll", "import \"parts.coll\";\nfunction two() = one() + other();\n");
+  EXPECT_EQ(messages(compileFiles({main})).substr(0, 53),
+            "main.coll:2:26: error: unknown function 'other'\nfunct");
+  CompileOptions options;
+  options.openTexts[std::filesystem::canonical(folder / "parts.coll")] =
+      "function one() = 1;\nfunction other() = 2;\n";
+  EXPECT_EQ(messages(compileFiles({main}, options)), "");
+}
+
+TEST_F(CompileTest, NotesWhereNamesAreDeclaredAndUsed) {
+  std::string text =
+      "collective f(in x: T[n], out y: T[n]) ensures y == x {\n"
+      "  for i in 0..2 { s[i]: copy x to y; }\n"
+      "  s[0] requires s[1];\n"
+      "}\n"
+      "collective g(inout x: T[n]) ensures x == x@rank { temp t: T[n]; f(x = x, y = t); }\n";
+  SymbolIndex symbols;
+  CompileOptions options;
+  options.symbols = &symbols;
+  options.withStdlib = false;
+  Compilation c = compileFiles({write("main.coll", text)}, options);
+  EXPECT_EQ(messages(c), "");
+  std::string uses;
+  for (const SymbolIndex::Use &use : symbols.uses()) {
+    const SymbolIndex::Symbol *symbol = symbols.at(use.loc);
+    ASSERT_NE(symbol, nullptr);
+    uses += symbol->name + " " + std::to_string(use.loc.line) + ":" +
+            std::to_string(use.loc.column) + "-" + std::to_string(symbol->loc.line) + ":" +
+            std::to_string(symbol->loc.column) + "\n";
+  }
+  EXPECT_EQ(uses, "T 1:33-1:20\nn 1:35-1:22\n" // out y: T[n]
+                  "y 1:47-1:30\nx 1:52-1:17\n" // y == x
+                  "i 2:21-2:7\nx 2:30-1:17\ny 2:35-1:30\n"
+                  "s 3:3-2:19\ns 3:17-2:19\n"
+                  "x 5:37-5:20\nx 5:42-5:20\n" // x == x@rank
+                  "T 5:59-5:23\nn 5:61-5:25\n" // temp t: T[n]
+                  "f 5:65-1:12\nx 5:67-1:17\nx 5:71-5:20\ny 5:74-1:30\nt 5:78-5:56\n");
 }
 
 TEST_F(CompileTest, ArgumentsHavePlacesOfTheirOwn) {

@@ -69,6 +69,13 @@ std::unique_ptr<Source> Source::ofText(const std::string &name, llvm::StringRef 
   return source->compile(options) ? std::move(source) : nullptr;
 }
 
+std::unique_ptr<Source> Source::of(Compilation compilation, std::string mainFile) {
+  auto source = std::make_unique<Source>();
+  source->compilation_ = std::move(compilation);
+  source->mainFile_ = std::move(mainFile);
+  return source;
+}
+
 std::unique_ptr<Source> Source::of(Schedule schedule) {
   auto source = std::make_unique<Source>();
   std::string name = schedule.name;

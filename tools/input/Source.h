@@ -39,6 +39,8 @@ public:
   /// Source text that comes from elsewhere than a file; messages name it `name`. Else as read().
   static std::unique_ptr<Source> ofText(const std::string &name, llvm::StringRef text,
                                         const ScheduleOptions &options);
+  /// A program that was compiled before, without mistakes; its main file.
+  static std::unique_ptr<Source> of(Compilation compilation, std::string mainFile);
   /// A schedule that was made before; it has ranks.
   static std::unique_ptr<Source> of(Schedule schedule);
 

@@ -1,0 +1,60 @@
+#include "tools/Commands.h"
+#include "tools/lsp/Server.h"
+
+#include <algorithm>
+#include <csignal>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+namespace colldsl::tools {
+namespace {
+
+/// What is proved while people type stays small, unless options raise the limits.
+void bound(InstantiateLimits &limits) {
+  limits.maxSteps = std::min<uint64_t>(limits.maxSteps, 1'000'000);
+  limits.maxOps = std::min<uint64_t>(limits.maxOps, 100'000);
+  limits.maxTotalOps = std::min<uint64_t>(limits.maxTotalOps, 400'000);
+  limits.maxDeps = std::min<uint64_t>(limits.maxDeps, 400'000);
+  limits.maxTotalDeps = std::min<uint64_t>(limits.maxTotalDeps, 1'600'000);
+}
+
+/// A descriptor that can be read when a signal wants the program to end: it leaves no files then.
+/// All threads that begin later inherit the mask.
+int endingSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (int signal : {SIGTERM, SIGINT, SIGHUP})
+    sigaddset(&signals, signal);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signalfd(-1, &signals, SFD_CLOEXEC);
+}
+
+} // namespace
+
+Exit lspCommand(Arguments arguments) {
+  lsp::ServerOptions settings;
+  bound(settings.proofs.schedule.instantiate);
+  Options options(
+      "lsp", "[OPTION...]",
+      "Serves an editor over standard input and output, in the Language Server\n"
+      "Protocol: diagnostics, hover, definitions, references, renaming, completion,\n"
+      "formatting. Collectives of files without errors are proved in the background, as\n"
+      "`colldsl verify FILE` does it; docs/editors.md has the set-up of editors.");
+  options.section("proofs");
+  options.addFlag("--no-proofs", "prove nothing", settings.proves, false);
+  options.addNumber("--seconds", "N", "for the proofs of a collective, at most (default: 10)",
+                    settings.seconds, 1, 3600);
+  settings.proofs.addTo(options);
+  if (std::optional<Exit> exit = options.parse(arguments))
+    return *exit;
+  if (!options.operands().empty())
+    return options.refuse("editors open the files, name none");
+  std::signal(SIGPIPE, SIG_IGN); // an editor that died is noticed at the end of its stream
+  int interrupt = endingSignals();
+  lsp::Server server(settings, STDIN_FILENO, STDOUT_FILENO, interrupt);
+  bool wasShutDown = server.run();
+  close(interrupt);
+  return wasShutDown ? Exit::Success : Exit::Failure;
+}
+
+} // namespace colldsl::tools

@@ -1,0 +1,28 @@
+/// What all features know of the client and of this server.
+#pragma once
+
+#include "tools/lsp/Positions.h"
+#include "tools/lsp/TemporaryFolder.h"
+#include "tools/lsp/Workspace.h"
+
+namespace colldsl::lsp {
+
+/// What the client can do, from its `initialize`.
+struct ClientAbilities {
+  Encoding encoding = Encoding::Utf16;
+  bool hoverMarkdown = false, completionMarkdown = false;
+  bool nestedSymbols = false; ///< DocumentSymbol rather than SymbolInformation
+  bool relatedInformation = false;
+  bool refreshesLenses = false; ///< workspace/codeLens/refresh
+  bool showsDocuments = false;  ///< window/showDocument
+  bool opensPages = false;      ///< it opens what colldsl.showCounterexample yields by itself
+};
+
+struct Context {
+  ClientAbilities client;
+  Workspace workspace;
+  TemporaryFolder folder;         ///< of the library's text and of pages
+  std::vector<std::string> roots; ///< folders of the workspace
+};
+
+} // namespace colldsl::lsp

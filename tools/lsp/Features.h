@@ -1,0 +1,30 @@
+/// The requests about a document, a file each. None changes anything.
+#pragma once
+
+#include "tools/lsp/Rpc.h"
+#include "tools/lsp/View.h"
+
+namespace colldsl::lsp {
+
+/// What a word is: declaration, contract and documentation, or the language's reference.
+Answer hover(const View &view, Position position);
+
+/// Where a name is declared, also in the standard library's text.
+Answer definition(const View &view, Position position);
+/// In all open documents, what they import, and the files of the workspace.
+Answer references(const View &view, Position position, bool withDeclaration);
+
+Answer prepareRename(const View &view, Position position);
+/// Refuses what would change the meaning of some name.
+Answer rename(const View &view, Position position, const std::string &newName);
+
+/// Names in scope at a place, and the words that may stand there.
+Answer completion(const View &view, Position position);
+
+/// As `colldsl fmt` does it.
+Answer formatting(const Document &document, Encoding encoding, const ParseLimits &limits);
+
+/// The declarations with their parameters.
+Answer documentSymbols(const View &view);
+
+} // namespace colldsl::lsp

@@ -1,0 +1,149 @@
+#include "tools/lsp/LanguageWords.h"
+
+#include "compiler/Builtins.h"
+#include "compiler/Parser.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <vector>
+
+namespace colldsl::lsp {
+namespace {
+
+using Kind = LanguageWord::Kind;
+
+constexpr struct {
+  llvm::StringRef usage, summary;
+} kFunctions[] = {
+#define COLLDSL_BUILTIN(Name, usage, least, most, first, result, opcode, summary) {usage, summary},
+#include "program/Builtins.def"
+#define COLLDSL_AGGREGATE(Name, usage, summary) {usage, summary},
+#include "program/Builtins.def"
+};
+
+constexpr struct {
+  llvm::StringRef usage; ///< with alternatives
+  Operand base;
+  llvm::StringRef summary;
+} kExpressions[] = {
+#define COLLDSL_EXPR(Name, usage, result, value, slot, a, b, c, opcode, summary)                   \
+  {usage, Operand::a, summary},
+#include "program/Exprs.def"
+};
+
+constexpr struct {
+  llvm::StringRef form, summary;
+} kStatements[] = {
+#define COLLDSL_STMT_FORM(Name, form, summary) {form, summary},
+#include "program/Stmts.def"
+};
+
+constexpr llvm::StringRef kElementTypes[] = {
+#define COLLDSL_TYPE(Name, spelling, CppType) spelling,
+#include "ir/Vocabulary.def"
+};
+
+constexpr struct {
+  llvm::StringRef spelling, description;
+} kValueTypes[] = {
+#define COLLDSL_TYPE(Name, spelling, description) {spelling, description},
+#include "program/Types.def"
+};
+
+/// Without links to sections of the reference: " ([9](#9-data))".
+std::string withoutLinks(llvm::StringRef text) {
+  std::string result;
+  for (size_t at = 0; (at = text.find(" ([")) != llvm::StringRef::npos;) {
+    result += text.take_front(at).str();
+    size_t end = text.find("))", at);
+    text = end == llvm::StringRef::npos ? "" : text.drop_front(end + 2);
+  }
+  return result + text.str();
+}
+
+bool isName(llvm::StringRef text) {
+  return text.size() > 1 && llvm::all_of(text, [](char c) { return llvm::isAlpha(c) || c == '_'; });
+}
+
+void addExpressions(std::vector<LanguageWord> &words) {
+  for (const auto &expression : kExpressions) {
+    llvm::SmallVector<llvm::StringRef> usages;
+    expression.usage.split(usages, '|', -1, /*KeepEmpty=*/false);
+    for (llvm::StringRef usage : usages) {
+      bool isMember = usage.starts_with(".");
+      llvm::StringRef word = wordOf(usage);
+      if (!isName(word))
+        continue; // an operator
+      Kind kind = isMember ? Kind::Member : usage.contains('(') ? Kind::Function : Kind::Value;
+      std::optional<ValueType> base;
+      if (isMember)
+        base = static_cast<ValueType>(expression.base);
+      words.push_back({kind, word.str(), usage.str(), withoutLinks(expression.summary), base});
+    }
+  }
+}
+
+/// Of "`a requires b, c;`" it is the second word that the language knows.
+void addStatements(std::vector<LanguageWord> &words) {
+  for (const auto &statement : kStatements) {
+    llvm::SmallVector<llvm::StringRef> forms;
+    statement.form.split(forms, "` `");
+    for (llvm::StringRef form : forms) {
+      llvm::StringRef first = form.split(' ').first,
+                      second = form.split(' ').second.split(' ').first;
+      llvm::StringRef word = isName(first) ? first : second;
+      if (isName(word))
+        words.push_back({Kind::Statement, word.str(), form.str(), withoutLinks(statement.summary)});
+    }
+  }
+}
+
+std::vector<LanguageWord> makeWords() {
+  std::vector<LanguageWord> words;
+  for (const auto &function : kFunctions)
+    words.push_back({Kind::Function, llvm::StringRef(wordOf(function.usage)).str(),
+                     function.usage.str(), withoutLinks(function.summary)});
+  addExpressions(words);
+  addStatements(words);
+  for (const auto &type : kValueTypes)
+    if (!type.spelling.empty())
+      words.push_back({Kind::Type, type.spelling.str(), type.spelling.str(),
+                       "the type of " + type.description.str()});
+  for (llvm::StringRef type : kElementTypes)
+    words.push_back({Kind::Type, type.str(), type.str(), "a type of elements"});
+  auto isKnown = [&](llvm::StringRef word) {
+    return llvm::any_of(words, [&](const LanguageWord &w) { return w.word == word; });
+  };
+  for (llvm::StringRef name : builtinValueNames())
+    if (!isKnown(name) || parseReduction(std::string_view(name)))
+      words.push_back({Kind::Value, name.str(), name.str(),
+                       parseReduction(std::string_view(name))
+                           ? "a reduction"
+                           : "a level of the machine, as a group"});
+  auto isStatement = [&](const std::string &word) {
+    return llvm::any_of(
+        words, [&](const LanguageWord &w) { return w.kind == Kind::Statement && w.word == word; });
+  };
+  for (const std::string &word : grammarWords())
+    if (!isStatement(word))
+      words.push_back({Kind::Keyword, word, word, ""});
+  return words;
+}
+
+} // namespace
+
+llvm::ArrayRef<LanguageWord> languageWords() {
+  static const std::vector<LanguageWord> words = makeWords();
+  return words;
+}
+
+std::string describeWord(llvm::StringRef word, std::optional<ValueType> base) {
+  std::string text;
+  for (const LanguageWord &known : languageWords())
+    if (known.word == word && known.base == base && !known.summary.empty())
+      text += (text.empty() ? "`" : "\n\n`") + known.usage + "`: " + known.summary;
+  return text;
+}
+
+} // namespace colldsl::lsp

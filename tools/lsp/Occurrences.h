@@ -1,0 +1,26 @@
+/// All places of a symbol, in the files that can see it.
+#pragma once
+
+#include "tools/lsp/View.h"
+
+#include <vector>
+
+namespace colldsl::lsp {
+
+struct Occurrence {
+  std::string uri;
+  std::string realPath; ///< of its file
+  SourceLoc loc;
+  Range range;
+  bool isDeclaration = false;
+};
+
+/// Searches the document, the other open ones, what they import and, where other files can name the
+/// symbol, the files of the workspace that have its name. By file and place, each once.
+std::vector<Occurrence> occurrencesOf(const View &view, const SymbolIndex::Symbol &symbol);
+
+/// Files of the language below the workspace's folders that are not open, as documents; only those
+/// whose text has the name.
+std::vector<Document> closedFilesWith(Context &context, llvm::StringRef name);
+
+} // namespace colldsl::lsp

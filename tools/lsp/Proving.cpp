@@ -1,0 +1,144 @@
+#include "tools/lsp/Proving.h"
+
+#include "tools/show/FailurePage.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace colldsl::lsp {
+
+using tools::ProofOutcome;
+using tools::ProofTask;
+using tools::Summary;
+
+namespace {
+
+/// A program as if it had just been compiled, for one thread alone.
+Compilation copyOf(const Analysis &analysis) {
+  std::vector<std::string_view> texts;
+  for (size_t file = 0; file < analysis.program().files.size(); ++file)
+    texts.push_back(analysis.compilation.sourceText(static_cast<uint16_t>(file)));
+  return reopenProgram(analysis.program(), texts, analysis.compilation.mainDecls());
+}
+
+/// A schedule became too large to be proved here, which is no fault of the collective. The hint
+/// names the option that raises the limit. Recursion without end is a mistake.
+bool isLimit(const ProofOutcome &outcome) {
+  if (outcome.kind != ProofOutcome::Kind::Invalid || outcome.why.empty())
+    return false;
+  const std::string &hint = outcome.why.front().hint;
+  return hint.find("--max-") != std::string::npos &&
+         hint.find("--max-call-depth") == std::string::npos;
+}
+
+/// "P=3, n=1, in place, root=2".
+std::string shapeWords(const ProofTask &task) {
+  std::string words =
+      "P=" + std::to_string(task.shape.ranks) + ", n=" + std::to_string(task.shape.elements);
+  if (task.shape.inPlace)
+    words += ", in place";
+  return task.call.chosen.empty() ? words : words + ", " + task.call.words();
+}
+
+} // namespace
+
+Proving::Proving(std::shared_ptr<const Analysis> analysis, const tools::ProofOptions &options)
+    : analysis_(std::move(analysis)), options_(options),
+      source_(tools::Source::of(copyOf(*analysis_), analysis_->path)),
+      proofs_(std::make_unique<tools::Proofs>(*source_, options.schedule, options.request)) {
+  const std::vector<std::string> &names = options.schedule.names; // empty: all
+  for (DeclId id : source_->compilation().mainDecls()) {
+    const Decl &decl = source_->program().decl(id);
+    bool isNamed = names.empty() || llvm::is_contained(names, source_->program().nameOf(decl));
+    if (decl.kind == DeclKind::Collective && isNamed)
+      targets_.push_back(source_->collective(id));
+  }
+}
+
+Verdict Proving::judge(Summary &summary, const std::string &why) const {
+  if (why.empty())
+    summary.findPromisesOfNothing(source_->program());
+  if (summary.failed() > 0) {
+    size_t first = summary.counterexamples().front();
+    const ProofTask &task = summary.tasks[first];
+    ProofOutcome &outcome = summary.outcomes[first];
+    Verdict verdict{Verdict::Kind::Refused, "", outcome.why, std::nullopt};
+    verdict.words = "fails at " + shapeWords(task) + ": " + outcome.why.front().message;
+    if (outcome.kind == ProofOutcome::Kind::Refused)
+      verdict.refused = task;
+    return verdict;
+  }
+  if (summary.promisesNothing())
+    return {Verdict::Kind::Refused, summary.words(source_->program()), summary.vacuous,
+            std::nullopt};
+  std::string words = summary.words(source_->program());
+  if (summary.proofs() == 0)
+    return {Verdict::Kind::Unproved, why.empty() ? words : "not proved: " + why, {}, std::nullopt};
+  return {Verdict::Kind::Proved, why.empty() ? words : words + "; " + why, {}, std::nullopt};
+}
+
+Proving::Ended Proving::proveRanks(llvm::ArrayRef<ProofTask> tasks, const Limits &limits,
+                                   Summary &summary, std::string &why) const {
+  for (const ProofTask &task : tasks) {
+    if (limits.stop.load(std::memory_order_relaxed))
+      return Ended::Stopped;
+    if (Clock::now() >= limits.end) {
+      why = "stopped after " + std::to_string(limits.seconds) + " s";
+      return Ended::Limited;
+    }
+    std::lock_guard lock(mutex_);
+    ProofOutcome outcome = proofs_->prove(summary.target, task);
+    if (isLimit(outcome)) {
+      why = "stopped at " + shapeWords(task) + ": " + outcome.why.front().message;
+      return Ended::Limited;
+    }
+    summary.tasks.push_back(task);
+    summary.outcomes.push_back(std::move(outcome));
+  }
+  return Ended::Completed;
+}
+
+std::optional<Verdict> Proving::prove(const tools::Source::Target &target, uint32_t seconds,
+                                      const std::atomic<bool> &stop) {
+  Limits limits{seconds, Clock::now() + std::chrono::seconds(seconds), stop};
+  Result<std::vector<ProofTask>> tasks = [&] {
+    std::lock_guard lock(mutex_);
+    return proofs_->plan(target);
+  }();
+  if (!tasks)
+    return Verdict{Verdict::Kind::Unproved, "not proved: " + tasks.message(), {}, std::nullopt};
+  Summary summary;
+  summary.target = target;
+  summary.mayBeVacuous = !options_.schedule.settings.empty();
+  std::string why;
+  llvm::ArrayRef<ProofTask> rest(*tasks);
+  while (!rest.empty() && why.empty() && summary.failed() == 0) {
+    llvm::ArrayRef<ProofTask> same = rest.take_while(
+        [&](const ProofTask &t) { return t.shape.ranks == rest.front().shape.ranks; });
+    size_t done = summary.tasks.size();
+    Ended ended = proveRanks(same, limits, summary, why);
+    if (ended == Ended::Stopped)
+      return std::nullopt;
+    if (ended == Ended::Limited && summary.failed() == 0) { // a part of them is no claim
+      summary.tasks.erase(summary.tasks.begin() + static_cast<ptrdiff_t>(done),
+                          summary.tasks.end());
+      summary.outcomes.resize(done);
+    }
+    rest = rest.drop_front(same.size());
+  }
+  return judge(summary, why);
+}
+
+Status Proving::writePage(const std::string &file, llvm::StringRef collective,
+                          const Verdict &verdict) const {
+  std::lock_guard lock(mutex_);
+  for (const tools::Source::Target &target : targets_)
+    if (target.name == collective && verdict.refused)
+      return tools::writeFailurePage(file, *source_, target, *proofs_, *verdict.refused,
+                                     options_.request);
+  return Status::error("no schedule of '" + collective.str() +
+                       "' was refused, so that there is "
+                       "nothing to draw");
+}
+
+} // namespace colldsl::lsp

@@ -1,0 +1,71 @@
+/// The proofs of one document's collectives, few ranks first, within limits.
+#pragma once
+
+#include "tools/lsp/Analysis.h"
+#include "tools/verify/ProveTarget.h"
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+namespace colldsl::lsp {
+
+/// What became of the proofs of one collective.
+struct Verdict {
+  enum class Kind : uint8_t {
+    Pending,  ///< not tried yet, or on the way
+    Proved,   ///< for what `words` has
+    Refused,  ///< `why` has the counterexample
+    Unproved, ///< no number of ranks was completed
+  };
+  Kind kind = Kind::Pending;
+  std::string words;           ///< one line
+  std::vector<Diagnostic> why; ///< Refused
+  std::optional<tools::ProofTask>
+      refused; ///< the first proof that the verifier refused, to be drawn
+};
+
+/// A program of its own, as proofs add to it.
+class Proving {
+public:
+  using Clock = std::chrono::steady_clock;
+
+  /// `options` outlive this object. The analysis is without mistakes.
+  Proving(std::shared_ptr<const Analysis> analysis, const tools::ProofOptions &options);
+
+  /// The collectives of the document, or those of --name, in the order of its text.
+  const std::vector<tools::Source::Target> &targets() const { return targets_; }
+
+  /// Tries the proofs of the numbers of ranks in turn, until one is refused or `seconds` are over;
+  /// the verdict is of the numbers that were completed. Nothing: `stop` became true, which is
+  /// looked at before each proof.
+  std::optional<Verdict> prove(const tools::Source::Target &target, uint32_t seconds,
+                               const std::atomic<bool> &stop);
+
+  /// Draws the refused proof of a verdict. Thread safe; waits for the proof that is on the way.
+  Status writePage(const std::string &file, llvm::StringRef collective,
+                   const Verdict &verdict) const;
+
+private:
+  struct Limits {
+    uint32_t seconds;
+    Clock::time_point end;
+    const std::atomic<bool> &stop;
+  };
+  enum class Ended : uint8_t { Completed, Limited, Stopped };
+  /// Adds those that were tried to the summary; `why` of Limited.
+  Ended proveRanks(llvm::ArrayRef<tools::ProofTask> tasks, const Limits &limits,
+                   tools::Summary &summary, std::string &why) const;
+  Verdict judge(tools::Summary &summary, const std::string &why) const;
+
+  std::shared_ptr<const Analysis> analysis_;
+  const tools::ProofOptions &options_;
+  std::unique_ptr<tools::Source> source_;
+  std::unique_ptr<tools::Proofs> proofs_;
+  std::vector<tools::Source::Target> targets_;
+  mutable std::mutex mutex_; ///< of the program, to which a plan adds
+};
+
+} // namespace colldsl::lsp

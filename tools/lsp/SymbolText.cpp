@@ -1,0 +1,68 @@
+#include "tools/lsp/SymbolText.h"
+
+#include "tools/list/DeclText.h"
+#include "tools/lsp/Structure.h"
+
+#include "llvm/ADT/StringRef.h"
+
+namespace colldsl::lsp {
+namespace {
+
+std::string fenced(const std::string &code, bool markdown) {
+  return markdown ? "```colldsl\n" + code + "\n```" : code;
+}
+
+/// The part of the text around the name: a parameter, a statement.
+std::string partOf(const Analysis &analysis, const SymbolIndex::Symbol &symbol) {
+  std::string_view text = textOfFile(analysis, symbol.loc.file);
+  Structure structure(text);
+  Structure::Piece part = structure.partAround(Lines(text).offsetOf(symbol.loc));
+  return std::string(text.substr(part.begin, part.end - part.begin));
+}
+
+} // namespace
+
+std::string_view textOfFile(const Analysis &analysis, uint16_t file) {
+  return file == analysis.file ? std::string_view(analysis.text)
+                               : analysis.compilation.sourceText(file);
+}
+
+std::string kindOf(const Analysis &analysis, const SymbolIndex::Symbol &symbol) {
+  const Decl *decl = analysis.declOf(symbol);
+  std::string of = decl ? " of " + analysis.program().nameOf(*decl) : "";
+  switch (symbol.kind) {
+  case SymbolKind::Declaration:
+    return decl ? tools::kindWord(decl->kind).str() + ", " +
+                      tools::placeOf(analysis.program(), *decl)
+                : "";
+  case SymbolKind::Parameter:
+    return "parameter" + of + ": " + colldsl::describe(symbol.type);
+  case SymbolKind::Size:
+    return "size" + of + ", the number of elements in a dimension: an int";
+  case SymbolKind::TypeVariable:
+    return "type variable" + of + ": any type of elements";
+  case SymbolKind::Local:
+    return colldsl::describe(symbol.type);
+  case SymbolKind::Label:
+    return "label";
+  }
+  return "";
+}
+
+std::string describe(const Analysis &analysis, const SymbolIndex::Symbol &symbol, bool markdown) {
+  const Decl *decl = analysis.declOf(symbol);
+  bool isDecl = symbol.kind == SymbolKind::Declaration && decl;
+  std::string text = fenced(isDecl ? tools::headOf(textOfFile(analysis, decl->loc.file), *decl)
+                                   : partOf(analysis, symbol),
+                            markdown);
+  if (isDecl && !analysis.program().strings[decl->doc].empty())
+    text += "\n\n" + analysis.program().strings[decl->doc];
+  return text + "\n\n" + kindOf(analysis, symbol);
+}
+
+json::Object markup(const std::string &text, bool markdown) {
+  return json::Object{{"kind", markdown ? "markdown" : "plaintext"},
+                      {"value", json::fixUTF8(text)}};
+}
+
+} // namespace colldsl::lsp

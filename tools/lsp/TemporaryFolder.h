@@ -1,0 +1,36 @@
+/// Files for the client to open, as long as the server runs.
+#pragma once
+
+#include "ir/Result.h"
+
+#include "llvm/ADT/StringRef.h"
+
+#include <string>
+
+namespace colldsl::lsp {
+
+/// Made at the first use, removed with this object.
+class TemporaryFolder {
+public:
+  TemporaryFolder() = default;
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder &) = delete;
+  TemporaryFolder &operator=(const TemporaryFolder &) = delete;
+
+  /// The path of a file of the standard library ("stdlib/trees.coll"), read-only.
+  Result<std::string> libraryFile(llvm::StringRef name);
+  /// A path for a page that is to be written; the same for the same name.
+  Result<std::string> page(llvm::StringRef name);
+  /// Whether a file of a compilation, by its number and name, is one of the standard library.
+  static bool isLibrary(size_t number, llvm::StringRef name);
+  /// Whether a path is that of a file here.
+  bool holds(llvm::StringRef path) const;
+
+private:
+  Status make();
+  static std::string realPath(llvm::StringRef path);
+
+  std::string path_; ///< empty: not made yet
+};
+
+} // namespace colldsl::lsp

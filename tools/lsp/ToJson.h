@@ -1,0 +1,23 @@
+/// Places between JSON and values.
+#pragma once
+
+#include "tools/lsp/Positions.h"
+
+#include "llvm/Support/JSON.h"
+
+#include <optional>
+
+namespace colldsl::lsp {
+
+namespace json = llvm::json;
+
+std::optional<Position> positionFrom(const json::Value &value);
+std::optional<Range> rangeFrom(const json::Value &value);
+
+json::Value toJson(const Position &position);
+json::Value toJson(const Range &range);
+
+/// What replaces a range.
+json::Object textEdit(const Range &range, llvm::StringRef newText);
+
+} // namespace colldsl::lsp

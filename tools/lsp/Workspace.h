@@ -1,0 +1,57 @@
+/// The documents that are open, with their analyses.
+#pragma once
+
+#include "tools/lsp/Analysis.h"
+#include "tools/lsp/Positions.h"
+
+#include "llvm/Support/JSON.h"
+
+#include <map>
+
+namespace colldsl::lsp {
+
+struct Document {
+  std::string uri; ///< as the client writes it
+  std::string path;
+  std::string text;
+  int64_t version = 0;
+  uint64_t generation = 0;                  ///< counts the texts of all documents
+  bool isPublished = false;                 ///< the client has the diagnostics of this text
+  std::shared_ptr<const Analysis> analysis; ///< null: of no text yet, or stale
+  std::shared_ptr<const Analysis> named;    ///< the last that has names, perhaps of an older text
+};
+
+class Workspace {
+public:
+  explicit Workspace(CompileOptions options) : options_(std::move(options)) {}
+
+  Document &open(const std::string &uri, std::string text, int64_t version);
+  void close(const std::string &uri);
+  /// The contentChanges of a didChange. False: they make no sense, and the text stays.
+  bool change(Document &document, const llvm::json::Array &changes, int64_t version,
+              Encoding encoding);
+  /// A file changed on the disk.
+  void touch(const std::string &path);
+
+  Document *find(llvm::StringRef uri);
+  Document *findPath(const std::string &realPath);
+
+  /// Of the text as it is.
+  const Analysis &analyse(Document &document);
+  /// Of another text in its place, and others in the place of the files that it imports, by real
+  /// path.
+  std::shared_ptr<const Analysis> analyse(const std::string &path, std::string text,
+                                          std::map<std::string, std::string> instead = {});
+
+  std::map<std::string, Document> &documents() { return documents_; }
+
+private:
+  void expire(const std::string &path);
+  CompileOptions optionsFor(const std::string &path) const;
+
+  CompileOptions options_;
+  uint64_t generations_ = 0;
+  std::map<std::string, Document> documents_; ///< by path
+};
+
+} // namespace colldsl::lsp
