@@ -315,6 +315,21 @@ class Browser(unittest.TestCase):
         self.assertGreaterEqual(state["steps"], 3)
         self.assertGreater(self.colors().get(self.theme("bad"), 0), 100)
 
+    def test_a_race_is_drawn_with_what_comes_before_its_ops(self):
+        """Without the edge between two combines of rank 0: each has a cone of its own, of ops of two ranks."""
+        schedule = f"{self.folder}/race.goal"
+        text = subprocess.run([COLLDSL, "opt", "allreduce_recursive_doubling", "-n", "4", "--bytes", "16"],
+                              check=True, capture_output=True, text=True).stdout
+        self.assertIn("l6 requires l4\n", text)
+        with open(schedule, "w", encoding="utf-8") as file:
+            file.write(text.replace("l6 requires l4\n", "", 1))
+        self.page("verify", schedule, "--show", expect=1)
+        state = self.state()
+        self.assertEqual((state["proof"], state["steps"], state["cones"]), ("races", 2, [5, 8, 0]))
+        edges = self.js("return colldsl.view().edges.filter(e => e.isMissing).map(e => [e.a.op, e.b.op])")
+        self.assertEqual(edges, [[3, 6]])
+        self.assertGreater(self.colors().get(self.theme("bad"), 0), 100)
+
     def test_a_broken_promise_is_found_in_the_bytes(self):
         source = f"{self.folder}/short.coll"
         with open(f"{SOURCE}/examples/first.coll", encoding="utf-8") as file:
