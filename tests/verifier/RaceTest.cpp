@@ -37,6 +37,15 @@ TEST_F(Races, stepsNameWhatTheOpsRequire) {
       << b.verdict();
 }
 
+TEST_F(Races, aStoppedProofIsNone) {
+  std::atomic<bool> stop{true};
+  VerifyOptions options;
+  options.stop = &stop;
+  VerifyReport report = b.verify(options);
+  ASSERT_FALSE(report.proved());
+  EXPECT_EQ(report.failures.back().message, "the proof was stopped");
+}
+
 TEST_F(Races, adjacentBytesAreNoRace) {
   for (uint32_t i = 0; i < 2; ++i) {
     b.send(1, {b.elementsOf(x, 0, 4)}, 0);
