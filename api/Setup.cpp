@@ -60,6 +60,10 @@ void apply(const colldsl_options &options, colldsl_context &context) {
   context.graphOrder.isOn = options.no_graph_order == 0;
   if (options.max_gathered_edges != 0)
     context.graphOrder.gatherAtMost = options.max_gathered_edges;
+  if (options.interrupted)
+    context.shm.isInterrupted = [interrupted = options.interrupted, user = options.user] {
+      return interrupted(user) != 0;
+    };
   if (options.warn)
     context.shm.warn = [warn = options.warn, user = options.user](const std::string &message) {
       warn(message.c_str(), user);

@@ -7,6 +7,7 @@
 #include "program/Program.h"
 #include "topology/LeaderOrder.h"
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
@@ -23,6 +24,8 @@ struct InstantiateLimits {
   uint64_t maxTotalDeps = 1'024'000'000; ///< dependencies of all ranks
   uint32_t maxCallDepth = 200;           ///< calls within calls
   uint32_t maxRanks = 1u << 22;          ///< instantiated together
+  /// Once it is true, no further rank is made. Null: all are.
+  const std::atomic<bool> *stop = nullptr;
 };
 
 struct InstantiateRequest {

@@ -130,6 +130,8 @@ template <typename Body> Status Interpreter::runAtEntry(Rank rank, Dag &dag, Bod
 }
 
 Status Interpreter::run(Rank rank, Dag &dag) {
+  if (request_.limits.stop && request_.limits.stop->load(std::memory_order_relaxed))
+    return Status::error("instantiation was stopped");
   return runAtEntry(rank, dag, [&](const Decl &decl) {
     for (const Param &param : decl.params)
       if (param.isBuffer && !failed_)

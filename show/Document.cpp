@@ -1,5 +1,6 @@
 #include "show/Document.h"
 
+#include "show/FailureGraph.h"
 #include "show/Page.h"
 
 namespace colldsl::show {
@@ -26,44 +27,29 @@ Array placesJson(const ShownSchedule &shown, const std::vector<SourceLoc> &place
   return all;
 }
 
-/// Groups of ranks per level; levels with one group alone, a group per rank, or the groups of the
-/// level above are left out.
 Array machineJson(const Topology &topology, const std::string &prefix, Columns &columns) {
   Array levels;
-  std::vector<uint32_t> above;
-  for (Level level : kLevels) {
-    uint32_t groups = topology.numGroups(level);
-    if (groups <= 1 || groups == topology.numRanks())
-      continue;
-    std::vector<uint32_t> groupOf;
-    for (uint32_t r = 0; r < topology.numRanks(); ++r)
-      groupOf.push_back(topology.groupOf(level, Rank{r}));
-    if (groupOf == above)
-      continue;
-    above = groupOf;
-    std::string name(spelling(level));
-    columns.addSteps(prefix + "level" + name, groupOf);
-    levels.push_back(Object{{"name", name}, {"groups", groups}});
+  for (const ShownLevel &level : shownLevels(topology)) {
+    columns.addSteps(prefix + "level" + level.name, level.groupOf);
+    levels.push_back(Object{{"name", level.name}, {"groups", level.groups}});
   }
   return levels;
 }
 
-/// Why a page cannot trace the schedule's bytes; "" if it can.
-std::string whyNotTraced(const ShownSchedule &shown) {
-  if (!shown.ops)
-    return "the schedule has too many ops to show each";
-  if (shown.schedule->isPlainGoal || !shown.schedule->hasContract)
-    return "the schedule has no contract: its source names no buffers, or promises nothing";
-  if (shown.ops->isCyclic)
-    return "the schedule does not run to its end";
-  if (shown.ops->size() > kMaxTracedOps)
-    return "the schedule has more than " + std::to_string(kMaxTracedOps) + " ops";
-  uint64_t operands = 0;
-  for (const Dag &dag : shown.schedule->ranks)
-    operands += dag.contract.operands.size();
-  return operands > kMaxOperands
-             ? "the contract has more than " + std::to_string(kMaxOperands) + " operands"
-             : "";
+Object failureJson(const ShownFailure &shown, const ShownSchedule &of) {
+  const Failure &failure = shown.what;
+  Array steps;
+  for (size_t i = 0; i < failure.steps.size(); ++i) {
+    const Failure::Step &step = failure.steps[i];
+    steps.push_back(Object{{"rank", step.rank == kNoRank ? int64_t{-1} : index(step.rank)},
+                           {"op", step.op == kNoOp ? int64_t{-1} : index(step.op)},
+                           {"place", llvm::json::fixUTF8(shown.places[i])},
+                           {"text", llvm::json::fixUTF8(step.text)}});
+  }
+  return Object{{"proof", std::string(spelling(failure.proof))},
+                {"message", llvm::json::fixUTF8(failure.message)},
+                {"steps", std::move(steps)},
+                {"graph", failureGraph(*of.ops, failure).toJson()}};
 }
 
 class PageWriter {
@@ -81,10 +67,10 @@ public:
                {"maxEvents", number(document_.maxEvents)},
                {"schedules", std::move(schedules)},
                {"runs", std::move(runs)},
-               {"failures", llvm::json::Value(Array(document_.failures))}};
+               {"failures", failures()}};
     Array skipped;
-    for (const std::string &proof : document_.skipped)
-      skipped.push_back(proof);
+    for (Proof proof : document_.skipped)
+      skipped.push_back(std::string(spelling(proof)));
     all["skipped"] = std::move(skipped);
     if (document_.network.kind != sim::NetworkOptions::Kind::None)
       all["network"] = network();
@@ -92,6 +78,13 @@ public:
   }
 
 private:
+  Array failures() const {
+    Array all;
+    for (const ShownFailure &failure : document_.failures)
+      all.push_back(failureJson(failure, document_.schedules.front()));
+    return all;
+  }
+
   Object schedule(const ShownSchedule &shown, const std::string &prefix) {
     Object object{{"name", llvm::json::fixUTF8(shown.name)},
                   {"label", llvm::json::fixUTF8(shown.label)},
@@ -189,6 +182,55 @@ private:
 };
 
 } // namespace
+
+std::string whyNotTraced(const ShownSchedule &shown) {
+  if (!shown.ops)
+    return "the schedule has too many ops to show each";
+  if (shown.schedule->isPlainGoal || !shown.schedule->hasContract)
+    return "the schedule has no contract: its source names no buffers, or promises nothing";
+  if (shown.ops->isCyclic)
+    return "the schedule does not run to its end";
+  if (shown.ops->size() > kMaxTracedOps)
+    return "the schedule has more than " + std::to_string(kMaxTracedOps) + " ops";
+  uint64_t operands = 0;
+  for (const Dag &dag : shown.schedule->ranks)
+    operands += dag.contract.operands.size();
+  return operands > kMaxOperands
+             ? "the contract has more than " + std::to_string(kMaxOperands) + " operands"
+             : "";
+}
+
+std::vector<ShownLevel> shownLevels(const Topology &topology) {
+  std::vector<ShownLevel> levels;
+  for (Level level : kLevels) {
+    uint32_t groups = topology.numGroups(level);
+    if (groups <= 1 || groups == topology.numRanks())
+      continue;
+    std::vector<uint32_t> groupOf;
+    for (uint32_t r = 0; r < topology.numRanks(); ++r)
+      groupOf.push_back(topology.groupOf(level, Rank{r}));
+    if (levels.empty() || groupOf != levels.back().groupOf)
+      levels.push_back({std::string(spelling(level)), groups, std::move(groupOf)});
+  }
+  return levels;
+}
+
+Status checkView(const Document &document) {
+  const ShownSchedule &first = document.schedules.front();
+  const std::string &view = document.view;
+  std::string whyNot;
+  if (view == "dag" && !first.ops)
+    whyNot = "the schedule has more ops and messages than --max-events";
+  else if (view == "provenance")
+    whyNot = whyNotTraced(first);
+  else if (view == "links" && document.network.kind == sim::NetworkOptions::Kind::None)
+    whyNot = "it shows the load of a --network, which is not given";
+  else if (view == "compare" && document.runs.size() < 2)
+    whyNot = "there is one run alone";
+  else if (view == "space-time" && document.runs.empty())
+    whyNot = "the schedule does not run to its end";
+  return whyNot.empty() ? Status() : Status::error("--view " + view + ": " + whyNot);
+}
 
 void writeHtml(const Document &document, llvm::raw_ostream &out) {
   PageWriter(document).write(out);

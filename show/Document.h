@@ -6,6 +6,7 @@
 #include "show/Times.h"
 #include "simulator/CriticalPath.h"
 #include "topology/Topology.h"
+#include "verifier/Verifier.h"
 
 #include <functional>
 #include <memory>
@@ -42,6 +43,11 @@ struct ShownRun {
   std::vector<sim::LinkLoad> links; ///< of a network
 };
 
+struct ShownFailure {
+  Failure what;
+  std::vector<std::string> places; ///< per step: "ring.coll:7:3", or ""
+};
+
 struct Document {
   std::string title;
   std::string view = "space-time"; ///< that is opened
@@ -49,9 +55,25 @@ struct Document {
   std::vector<ShownSchedule> schedules;
   std::vector<ShownRun> runs;
   sim::NetworkOptions network;
-  llvm::json::Array failures;       ///< of a proof
-  std::vector<std::string> skipped; ///< proofs that were not tried because of them
+  std::vector<ShownFailure> failures; ///< of a proof of the first schedule
+  std::vector<Proof> skipped;         ///< not tried because of them
 };
+
+/// An error: there is nothing that Document::view could show, and why.
+Status checkView(const Document &document);
+
+/// Why a schedule's bytes cannot be traced; "" if they can.
+std::string whyNotTraced(const ShownSchedule &shown);
+
+/// Groups of ranks per level of the machine.
+struct ShownLevel {
+  std::string name;
+  uint32_t groups = 0;
+  std::vector<uint32_t> groupOf; ///< per rank
+};
+/// From the outermost in. Levels with one group alone, a group per rank, or the groups of the level
+/// above are left out.
+std::vector<ShownLevel> shownLevels(const Topology &topology);
 
 /// The page; docs/show.md describes its data.
 void writeHtml(const Document &document, llvm::raw_ostream &out);

@@ -5,11 +5,18 @@
 
 namespace colldsl::show {
 
-/// Views that can be drawn: "space-time", "matrix", "graph", "dag".
+/// What some views draw of a schedule.
+struct SvgChoice {
+  uint32_t rank = 0;             ///< "dag": whose ops
+  std::optional<uint32_t> round; ///< "provenance": after which one; none: all of them
+  std::string buffer;            ///< "provenance": empty: the first result
+};
+
+/// Whether a view can be drawn; "compare" is a table.
 bool hasSvg(llvm::StringRef view);
 
-/// The view of Document::view. `rank`: whose ops "dag" draws. An error: there is nothing of that
-/// kind to draw.
-Status writeSvg(const Document &document, uint32_t rank, llvm::raw_ostream &out);
+/// The view of Document::view, of which checkView() has nothing to say. An error: what `choice`
+/// names is not there, or there is too much to draw.
+Status writeSvg(const Document &document, const SvgChoice &choice, llvm::raw_ostream &out);
 
 } // namespace colldsl::show

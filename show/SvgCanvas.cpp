@@ -1,5 +1,6 @@
 #include "show/SvgCanvas.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace colldsl::show {
@@ -11,11 +12,21 @@ constexpr llvm::StringLiteral kStyle = R"(<style>
   text { font: 11px sans-serif; fill: #24292f; }
   .title { font-size: 13px; font-weight: bold; }
   .muted { fill: #57606a; }
-  .onDark { fill: #ffffff; }
+  .onDark { fill: #ffffff; } .onCell { fill: #0d1117; }
   .axis { stroke: #8c959f; stroke-width: 1; fill: none; }
   .grid { stroke: #eaeef2; stroke-width: 1; }
-  .arrow { stroke: #8c959f; stroke-width: 1; fill: none; }
-  .head { fill: #8c959f; stroke: none; }
+  .arrow { stroke: #8c959f; fill: none; } .arrowHead { fill: #8c959f; stroke: none; }
+  .start { stroke: #8c959f; fill: none; stroke-dasharray: 4 3; } .startHead { fill: #8c959f; }
+  .message { stroke: #2f6fab; fill: none; } .messageHead { fill: #2f6fab; stroke: none; }
+  .cycle { stroke: #cf222e; fill: none; } .cycleHead { fill: #cf222e; stroke: none; }
+  .missing { stroke: #cf222e; stroke-width: 2; fill: none; stroke-dasharray: 6 5; }
+  .link { stroke: #0b3d70; fill: none; } .linkHead { fill: #0b3d70; stroke: none; }
+  .bad { stroke: #cf222e; stroke-width: 2; fill: none; } .badText { fill: #cf222e; }
+  .named { fill: #f6f8fa; stroke: #cf222e; stroke-width: 2; }
+  .first { fill: #ddebf7; stroke: #2f6fab; } .second { fill: #e9e0f3; stroke: #8a63b8; }
+  .levelA { stroke: #2f6fab; fill: none; stroke-width: 4; }
+  .levelB { stroke: #8a63b8; fill: none; stroke-width: 4; }
+  .empty { fill: #f6f8fa; } .new { fill: none; stroke: #24292f; stroke-width: 1.2; }
   .send { fill: #2f6fab; } .receive { fill: #7fb3dd; } .local { fill: #8a63b8; }
   .pathline { stroke: #c4660a; stroke-width: 2; fill: none; }
   .path { fill: none; stroke: #f4a948; stroke-width: 2; }
@@ -26,6 +37,13 @@ constexpr llvm::StringLiteral kStyle = R"(<style>
   @media (prefers-color-scheme: dark) {
     text { fill: #e6edf3; } .muted { fill: #9aa4af; } .onDark { fill: #0d1117; }
     .grid { stroke: #1f262e; }
+    .message { stroke: #5aa2e6; } .messageHead { fill: #5aa2e6; }
+    .cycle, .missing, .bad { stroke: #ff7b72; } .cycleHead, .badText { fill: #ff7b72; }
+    .link { stroke: #79c0ff; } .linkHead { fill: #79c0ff; }
+    .named { fill: #161b22; stroke: #ff7b72; }
+    .first { fill: #17314c; stroke: #5aa2e6; } .second { fill: #33254a; stroke: #a987d6; }
+    .levelA { stroke: #5aa2e6; } .levelB { stroke: #a987d6; }
+    .empty { fill: #161b22; } .new { stroke: #e6edf3; }
     .send { fill: #5aa2e6; } .receive { fill: #2d628f; } .local { fill: #a987d6; }
     .pathline { stroke: #f0a04b; } .path { stroke: #b8690f; } .pathhead { fill: #f0a04b; }
     .cell { fill: #79c0ff; } .node { fill: #161b22; } .onpath { fill: #161b22; stroke: #f0a04b; }
@@ -62,16 +80,40 @@ void SvgCanvas::line(double x1, double y1, double x2, double y2, llvm::StringRef
         << "\" x2=\"" << number(x2) << "\" y2=\"" << number(y2) << "\"/>\n";
 }
 
-void SvgCanvas::arrow(double x1, double y1, double x2, double y2, llvm::StringRef kind) {
-  constexpr double kSize = 5, kTurn = 2.7;
-  line(x1, y1, x2, y2, kind);
-  double angle = std::atan2(y2 - y1, x2 - x1);
-  body_ << "<path class=\"" << (kind == "arrow" ? "head" : "pathhead") << "\" d=\"M" << number(x2)
-        << "," << number(y2);
+void SvgCanvas::arrow(double x1, double y1, double x2, double y2, llvm::StringRef kind,
+                      const Stroke &stroke) {
+  constexpr double kTurn = 2.7, kHead = 4;
+  double length = std::max(1e-9, std::hypot(x2 - x1, y2 - y1));
+  // A quadratic curve passes half as far from the middle as its control point lies.
+  double mx = (x1 + x2) / 2 - (y2 - y1) / length * 2 * stroke.bend;
+  double my = (y1 + y2) / 2 + (x2 - x1) / length * 2 * stroke.bend;
+  std::string style;
+  if (stroke.width != 1)
+    style += " stroke-width=\"" + number(stroke.width) + "\"";
+  if (stroke.opacity < 1)
+    style += " opacity=\"" + llvm::formatv("{0:f2}", stroke.opacity).str() + "\"";
+  if (!style.empty())
+    body_ << "<g" << style << ">";
+  if (stroke.bend == 0)
+    line(x1, y1, x2, y2, kind);
+  else
+    path("M" + number(x1) + "," + number(y1) + " Q" + number(mx) + "," + number(my) + " " +
+             number(x2) + "," + number(y2),
+         kind);
+  double size = kHead + stroke.width, angle = std::atan2(y2 - my, x2 - mx);
+  body_ << "<path class=\"" << kind << "Head\" d=\"M" << number(x2) << "," << number(y2);
   for (double turn : {kTurn, -kTurn})
-    body_ << " L" << number(x2 + kSize * std::cos(angle + turn)) << ","
-          << number(y2 + kSize * std::sin(angle + turn));
+    body_ << " L" << number(x2 + size * std::cos(angle + turn)) << ","
+          << number(y2 + size * std::sin(angle + turn));
   body_ << " Z\"/>\n";
+  if (!style.empty())
+    body_ << "</g>\n";
+}
+
+void SvgCanvas::cell(double x, double y, double width, double height, llvm::StringRef color) {
+  body_ << "<rect fill=\"" << color << "\" x=\"" << number(x) << "\" y=\"" << number(y)
+        << "\" width=\"" << number(std::max(width, 0.3)) << "\" height=\"" << number(height)
+        << "\"/>\n";
 }
 
 void SvgCanvas::circle(double x, double y, double radius, llvm::StringRef kind) {
@@ -93,6 +135,28 @@ void SvgCanvas::text(double x, double y, llvm::StringRef text, llvm::StringRef a
   if (!kind.empty())
     body_ << " class=\"" << kind << "\"";
   body_ << ">" << escaped(text) << "</text>\n";
+}
+
+double SvgCanvas::paragraph(double x, double y, llvm::StringRef text, double most,
+                            llvm::StringRef kind) {
+  constexpr double kLine = 15;
+  std::string line;
+  auto flush = [&] {
+    this->text(x, y, line, "start", kind);
+    y += kLine;
+    line.clear();
+  };
+  while (!text.empty()) {
+    llvm::StringRef word = text.take_until([](char c) { return c == ' '; });
+    text = text.drop_front(word.size()).ltrim(' ');
+    bool fits = static_cast<double>(line.size() + 1 + word.size()) * kGlyphWidth <= most;
+    if (!fits && !line.empty())
+      flush();
+    line += (line.empty() ? "" : " ") + word.str();
+  }
+  if (!line.empty())
+    flush();
+  return y;
 }
 
 void SvgCanvas::begin(llvm::StringRef title) {
@@ -117,6 +181,25 @@ void SvgCanvas::finish(double width, double height, llvm::raw_ostream &out) {
       << number(height) << "\" width=\"" << number(width) << "\" height=\"" << number(height)
       << "\" role=\"img\">\n<title>" << escaped(title_) << "</title>\n"
       << kStyle << bodyText_ << "</svg>\n";
+}
+
+std::string fitted(llvm::StringRef text, double most) {
+  if (static_cast<double>(text.size()) * kGlyphWidth <= most)
+    return text.str();
+  size_t length = static_cast<size_t>(std::max(0.0, most / kGlyphWidth - 1));
+  return length > 0 ? text.take_front(length).rtrim().str() + "\u2026" : "";
+}
+
+std::string rankColor(uint32_t rank, uint32_t ranks) {
+  constexpr double kSaturation = 0.55, kLightness = 0.55;
+  double hue = 6.0 * rank / std::max(ranks, 2u);
+  double chroma = (1 - std::abs(2 * kLightness - 1)) * kSaturation, least = kLightness - chroma / 2;
+  auto channel = [&](double shift) { // a trapezium over the circle of hues
+    double at = std::fmod(hue + shift, 6);
+    double share = std::clamp(at < 3 ? 2 - at : at - 4, 0.0, 1.0);
+    return static_cast<unsigned>(std::lround(255 * (least + chroma * share)));
+  };
+  return llvm::formatv("#{0:x-2}{1:x-2}{2:x-2}", channel(0), channel(4), channel(2)).str();
 }
 
 TimeUnit unitFor(uint64_t ns) {

@@ -17,8 +17,19 @@ public:
   void rect(double x, double y, double width, double height, llvm::StringRef kind,
             double opacity = 1);
   void line(double x1, double y1, double x2, double y2, llvm::StringRef kind);
-  /// With a head at its end.
-  void arrow(double x1, double y1, double x2, double y2, llvm::StringRef kind);
+  /// Of a line with a head at its end.
+  struct Stroke {
+    double width = 1;
+    double bend = 0; ///< how far its middle lies to the right of a straight line
+    double opacity = 1;
+  };
+  void arrow(double x1, double y1, double x2, double y2, llvm::StringRef kind) {
+    arrow(x1, y1, x2, y2, kind, Stroke());
+  }
+  void arrow(double x1, double y1, double x2, double y2, llvm::StringRef kind,
+             const Stroke &stroke);
+  /// In a colour of its own: "#2f6fab".
+  void cell(double x, double y, double width, double height, llvm::StringRef color);
   void circle(double x, double y, double radius, llvm::StringRef kind);
   /// `d` as in a path element.
   void path(llvm::StringRef d, llvm::StringRef kind);
@@ -26,6 +37,9 @@ public:
   /// font, is left out.
   void text(double x, double y, llvm::StringRef text, llvm::StringRef anchor = "start",
             llvm::StringRef kind = "", double most = 1e9);
+  /// In lines of about `most` pixels; returns where the next line would be.
+  double paragraph(double x, double y, llvm::StringRef text, double most,
+                   llvm::StringRef kind = "");
   /// Hovering shows `title`.
   void begin(llvm::StringRef title);
   void end();
@@ -50,5 +64,9 @@ TimeUnit unitFor(uint64_t ns);
 double stepFor(double range, double count);
 
 std::string escaped(llvm::StringRef text);
+/// Cut with an ellipsis where it would be wider than `most` pixels.
+std::string fitted(llvm::StringRef text, double most);
+/// Of rank r among several: hues around the circle, alike in lightness.
+std::string rankColor(uint32_t rank, uint32_t ranks);
 
 } // namespace colldsl::show

@@ -2,18 +2,31 @@
 #pragma once
 
 #include "show/Document.h"
+#include "show/Provenance.h"
+#include "show/Svg.h"
 #include "show/SvgCanvas.h"
 
 namespace colldsl::show {
 
 /// "send to rank 3", "combine".
 std::string opName(const Op &op);
+/// "64 KiB"
+std::string sizeWords(uint64_t bytes);
 /// The class of its bar.
 const char *classOf(OpKind kind);
 
 void drawSpaceTime(const Document &document, llvm::raw_ostream &out);
 void drawMatrix(const Document &document, llvm::raw_ostream &out);
 void drawGraph(const Document &document, llvm::raw_ostream &out);
+void drawLinks(const Document &document, llvm::raw_ostream &out);
+/// What the ranks of a schedule that can be traced hold, a panel per round. Returns the bottom.
+inline constexpr double kPanelsWidth = 964;
+Result<double> drawPanels(const ShownSchedule &shown, const SvgChoice &choice, SvgCanvas &svg,
+                          double top);
+/// The first schedule can be traced.
+Status drawProvenance(const Document &document, const SvgChoice &choice, llvm::raw_ostream &out);
+/// Of the first failure.
+Status drawFailure(const Document &document, const SvgChoice &choice, llvm::raw_ostream &out);
 /// The first schedule has ops, and that rank.
 void drawDag(const Document &document, uint32_t rank, llvm::raw_ostream &out);
 

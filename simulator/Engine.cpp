@@ -54,7 +54,8 @@ template <bool kPlain> Result<Outcome> Engine<kPlain>::run() {
 
 template <bool kPlain> void Engine<kPlain>::tellWatcher() {
   nextTold_ = started_ + received_ + kWatchEvery;
-  options_.watch(started_ + received_, now_);
+  if (!options_.watch(started_ + received_, now_))
+    error_ = Status::error("the simulation was stopped");
 }
 
 /// Before anything has happened, a receive can be started at once: no message is there yet. Not

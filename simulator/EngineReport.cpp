@@ -54,9 +54,10 @@ template <bool kPlain> Status Engine<kPlain>::checkTimes() const {
   UInt128 total = workload_.calcNs + options_.skewNs;
   total +=
       UInt128{workload_.messages} * (3 * UInt128{most.o} + 2 * most.L + 2 * most.g + most.notice);
-  total += scaled(workload_.bytes, most.G) + scaled(workload_.bytes, most.O);
+  constexpr unsigned kEnds = 2; // the processors and interfaces of both take their time per byte
+  total += (scaled(workload_.bytes, most.G) + scaled(workload_.bytes, most.O)) * kEnds;
   if (network_)
-    total += scaled(workload_.bytes, options_.network.G) * 64 +
+    total += scaled(workload_.bytes, options_.network.G) * 64 * kEnds +
              UInt128{workload_.messages} * options_.network.hopNs * options_.network.numNodes();
   UInt128 stretch = noise_ ? noiseStretch(options_.noise) : 1;
   if (total > kLatestNs || total * stretch > kLatestNs)

@@ -172,7 +172,10 @@ Status RankPacker::addVertex(const RankView &view, uint32_t i, const Sizes &size
   into.hasWays |= v.way != Way::Usual;
   into.sends += v.kind == VertexKind::Send;
   into.receives.back() += v.kind == VertexKind::Recv;
-  (v.kind == VertexKind::Calc ? into.calcNs : into.bytes) += amount;
+  if (v.kind == VertexKind::Calc)
+    into.calcNs += amount;
+  else if (v.kind == VertexKind::Send)
+    into.bytes += amount;
   v.isWide = amount > UINT32_MAX;
   v.amount = static_cast<uint32_t>(v.isWide ? into.wide.size() : amount);
   if (v.isWide)

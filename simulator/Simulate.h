@@ -23,8 +23,8 @@ struct SimulateOptions {
   uint64_t seed = 0;
   bool record = false; ///< fill Outcome::recording and links
   /// Called now and then while it runs, with what is done so far: events, as Outcome counts them,
-  /// and the time that it has come to. Empty: no calls.
-  std::function<void(uint64_t events, uint64_t ns)> watch;
+  /// and the time that it has come to. False: the run ends there, with an error. Empty: no calls.
+  std::function<bool(uint64_t events, uint64_t ns)> watch;
 };
 
 struct Outcome {

@@ -37,7 +37,7 @@ public:
   uint64_t numOps = 0;
   uint32_t cpus = 1, nics = 1; ///< of each rank
   uint64_t messages = 0;       ///< sends
-  UInt128 bytes = 0;           ///< of all messages
+  UInt128 bytes = 0;           ///< of all messages, each counted once
   UInt128 calcNs = 0;
   bool hasTags = false; ///< some ends meet when they run
   bool hasWays = false; ///< some messages have another way than the usual one

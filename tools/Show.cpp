@@ -1,24 +1,15 @@
 #include "tools/Commands.h"
 
-#include "show/Svg.h"
 #include "tools/input/Functions.h"
 #include "tools/input/Messages.h"
 #include "tools/output/WriteFile.h"
 #include "tools/show/MakeShown.h"
 #include "tools/show/MeasuredTrace.h"
+#include "tools/show/PageOptions.h"
 #include "tools/sim/DisturbanceOptions.h"
-
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 
 namespace colldsl::tools {
 namespace {
-
-/// Events that a browser draws fluidly; more are shown as a grid.
-constexpr uint64_t kUsualEvents = 1'200'000, kMostEvents = 16'000'000;
-
-constexpr llvm::StringLiteral kViews[] = {"space-time", "matrix",     "graph",  "dag",
-                                          "links",      "provenance", "compare"};
 
 struct Settings {
   SingleOptions single;
@@ -26,9 +17,7 @@ struct Settings {
   std::vector<std::string> others;
   std::string trace;
   std::string output;
-  std::string view = "space-time";
-  uint64_t maxEvents = kUsualEvents;
-  uint32_t rank = 0;
+  PageOptions page;
   bool isSvg = false;
   bool compares = false;
 
@@ -55,31 +44,15 @@ void Settings::addTo(Options &options) {
   options.section("how");
   options.addText("-o", "FILE", "what to write, - for standard output (default: NAME.html, .svg)",
                   output);
-  options.add("--view", "V",
-              "where the page opens: space-time (the default), matrix, graph, dag, links (of a\n"
-              "--network), provenance, compare",
-              [this](llvm::StringRef word) {
-                view = word.str();
-                return llvm::is_contained(kViews, word)
-                           ? Status()
-                           : Status::error("'" + view + "' is no view; there are " +
-                                           llvm::join(llvm::ArrayRef(kViews), ", "));
-              });
-  options.addFlag(
-      "--svg", "write a picture for papers instead: of the view space-time, matrix, graph or dag",
-      isSvg);
-  options.addNumber("--rank", "R", "whose ops --svg --view dag draws (default: 0)", rank);
-  options.addNumber("--max-events", "N",
-                    "ops and messages that are shown one by one; of more, sums per\n"
-                    "interval of time (default: 1200000)",
-                    maxEvents, 1, kMostEvents);
+  options.addFlag("--svg", "write a picture for papers instead: of any view but compare", isSvg);
+  page.addTo(options);
 }
 
 class Showing {
 public:
   explicit Showing(const Settings &settings) : settings_(settings) {
-    document_.view = settings.view;
-    document_.maxEvents = settings.maxEvents;
+    document_.view = settings.page.view;
+    document_.maxEvents = settings.page.maxEvents;
     document_.network = settings.single.schedule.machine.cost().network;
   }
 
@@ -122,14 +95,15 @@ public:
   }
 
   Exit write() {
-    const std::string &label = document_.schedules.front().label;
-    size_t more = document_.schedules.size() - 1;
-    document_.title = label + (more ? " and " + std::to_string(more) + " more" : "");
+    document_.title = titleOf(document_);
     std::string file =
         settings_.output.empty() ? name_ + (settings_.isSvg ? ".svg" : ".html") : settings_.output;
-    Status status = writeFile(file, [&](llvm::raw_ostream &out) {
+    Status status = show::checkView(document_);
+    if (!status)
+      return printError(status.message()), Exit::Failure;
+    status = writeFile(file, [&](llvm::raw_ostream &out) {
       if (settings_.isSvg)
-        return show::writeSvg(document_, settings_.rank, out);
+        return show::writeSvg(document_, settings_.page.svg, out);
       show::writeHtml(document_, out);
       return Status();
     });
@@ -175,17 +149,9 @@ Exit showCommand(Arguments arguments) {
     return options.refuse("nothing to show: name a file or a collective");
   if (settings.compares && schedule.passes.pipeline.empty())
     return options.refuse("--compare: there is nothing to compare with; name --passes");
-  if (settings.isSvg && !show::hasSvg(settings.view))
-    return options.refuse("--svg draws space-time, matrix, graph and dag; '" + settings.view +
-                          "' is for the page alone");
-  if (settings.view == "links" &&
-      schedule.machine.cost().network.kind == sim::NetworkOptions::Kind::None)
-    return options.refuse("--view links shows the load of a --network, which is not given");
-  if (settings.view == "compare" && !settings.compares && settings.others.empty() &&
-      settings.trace.empty())
-    return options.refuse(
-        "--view compare: there is one run alone; name more with --with, --compare "
-        "or --trace");
+  if (settings.isSvg && !show::hasSvg(settings.page.view))
+    return options.refuse("--svg: the view '" + settings.page.view +
+                          "' is a table, for the page alone");
   Result<sim::SimulateOptions> model = settings.disturbance.make(schedule.machine.cost());
   if (!model)
     return printError(model.status().diagnostic()), Exit::Failure;

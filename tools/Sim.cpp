@@ -116,6 +116,7 @@ private:
                                              timeWord(static_cast<int64_t>(ns)),
                                              static_cast<double>(events) / took.count())
                                    .str());
+      return true;
     };
     return sim::simulate(workload, options);
   }

@@ -4,7 +4,9 @@
 #include "tools/input/Messages.h"
 #include "tools/options/Json.h"
 #include "tools/options/Lists.h"
+#include "tools/output/WriteFile.h"
 #include "tools/show/FailurePage.h"
+#include "tools/show/PageOptions.h"
 #include "tools/verify/ProveTarget.h"
 
 #include <algorithm>
@@ -18,6 +20,8 @@ struct Settings {
   bool json = false;
   uint32_t shown = 1; ///< counterexamples per collective
   std::string page;   ///< of the first counterexample
+  bool isSvg = false; ///< the page is a picture
+  PageOptions choice; ///< of what the picture shows
 
   void addTo(Options &options);
 };
@@ -32,6 +36,8 @@ void Settings::addTo(Options &options) {
   options.addText("--show", "FILE",
                   "write the first counterexample as a page for a browser, and print its name",
                   page);
+  options.addFlag("--svg", "write it as a picture for papers instead", isSvg);
+  choice.addChoiceTo(options);
   options.addFlag("--json", "print one JSON object", json);
 }
 
@@ -72,6 +78,20 @@ llvm::json::Object toJson(const Summary &summary, const Source &source) {
   };
 }
 
+Status writePage(size_t task, const Summary &summary, const Source &source, const Proofs &proofs,
+                 const Settings &settings) {
+  Result<show::Document> document =
+      failureDocument(source, summary.target, proofs, summary.tasks[task], settings.proofs.request);
+  if (!document)
+    return wrap("--show", document.status());
+  return writeFile(settings.page, [&](llvm::raw_ostream &out) {
+    if (settings.isSvg)
+      return show::writeSvg(*document, settings.choice.svg, out);
+    show::writeHtml(*document, out);
+    return Status();
+  });
+}
+
 /// Nothing: the verifier refused none of them. Else whether the page was written; mistakes are
 /// reported.
 std::optional<bool> showFirst(const Summary &summary, const Source &source, const Proofs &proofs,
@@ -79,9 +99,7 @@ std::optional<bool> showFirst(const Summary &summary, const Source &source, cons
   for (size_t i = 0; i < summary.tasks.size(); ++i) {
     if (summary.outcomes[i].kind != ProofOutcome::Kind::Refused)
       continue;
-    Status status = writeFailurePage(settings.page, source, summary.target, proofs,
-                                     summary.tasks[i], settings.proofs.request);
-    if (!status)
+    if (Status status = writePage(i, summary, source, proofs, settings); !status)
       return printError(status.message());
     if (settings.page != "-" && !settings.json)
       llvm::outs() << settings.page << "\n";
@@ -144,6 +162,8 @@ Exit verifyCommand(Arguments arguments) {
   bool named = !options.operands().empty() || !settings.proofs.schedule.names.empty();
   if (settings.stdlib && named)
     return options.refuse("--stdlib stands for all that is to be proved: name nothing else");
+  if (settings.isSvg && settings.page.empty())
+    return options.refuse("--svg: name the file with --show");
   if (!settings.stdlib && !named)
     return options.refuse("nothing to prove: name a file, a collective, or --stdlib");
   std::unique_ptr<Source> source = Source::read(options.operands(), settings.proofs.schedule);

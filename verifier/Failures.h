@@ -17,11 +17,13 @@ enum class Grouping : uint8_t {
 class Failures {
 public:
   /// most: at least one is kept, so that a failure never passes for a proof.
-  Failures(const Model &model, uint32_t most, Grouping grouping = Grouping::Alike)
-      : model_(model), most_(most == 0 ? 1 : most), grouping_(grouping) {}
+  Failures(const Model &model, uint32_t most, Grouping grouping = Grouping::Alike,
+           const std::atomic<bool> *stop = nullptr)
+      : model_(model), most_(most == 0 ? 1 : most), grouping_(grouping), stop_(stop) {}
 
-  /// The search ends: so many were seen that the next ones would teach nothing.
-  bool full() const { return seen_ >= kMostSeen; }
+  /// The search ends: so many were seen that the next ones would teach nothing, or it was stopped.
+  bool full() const { return seen_ >= kMostSeen || isStopped(); }
+  bool isStopped() const { return stop_ && stop_->load(std::memory_order_relaxed); }
   bool empty() const { return all_.empty(); }
   void add(Failure failure);
 
@@ -40,6 +42,7 @@ private:
   const Model &model_;
   size_t most_;
   Grouping grouping_;
+  const std::atomic<bool> *stop_;
   size_t seen_ = 0;
   std::vector<Failure> all_;                         // of the smallest rank of their pattern
   std::vector<std::vector<uint32_t>> ranks_;         // of all failures, per pattern

@@ -4,6 +4,8 @@
 #include "verifier/IntervalMap.h"
 #include "verifier/SelfConflict.h"
 
+#include <algorithm>
+
 // Race check: takes the ops of a rank in an order of happens-before and keeps for every
 // byte its last writer and its readers since. A reader must come after the last writer,
 // a writer after the last writer and those readers. No other pair needs a look: between two
@@ -134,12 +136,26 @@ private:
   void report(Vertex later, const Meeting &m) {
     std::string where = names_.bytes(model_.rankOf(later), m.root, m.begin, m.end);
     auto touches = [&](Vertex v, bool writes) {
-      return failures_.step(v, names_.op(v) + (writes ? " writes " : " reads ") + where);
+      return failures_.step(v, names_.op(v) + (writes ? " writes " : " reads ") + where +
+                                   "; of the ops before it, it requires " + requirements(v));
     };
     failures_.add({Proof::Races,
                    names_.opOfRank(m.earlier) + " and " + names_.op(later) +
                        " touch the same bytes, " + where + ", and neither waits for the other",
                    {touches(m.earlier, m.earlierWrites), touches(later, m.laterWrites)}});
+  }
+
+  /// "2, 5 alone": so that the one that is missing is seen. The words are the same for any number
+  /// of ops, as failures of one pattern have the same text (Alike.h).
+  std::string requirements(Vertex v) const {
+    std::vector<std::string> ops;
+    std::span<const Dep> all = model_.dag(model_.rankOf(v)).depsOf(model_.op(v));
+    std::vector<Dep> deps(all.begin(), all.end());
+    std::sort(deps.begin(), deps.end(), [](const Dep &a, const Dep &b) { return a.op < b.op; });
+    for (const Dep &dep : deps)
+      ops.push_back((dep.kind == DepKind::IRequires ? "the start of " : "") +
+                    std::to_string(index(dep.op)));
+    return ops.empty() ? "none" : listed(ops) + " alone";
   }
 
   const Model &model_;

@@ -20,7 +20,7 @@ public:
   Verification(const Schedule &schedule, const std::vector<Sizes> &sizes,
                const VerifyOptions &options)
       : options_(options), model_(schedule, sizes), placement_(model_), names_(model_, placement_),
-        failures_(model_, options.maxFailures) {
+        failures_(model_, options.maxFailures, Grouping::Alike, options.stop) {
     report_.ops = model_.numVertices();
   }
 
@@ -28,21 +28,23 @@ public:
     prove();
     report_.leftOut = failures_.numLeftOut();
     report_.failures = failures_.take();
+    if (failures_.isStopped())
+      report_.failures.push_back({Proof::Matching, "the proof was stopped", {}});
     return std::move(report_);
   }
 
 private:
   void prove() {
     checkBounds(model_, placement_, names_, failures_);
-    if (!failures_.empty())
+    if (!mayGoOn())
       return skip({Proof::Matching, Proof::Deadlock, Proof::Races, Proof::Contract});
     Messages messages = matchMessages(model_, placement_, names_, failures_);
     report_.messages = messages.count;
-    if (!failures_.empty())
+    if (!mayGoOn())
       return skip({Proof::Deadlock, Proof::Races, Proof::Contract, Proof::Writes});
     EventGraph graph(model_, messages, options_.channelSlots);
     PagedArray<Event> order = checkDeadlock(graph, options_.channelSlots, names_, failures_);
-    if (!failures_.empty())
+    if (!mayGoOn())
       return skip({Proof::Races, Proof::Contract, Proof::Writes});
     proveData(graph, order);
   }
@@ -50,7 +52,7 @@ private:
   void proveData(const EventGraph &graph, std::span<const Event> order) {
     checkRaces(graph, placement_, order, names_, failures_);
     checkAnnouncements(graph, order, names_, failures_);
-    if (!failures_.empty())
+    if (!mayGoOn())
       return skip({Proof::Contract, Proof::Writes});
     bool hasContract = model_.schedule().hasContract;
     report_.contractChecked = hasContract;
@@ -66,6 +68,8 @@ private:
     if (hasContract)
       report_.compared = checkPostconditions(model_, placement_, state, values, names_, failures_);
   }
+
+  bool mayGoOn() const { return failures_.empty() && !failures_.isStopped(); }
 
   void skip(std::vector<Proof> proofs) {
     report_.skipped = std::move(proofs);

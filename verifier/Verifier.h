@@ -16,6 +16,7 @@
 #include "ir/Channel.h"
 #include "ir/Schedule.h"
 
+#include <atomic>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +32,8 @@ struct VerifyOptions {
   uint32_t channelSlots = kChannelSlots;
   /// Report so many failures, of which one stands for all that differ in their ranks only.
   uint32_t maxFailures = 10;
+  /// Once it is true, the proof ends, and counts as refused. Null: it runs to its end.
+  const std::atomic<bool> *stop = nullptr;
 };
 
 /// A counterexample. `message` says what is wrong, `steps` how it comes about:

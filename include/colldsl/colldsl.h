@@ -144,7 +144,7 @@ typedef struct colldsl_options {
   /** Called at most once per rank for each thing that does not work as wished, from any thread that
    * makes progress. Null: no warnings. */
   void (*warn)(const char *message, void *user);
-  void *user; /**< for warn */
+  void *user; /**< for warn and interrupted */
   /** Nonzero: no search for rounds of graphs, see colldsl_graph_create(). Alike on all ranks. */
   int no_graph_order;
   /** Up to so many edges a graph is gathered on all ranks to find its rounds. Alike on all ranks.
@@ -165,10 +165,17 @@ typedef struct colldsl_options {
    * such as a canary, that the transport does not execute (colldsl_plan_info()). Alike on all
    * ranks. */
   int strict_transfers;
+  /** Called again and again by a thread that waits for other ranks of its machine while a
+   * communicator is made or a plan committed. Nonzero ends the wait, and fails everything on all
+   * ranks for good, as a rank does that does not come in time. Null: nothing ends it early. */
+  int (*interrupted)(void *user);
 } colldsl_options;
 
 #define COLLDSL_OPTIONS_INIT                                                                       \
-  { sizeof(colldsl_options), NULL, 0, 0.0, 0, 0, NULL, NULL, 0, 0, COLLDSL_PROOF_NONE, NULL, 0 }
+  {                                                                                                \
+    sizeof(colldsl_options), NULL, 0, 0.0, 0, 0, NULL, NULL, 0, 0, COLLDSL_PROOF_NONE, NULL, 0,    \
+        NULL                                                                                       \
+  }
 
 /** `options` null: as COLLDSL_OPTIONS_INIT. The context outlives what is made with it. */
 COLLDSL_API colldsl_status colldsl_context_create(const colldsl_options *options,

@@ -25,7 +25,18 @@ from .errors import (
     TimeoutError,
 )
 from .plans import Communicator, Graph, LocalRanks, Plan, PlanInfo
-from .program import Counterexample, Program, Report, Schedule, Times, load, parse
+from .picture import Picture
+from .program import (
+    Comparison,
+    Counterexample,
+    Program,
+    Report,
+    Schedule,
+    Times,
+    compare,
+    load,
+    parse,
+)
 from .sweep import Sweep, sweep
 
 __version__: str = _colldsl.version
@@ -35,6 +46,7 @@ __all__ = [
     "CancelledError",
     "Collective",
     "Communicator",
+    "Comparison",
     "Counterexample",
     "Error",
     "Graph",
@@ -42,6 +54,7 @@ __all__ = [
     "LocalRanks",
     "NotProved",
     "OutOfMemoryError",
+    "Picture",
     "Plan",
     "PlanError",
     "PlanInfo",
@@ -58,6 +71,7 @@ __all__ = [
     "Times",
     "TimeoutError",
     "collective",
+    "compare",
     "load",
     "parse",
     "sweep",

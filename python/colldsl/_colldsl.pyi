@@ -17,6 +17,7 @@ class Parameter:
     has_default: bool
 
 class Counterexample:
+    task: int
     ranks: int
     bytes: int
     in_place: bool
@@ -66,6 +67,16 @@ class Program:
     def shape(self) -> Shape: ...
     remarks: str
 
+class Shown:
+    @staticmethod
+    def of_runs(runs: list[tuple[Program, list[str]]], words: list[str]) -> Shown: ...
+    @staticmethod
+    def of_proof(program: Program, words: list[str], collective: str, task: int) -> Shown: ...
+    def html(self) -> str: ...
+    def svg(self, words: list[str]) -> str: ...
+    title: str
+    view: str
+
 class Settings:
     topology: Optional[str]
     passes: Optional[str]
@@ -96,7 +107,12 @@ class Library:
 
 class Graph:
     def __init__(
-        self, comm: Communicator, destinations: list[int], sources: list[int]
+        self,
+        comm: Communicator,
+        destinations: list[int],
+        sources: list[int],
+        out_keys: Optional[list[int]],
+        in_keys: Optional[list[int]],
     ) -> None: ...
     rounds: int
 
@@ -129,5 +145,6 @@ class Plan:
     def test(self) -> bool: ...
     def wait(self, timeout: float) -> None: ...
     def cancel(self) -> None: ...
+    def interrupt(self) -> None: ...
     def close(self) -> None: ...
     closed: bool

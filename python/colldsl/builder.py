@@ -11,6 +11,7 @@ from typing import Any, Optional, Union
 
 from ._words import Model, Number, Numbers
 from .errors import ArgumentError
+from .picture import Picture
 from .program import Program, Report, Schedule, Times, parse
 
 _BUFFER = re.compile(r"\b(?:in|out|inout)\s+(\w+)\s*:")
@@ -164,11 +165,11 @@ class Collective:
         """Traces and proves each number of ranks; options as Program.verify() takes them."""
         if isinstance(ranks, str):
             raise ArgumentError("numbers of ranks are ints here, such as range(1, 65)")
-        parts = []
+        proved = []
         for count in [ranks] if isinstance(ranks, int) else ranks:
             program = self.program(count, **(values or {}))
-            parts += program.verify(count, bytes, **options)._parts
-        return Report(parts)
+            proved += program.verify(count, bytes, **options)._proved
+        return Report(proved)
 
     def instantiate(
         self,
@@ -192,6 +193,19 @@ class Collective:
         """As Program.simulate()."""
         program = self.program(ranks, **(values or {}))
         return program.simulate(model, ranks=ranks, bytes=bytes, **options)
+
+    def show(
+        self,
+        model: Optional[Model] = None,
+        *,
+        ranks: int,
+        bytes: Optional[Number] = None,
+        values: Optional[dict[str, Any]] = None,
+        **options: Any,
+    ) -> Picture:
+        """As Program.show()."""
+        program = self.program(ranks, **(values or {}))
+        return program.show(model, ranks=ranks, bytes=bytes, **options)
 
     def __repr__(self) -> str:
         return f"<colldsl.Collective: {self.name}({self._parameters})>"

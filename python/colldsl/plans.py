@@ -135,8 +135,21 @@ class Plan:
                 )
         return n
 
+    def set_blocks(
+        self,
+        buffer: str,
+        lengths: Sequence[int],
+        displacements: Optional[Sequence[int]] = None,
+    ) -> "Plan":
+        """Other lengths of the blocks of a buffer, and where they begin, in elements; before commit()
+        or between runs. Without displacements they lie side by side."""
+        starts = None if displacements is None else list(displacements)
+        self._native.set_blocks(buffer, list(lengths), starts)
+        return self
+
     def commit(self) -> "Plan":
-        """Collective: all ranks commit their plans in the same order. Errors are the same on all."""
+        """Collective: all ranks commit their plans in the same order. Errors are the same on all.
+        Ctrl-C ends it, and fails the communicator on all ranks."""
         self._native.commit()
         self._is_committed = True
         return self
@@ -195,7 +208,7 @@ class Plan:
 
     async def __aenter__(self) -> "Plan":
         if not self._is_committed:
-            await _in_thread(self.commit)
+            await _in_thread(self.commit, self._native.interrupt)
         return self
 
     async def __aexit__(
@@ -219,9 +232,9 @@ class Plan:
             await asyncio.sleep(0 if polls < polls_before_sleep else sleep_s)
 
 
-async def _in_thread(work: Callable[[], object]) -> None:
+async def _in_thread(work: Callable[[], object], interrupt: Callable[[], None]) -> None:
     """Runs what blocks until other ranks do the same: in a thread of its own, as those of a pool
-    may all be taken by ranks that wait for this one."""
+    may all be taken by ranks that wait for this one. If the task is cancelled, so is the work."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[None] = loop.create_future()
 
@@ -243,7 +256,11 @@ async def _in_thread(work: Callable[[], object]) -> None:
 
     # No daemon: Python would end it in the midst of C++ when the program ends.
     threading.Thread(target=body, name="colldsl-commit").start()
-    await done
+    try:
+        await done
+    except asyncio.CancelledError:
+        interrupt()
+        raise
 
 
 class Communicator:
@@ -364,6 +381,7 @@ class Communicator:
         passes: Optional[str] = None,
         program: Optional[Program] = None,
         blocks: Optional[dict[str, Sequence[int]]] = None,
+        displacements: Optional[dict[str, Sequence[int]]] = None,
         **values: Any,
     ) -> Plan:
         """Describes a plan; commit() or the first start(), which all ranks call, makes it.
@@ -376,6 +394,9 @@ class Communicator:
         type        of the elements; else that of the buffers
         in_place    the form in place, without the buffer that lies in another one
         blocks      per buffer whose lengths only this rank knows: the lengths of its blocks
+        displacements
+                    per buffer of `blocks`: where its blocks begin; else they lie side by side.
+                    Both count elements
         values      parameters by their names, such as root=3, op="max"; buffers by theirs
         """
         parameters = _parameters(collective, program)
@@ -404,13 +425,33 @@ class Communicator:
         if passes is not None:
             native.set_passes(passes)
         plan.bind(count, **named)
+        for name in displacements or {}:
+            if name not in (blocks or {}):
+                raise ArgumentError(f"displacements of '{name}' without the lengths of its blocks")
         for name, lengths in (blocks or {}).items():
-            native.set_blocks(name, list(lengths), None)
+            plan.set_blocks(name, lengths, (displacements or {}).get(name))
         return plan
 
-    def graph(self, destinations: Sequence[int], sources: Sequence[int]) -> Graph:
-        """Collective: the ranks that this one sends to and receives from, in the order of slots."""
-        return Graph(_colldsl.Graph(self._native, list(destinations), list(sources)))
+    def graph(
+        self,
+        destinations: Sequence[int],
+        sources: Sequence[int],
+        *,
+        destination_keys: Optional[Sequence[int]] = None,
+        source_keys: Optional[Sequence[int]] = None,
+    ) -> Graph:
+        """Collective: the ranks that this one sends to and receives from, in the order of slots. -1
+        leads nowhere, but keeps its slot. Keys tell apart edges between the same two ranks: the k-th
+        out-edge from a to b with a key is the k-th in-edge of b from a with that key."""
+        return Graph(
+            _colldsl.Graph(
+                self._native,
+                list(destinations),
+                list(sources),
+                None if destination_keys is None else list(destination_keys),
+                None if source_keys is None else list(source_keys),
+            )
+        )
 
     def progress(self) -> None:
         """Moves all running plans as far as they get without waiting."""

@@ -1,9 +1,10 @@
 """Programs, schedules, proofs and simulations."""
 from __future__ import annotations
 
+import html
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 import numpy as np
@@ -11,7 +12,8 @@ import numpy.typing as npt
 
 from . import _colldsl
 from ._words import Model, Number, Numbers, Words, numbers
-from .errors import NotProved
+from .errors import ArgumentError, NotProved
+from .picture import Picture, show_runs, table
 
 if TYPE_CHECKING:
     import pandas
@@ -29,16 +31,46 @@ class Counterexample:
     in_place: bool
     parameters: str
     text: str
+    _proof: "_Proof" = field(repr=False, compare=False)
+
+    def show(self) -> Picture:
+        """Draws the ops that the failure names, and what leads to them; wrong bytes where they are."""
+        proof = self._proof
+        return Picture(
+            _colldsl.Shown.of_proof(proof.program, proof.words, self.collective, proof.task)
+        )
 
     def __str__(self) -> str:
         return self.text
 
 
+@dataclass(frozen=True)
+class _Proof:
+    """One of those that verify() tried."""
+
+    program: _colldsl.Program
+    words: list[str]
+    task: int
+
+
+@dataclass(frozen=True)
+class _Proved:
+    """The proofs of one collective, and the call that made them."""
+
+    found: _colldsl.Verified
+    program: _colldsl.Program
+    words: list[str]
+
+
 class Report:
     """What came of the proofs of one collective, or of several. True if all of them hold."""
 
-    def __init__(self, parts: list[_colldsl.Verified]) -> None:
-        self._parts = parts
+    def __init__(self, proved: list[_Proved]) -> None:
+        self._proved = proved
+
+    @property
+    def _parts(self) -> list[_colldsl.Verified]:
+        return [proved.found for proved in self._proved]
 
     @property
     def proofs(self) -> int:
@@ -63,10 +95,35 @@ class Report:
     def counterexamples(self) -> list[Counterexample]:
         """Of few ranks first."""
         return [
-            Counterexample(part.name, c.ranks, c.bytes, c.in_place, c.parameters, c.text)
-            for part in self._parts
-            for c in part.counterexamples
+            Counterexample(
+                part.found.name, c.ranks, c.bytes, c.in_place, c.parameters, c.text,
+                _Proof(part.program, part.words, c.task),
+            )
+            for part in self._proved
+            for c in part.found.counterexamples
         ]
+
+    def show(self, which: int = 0) -> Picture:
+        """A page of one of the counterexamples, else of the first one."""
+        found = self.counterexamples
+        if not found:
+            raise ArgumentError("there is no counterexample to show")
+        if not -len(found) <= which < len(found):
+            raise ArgumentError(f"there is no counterexample {which} of {len(found)}")
+        return found[which].show()
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (part.name, "proved" if part.ok else "refused", part.proofs, part.refused, part.range)
+            for part in self._parts
+        ]
+        page = table(["collective", "", "proofs", "refused", "for"], rows)
+        found = self.counterexamples
+        if found:
+            page += f"<pre>{html.escape(found[0].text)}</pre>"
+        if len(found) > 1:
+            page += f"<p>{len(found) - 1} more in counterexamples; show() draws one.</p>"
+        return page
 
     def check(self) -> "Report":
         """Raises NotProved, with the first counterexample, unless ok."""
@@ -90,7 +147,10 @@ class Report:
 class Times:
     """A simulated run."""
 
-    def __init__(self, simulated: _colldsl.Simulated) -> None:
+    def __init__(
+        self, simulated: _colldsl.Simulated, program: _colldsl.Program, words: list[str]
+    ) -> None:
+        self._run = (program, words)
         self.name: str = simulated.name
         self.bytes: int = simulated.bytes
         """n times the size of T."""
@@ -113,8 +173,58 @@ class Times:
             {"finish_ns": self.finish_ns}, index=pandas.RangeIndex(self.ranks, name="rank")
         )
 
+    def show(self, view: Optional[str] = None, *, max_events: Optional[int] = None) -> Picture:
+        """A page of the run over space and time, and of its schedule. `view` and `max_events` as in
+        `colldsl show`."""
+        return show_runs([self._run], view, max_events)
+
+    def _repr_html_(self) -> str:
+        return table(_RUN, [_run_row(self)])
+
     def __repr__(self) -> str:
         return f"<colldsl.Times: {self.name}, {self.ranks} ranks, {self.makespan_ns} ns>"
+
+
+_RUN = ["collective", "ranks", "bytes", "time, us", "ops", "messages"]
+
+
+def _run_row(run: Times) -> tuple[object, ...]:
+    return run.name, run.ranks, run.bytes, f"{run.makespan_ns / 1e3:.3f}", run.ops, run.messages
+
+
+class Comparison:
+    """Several runs beside each other. Made by compare()."""
+
+    def __init__(self, runs: tuple[Times, ...]) -> None:
+        self.runs = runs
+
+    def show(self, view: Optional[str] = None, *, max_events: Optional[int] = None) -> Picture:
+        """A page of all runs, on one time axis; "compare" is a table of them."""
+        return show_runs([run._run for run in self.runs], view, max_events)
+
+    def frame(self) -> "pandas.DataFrame":
+        """A DataFrame with a row per run; needs pandas."""
+        import pandas
+
+        return pandas.DataFrame([_run_row(run) for run in self.runs], columns=_RUN)
+
+    def _repr_html_(self) -> str:
+        fastest = min(run.makespan_ns for run in self.runs)
+        rows = [
+            (*_run_row(run), f"{run.makespan_ns / fastest:.2f}" if fastest else "")
+            for run in self.runs
+        ]
+        return table([*_RUN, "of the fastest"], rows)
+
+    def __repr__(self) -> str:
+        return f"<colldsl.Comparison: {', '.join(run.name for run in self.runs)}>"
+
+
+def compare(*runs: Times) -> Comparison:
+    """Simulated runs beside each other: compare(ring.simulate(ranks=8), tree.simulate(ranks=8))."""
+    if len(runs) < 2:
+        raise ArgumentError("there is nothing to compare: name two runs or more")
+    return Comparison(runs)
 
 
 class _Readable:
@@ -145,7 +255,7 @@ class _Readable:
         max_failures: Optional[int] = None,
     ) -> Report:
         """As `colldsl verify`. What fails is no exception but in the report; Report.check() raises.
-        Ctrl-C ends it before the next proof."""
+        Ctrl-C ends it."""
         words = Words()
         words.add("--ranks", None if ranks is None else numbers(ranks))
         words.add("--bytes", None if bytes is None else numbers(bytes))
@@ -154,7 +264,8 @@ class _Readable:
         words.add("--topology", topology).add("--passes", passes)
         words.flag("--in-place", in_place).flag("--thorough", thorough)
         words.add("--channel-slots", channel_slots).add("--max-failures", max_failures)
-        return Report(self._native.verify(words.list))
+        found = self._native.verify(words.list)
+        return Report([_Proved(part, self._native, words.list) for part in found])
 
     def simulate(
         self,
@@ -176,11 +287,23 @@ class _Readable:
         seed: Optional[int] = None,
     ) -> Times:
         """As `colldsl sim`: `model` is a file, "profile", or parameters of LogGOP, as in
-        {"L": 2500, "o": 1500}."""
+        {"L": 2500, "o": 1500}. Ctrl-C ends it."""
         words = _call(ranks, bytes, name, type, op, parameters, topology, in_place, passes)
         words.machine(model, network).add("--receive-slots", receive_slots)
         words.add("--noise", noise).add("--skew", skew_ns).add("--seed", seed)
-        return Times(self._native.simulate(words.list))
+        return Times(self._native.simulate(words.list), self._native, words.list)
+
+    def show(
+        self,
+        model: Optional[Model] = None,
+        *,
+        view: Optional[str] = None,
+        max_events: Optional[int] = None,
+        **options: Any,
+    ) -> Picture:
+        """As `colldsl show`: a page of a simulated run and its schedule. `options` as simulate()
+        takes them."""
+        return self.simulate(model, **options).show(view, max_events=max_events)
 
 
 def _call(

@@ -9,6 +9,7 @@ import numpy as np
 
 from ._words import Model, Number
 from .errors import ArgumentError
+from .picture import table
 from .program import Program, load
 
 if TYPE_CHECKING:
@@ -54,6 +55,9 @@ class Sweep:
         ax.set_ylabel("simulated time, us")
         ax.legend()
         return ax
+
+    def _repr_html_(self) -> str:
+        return table([column for column, _ in _ROW], self.rows)
 
     def _label(self, columns: list[str], key: tuple[Any, ...]) -> str:
         """The name, and what else is not the same in all rows."""

@@ -1,7 +1,9 @@
 #include "python/native/Communicator.h"
 
+#include "ir/Concat.h"
 #include "python/native/Plan.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
@@ -105,7 +107,37 @@ struct PythonBootstrap {
 
 } // namespace
 
-std::shared_ptr<colldsl_context> Communicator::makeContext(const Settings &settings) {
+namespace {
+
+thread_local std::optional<py::error_already_set> pendingSignal;
+
+} // namespace
+
+int Interruption::look(void *user) {
+  if (static_cast<Interruption *>(user)->isOn.load() || pendingSignal)
+    return 1;
+  constexpr std::chrono::milliseconds kInterval{50};
+  thread_local std::chrono::steady_clock::time_point next;
+  auto now = std::chrono::steady_clock::now();
+  if (now < next)
+    return 0;
+  next = now + kInterval;
+  py::gil_scoped_acquire acquired;
+  if (PyErr_CheckSignals() != 0)
+    pendingSignal.emplace();
+  return pendingSignal ? 1 : 0;
+}
+
+void Interruption::raisePending() {
+  if (!pendingSignal)
+    return;
+  py::error_already_set raised = std::move(*pendingSignal);
+  pendingSignal.reset();
+  throw std::move(raised);
+}
+
+std::shared_ptr<colldsl_context> Communicator::makeContext(const Settings &settings,
+                                                           const SharedInterruption &interruption) {
   colldsl_options options = COLLDSL_OPTIONS_INIT;
   options.topology = settings.topology ? settings.topology->c_str() : nullptr;
   options.passes = settings.passes ? settings.passes->c_str() : nullptr;
@@ -114,16 +146,19 @@ std::shared_ptr<colldsl_context> Communicator::makeContext(const Settings &setti
   options.no_single_copy = settings.noSingleCopy;
   options.least_proof = settings.provesAll ? COLLDSL_PROOF_EXACT : COLLDSL_PROOF_NONE;
   options.strict_transfers = settings.strictTransfers;
+  options.interrupted = Interruption::look;
+  options.user = interruption.get();
   colldsl_context *context = nullptr;
   check(colldsl_context_create(&options, &context));
-  return {context, colldsl_context_destroy};
+  return {context, [interruption](colldsl_context *c) { colldsl_context_destroy(c); }};
 }
 
 std::vector<std::shared_ptr<Communicator>> Communicator::local(uint32_t ranks,
                                                                const Settings &settings) {
   if (ranks == 0)
     raise("ArgumentError", "there is nothing to do for 0 ranks");
-  Context context = makeContext(settings);
+  auto interruption = std::make_shared<Interruption>();
+  Context context = makeContext(settings, interruption);
   ThreadBootstrap bootstrap(ranks);
   std::vector<ThreadRank> made(ranks);
   {
@@ -137,11 +172,10 @@ std::vector<std::shared_ptr<Communicator>> Communicator::local(uint32_t ranks,
     for (std::thread &thread : threads)
       thread.join();
   }
-  auto interrupted = std::make_shared<std::atomic<bool>>(false);
   std::vector<std::shared_ptr<Communicator>> comms;
   for (ThreadRank &rank : made)
     if (rank.comm)
-      comms.emplace_back(new Communicator(context, rank.comm, interrupted));
+      comms.emplace_back(new Communicator(context, rank.comm, interruption));
   // The first one to fail has the reason; the others, that the allgather failed.
   for (const ThreadRank &rank : made)
     if (rank.status != COLLDSL_OK && rank.error.find("allgather returned") == rank.error.npos)
@@ -155,7 +189,8 @@ std::vector<std::shared_ptr<Communicator>> Communicator::local(uint32_t ranks,
 std::shared_ptr<Communicator> Communicator::ofBootstrap(uint32_t rank, uint32_t size,
                                                         py::function allgather,
                                                         const Settings &settings) {
-  Context context = makeContext(settings);
+  auto interruption = std::make_shared<Interruption>();
+  Context context = makeContext(settings, interruption);
   PythonBootstrap python{std::move(allgather), size, std::nullopt};
   auto call = [](const void *mine, void *all, size_t bytes, void *user) {
     return static_cast<PythonBootstrap *>(user)->call(mine, all, bytes);
@@ -171,17 +206,23 @@ std::shared_ptr<Communicator> Communicator::ofBootstrap(uint32_t rank, uint32_t 
     colldsl_comm_destroy(comm);
     throw std::move(*python.raised);
   }
+  Interruption::raisePending();
   check(status);
-  return std::shared_ptr<Communicator>(
-      new Communicator(context, comm, std::make_shared<std::atomic<bool>>(false)));
+  return std::shared_ptr<Communicator>(new Communicator(context, comm, std::move(interruption)));
 }
 
 std::shared_ptr<Communicator> Communicator::launched(const Settings &settings) {
-  Context context = makeContext(settings);
+  auto interruption = std::make_shared<Interruption>();
+  Context context = makeContext(settings, interruption);
   colldsl_comm *comm = nullptr;
-  checkReleased([&] { return colldsl_comm_create(context.get(), nullptr, &comm); });
-  return std::shared_ptr<Communicator>(
-      new Communicator(context, comm, std::make_shared<std::atomic<bool>>(false)));
+  colldsl_status status;
+  {
+    py::gil_scoped_release released;
+    status = colldsl_comm_create(context.get(), nullptr, &comm);
+  }
+  Interruption::raisePending();
+  check(status);
+  return std::shared_ptr<Communicator>(new Communicator(context, comm, std::move(interruption)));
 }
 
 // Its plans hold it: none is left.
@@ -234,14 +275,21 @@ Library::Library(const std::string &bytes) {
 }
 
 Graph::Graph(std::shared_ptr<Communicator> comm, const std::vector<int32_t> &destinations,
-             const std::vector<int32_t> &sources)
+             const std::vector<int32_t> &sources, const Keys &outKeys, const Keys &inKeys)
     : comm_(std::move(comm)) {
+  auto check = [](const char *side, size_t edges, const Keys &keys) {
+    if (keys && keys->size() != edges)
+      raise("ArgumentError", concat(keys->size(), " keys of ", side, " for ", edges, " ", side));
+  };
+  check("destinations", destinations.size(), outKeys);
+  check("sources", sources.size(), inKeys);
   colldsl_comm *handle = comm_->handle();
   colldsl_graph *graph = nullptr;
   checkReleased([&] {
     return colldsl_graph_create(handle, static_cast<uint32_t>(destinations.size()),
-                                destinations.data(), nullptr, static_cast<uint32_t>(sources.size()),
-                                sources.data(), nullptr, &graph);
+                                destinations.data(), outKeys ? outKeys->data() : nullptr,
+                                static_cast<uint32_t>(sources.size()), sources.data(),
+                                inKeys ? inKeys->data() : nullptr, &graph);
   });
   graph_.reset(graph, colldsl_graph_destroy);
 }

@@ -24,6 +24,16 @@ struct Settings {
 
 class Plan;
 
+/// What ends the waits of ranks for each other: Ctrl-C, or that another local rank failed.
+struct Interruption {
+  std::atomic<bool> isOn{false};
+
+  /// colldsl_options::interrupted, of an Interruption. Python has its signals handled now and then.
+  static int look(void *user);
+  /// Raises what a signal raised in look(), in this thread.
+  static void raisePending();
+};
+
 /// One rank's view of a communicator. Methods that wait do so without the GIL.
 class Communicator {
 public:
@@ -50,8 +60,8 @@ public:
 
   /// All waits of these ranks end with CancelledError, now and from now on: for local ranks of
   /// which one failed.
-  void interrupt() { interrupted_->store(true); }
-  bool isInterrupted() const { return interrupted_->load(); }
+  void interrupt() { interruption_->isOn.store(true); }
+  bool isInterrupted() const { return interruption_->isOn.load(); }
 
   /// Raises StateError if it is closed.
   colldsl_comm *handle() const;
@@ -59,14 +69,16 @@ public:
 private:
   friend class Plan;
   using Context = std::shared_ptr<colldsl_context>;
+  using SharedInterruption = std::shared_ptr<Interruption>;
 
-  Communicator(Context context, colldsl_comm *comm, std::shared_ptr<std::atomic<bool>> interrupted)
-      : context_(std::move(context)), comm_(comm), interrupted_(std::move(interrupted)) {}
-  static Context makeContext(const Settings &settings);
+  Communicator(Context context, colldsl_comm *comm, SharedInterruption interruption)
+      : context_(std::move(context)), comm_(comm), interruption_(std::move(interruption)) {}
+  /// The interruption lives as long as the context.
+  static Context makeContext(const Settings &settings, const SharedInterruption &interruption);
 
   Context context_;
   colldsl_comm *comm_;
-  std::shared_ptr<std::atomic<bool>> interrupted_;
+  SharedInterruption interruption_;
   std::vector<Plan *> plans_; ///< that are open
 };
 
@@ -84,8 +96,9 @@ private:
 /// Collective over the communicator.
 class Graph {
 public:
+  using Keys = std::optional<std::vector<int64_t>>; ///< nothing: all are 0
   Graph(std::shared_ptr<Communicator> comm, const std::vector<int32_t> &destinations,
-        const std::vector<int32_t> &sources);
+        const std::vector<int32_t> &sources, const Keys &outKeys, const Keys &inKeys);
   uint32_t rounds() const { return colldsl_graph_rounds(graph_.get()); }
   const colldsl_graph *handle() const { return graph_.get(); }
 

@@ -1,7 +1,7 @@
 // The module colldsl._colldsl: what the package colldsl is made of. python/colldsl/_colldsl.pyi has
 // its types.
 #include "python/native/Plan.h"
-#include "python/native/Program.h"
+#include "python/native/Shown.h"
 
 #include <pybind11/functional.h>
 #include <pybind11/numpy.h>
@@ -25,6 +25,7 @@ void addPrograms(py::module_ &module) {
       .def_readonly("is_of_n", &Parameter::isOfN)
       .def_readonly("has_default", &Parameter::hasDefault);
   py::class_<Counterexample>(module, "Counterexample")
+      .def_readonly("task", &Counterexample::task)
       .def_readonly("ranks", &Counterexample::ranks)
       .def_readonly("bytes", &Counterexample::bytes)
       .def_readonly("in_place", &Counterexample::inPlace)
@@ -55,7 +56,7 @@ void addPrograms(py::module_ &module) {
       .def_readonly("min_elements", &Shape::minElements)
       .def_readonly("max_elements", &Shape::maxElements)
       .def_property_readonly("ops", [](const Shape &s) { return arrayOf(s.ops); });
-  py::class_<Program>(module, "Program")
+  py::class_<Program, std::shared_ptr<Program>>(module, "Program")
       .def_static("read", &Program::read)
       .def_static("of_text", &Program::ofText)
       .def("collectives", &Program::collectives)
@@ -67,6 +68,23 @@ void addPrograms(py::module_ &module) {
       .def("text", &Program::text)
       .def("shape", &Program::shape)
       .def_property_readonly("remarks", &Program::remarks);
+}
+
+void addPages(py::module_ &module) {
+  py::class_<Shown>(module, "Shown")
+      .def_static("of_runs",
+                  [](const std::vector<std::pair<std::shared_ptr<Program>, Words>> &runs,
+                     const Words &words) {
+                    std::vector<ShownPart> parts;
+                    for (const auto &[program, call] : runs)
+                      parts.push_back({program, call});
+                    return Shown::ofRuns(parts, words);
+                  })
+      .def_static("of_proof", &Shown::ofProof)
+      .def("html", &Shown::html)
+      .def("svg", &Shown::svg)
+      .def_property_readonly("title", &Shown::title)
+      .def_property_readonly("view", &Shown::view);
 }
 
 void addCommunicators(py::module_ &module) {
@@ -92,7 +110,8 @@ void addCommunicators(py::module_ &module) {
   py::class_<Library, std::shared_ptr<Library>>(module, "Library")
       .def(py::init([](const py::bytes &bytes) { return Library(bytes); }));
   py::class_<Graph>(module, "Graph")
-      .def(py::init<std::shared_ptr<Communicator>, std::vector<int32_t>, std::vector<int32_t>>())
+      .def(py::init<std::shared_ptr<Communicator>, std::vector<int32_t>, std::vector<int32_t>,
+                    std::optional<std::vector<int64_t>>, std::optional<std::vector<int64_t>>>())
       .def_property_readonly("rounds", &Graph::rounds);
 }
 
@@ -122,6 +141,7 @@ void addPlans(py::module_ &module) {
       .def("test", &Plan::test)
       .def("wait", &Plan::wait)
       .def("cancel", &Plan::cancel)
+      .def("interrupt", &Plan::interrupt)
       .def("close", &Plan::close)
       .def_property_readonly("closed", &Plan::isClosed);
 }
@@ -131,6 +151,7 @@ void addPlans(py::module_ &module) {
 PYBIND11_MODULE(_colldsl, module) {
   module.attr("version") = colldsl_version();
   addPrograms(module);
+  addPages(module);
   addCommunicators(module);
   addPlans(module);
 }

@@ -139,7 +139,16 @@ std::vector<uint64_t> Plan::blocks(const std::string &buffer, size_t count) {
 }
 
 void Plan::commit() {
-  set([&] { return colldsl_plan_commit(plan_); });
+  Use use(*this, Use::Alone);
+  colldsl_status status;
+  {
+    py::gil_scoped_release released;
+    status = colldsl_plan_commit(plan_);
+  }
+  Interruption::raisePending();
+  if (status != COLLDSL_OK)
+    checkInterrupted();
+  check(status);
 }
 
 py::dict Plan::info() {

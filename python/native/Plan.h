@@ -32,6 +32,7 @@ public:
                  const std::optional<std::vector<uint64_t>> &displacements);
   std::vector<uint64_t> blocks(const std::string &buffer, size_t count);
 
+  /// Ctrl-C ends it, and fails everything on all ranks.
   void commit();
   py::dict info();
   void start();
@@ -39,6 +40,8 @@ public:
   /// `timeout` in seconds; negative: no limit. Ctrl-C ends it, and the run goes on.
   void wait(double timeout);
   void cancel();
+  /// Of its communicator.
+  void interrupt() { comm_->interrupt(); }
 
   bool isClosed() const { return !plan_; }
   /// Of a plan that runs: it fails on the other ranks.

@@ -4,48 +4,16 @@
 #include "runtime/Library.h"
 #include "tools/input/Functions.h"
 #include "tools/library/ProgramContent.h"
-#include "tools/options/ErrorStream.h"
 #include "tools/output/Convert.h"
 #include "tools/sim/DisturbanceOptions.h"
 #include "tools/sim/MakeWorkload.h"
 #include "tools/verify/ProveTarget.h"
 
-#include <future>
-
 namespace colldsl::python {
 
 using namespace tools;
-using Outcome = std::optional<Exit>; ///< nothing: all is well
 
 namespace {
-
-/// The options of a command, and whether the words set them.
-Outcome parse(Options &options, const Words &words) {
-  std::vector<const char *> arguments;
-  for (const std::string &word : words)
-    arguments.push_back(word.c_str());
-  return options.parse({arguments});
-}
-
-/// What a body printed, and how it ended.
-struct Ended {
-  Outcome exit;
-  std::string printed;
-};
-
-template <typename Body> Ended captured(Body body) {
-  CapturedErrors errors;
-  Outcome exit = body();
-  return {exit, errors.text()};
-}
-
-std::string raiseOrTake(Ended ended) {
-  if (!ended.exit)
-    return std::move(ended.printed);
-  while (!ended.printed.empty() && ended.printed.back() == '\n')
-    ended.printed.pop_back();
-  raise(*ended.exit == Exit::Usage ? "ArgumentError" : "ProgramError", ended.printed);
-}
 
 Outcome report(const Source &source, const Source::Target &target, const Status &status) {
   source.report(status.diagnostic(), target);
@@ -95,7 +63,7 @@ Verified describe(const Summary &summary, const Source &source) {
   for (size_t i = 0; i < summary.tasks.size(); ++i) {
     const ProofTask &task = summary.tasks[i];
     if (summary.hasFailed(i))
-      verified.counterexamples.push_back({task.shape.ranks, task.bytes, task.shape.inPlace,
+      verified.counterexamples.push_back({i, task.shape.ranks, task.bytes, task.shape.inPlace,
                                           task.call.words(),
                                           source.render(summary.outcomes[i].why, summary.target)});
   }
@@ -109,6 +77,8 @@ Outcome proveAll(Source &source, const Words &words, const std::atomic<bool> &st
   proofs.addTo(options);
   if (Outcome exit = parse(options, words))
     return exit;
+  proofs.schedule.instantiate.stop = &stop;
+  proofs.request.verify.stop = &stop;
   std::vector<Source::Target> targets = source.choose(proofs.schedule);
   expandFunctions(source, targets);
   if (targets.empty() || !usedAllSettings(source, targets, proofs.schedule))
@@ -123,7 +93,8 @@ Outcome proveAll(Source &source, const Words &words, const std::atomic<bool> &st
   return std::nullopt;
 }
 
-Outcome simulateOne(Source &source, const Words &words, Simulated &simulated) {
+Outcome simulateOne(Source &source, const Words &words, const std::atomic<bool> &stop,
+                    Simulated &simulated) {
   SingleOptions single;
   DisturbanceOptions disturbance;
   Options options("sim", "", "");
@@ -133,6 +104,7 @@ Outcome simulateOne(Source &source, const Words &words, Simulated &simulated) {
   if (Outcome exit = parse(options, words))
     return exit;
   single.schedule.contract = single.schedule.passes.verifyEach;
+  single.schedule.instantiate.stop = &stop;
   Source::Target target;
   if (Outcome exit = chooseOne(options, single, source, target))
     return exit;
@@ -143,6 +115,7 @@ Outcome simulateOne(Source &source, const Words &words, Simulated &simulated) {
   if (!job)
     return report(source, target, job.status());
   model->topology = job->plan.topology.get();
+  model->watch = [&](uint64_t, uint64_t) { return !stop; };
   Result<sim::Outcome> outcome = sim::simulate(job->workload, *model);
   if (!outcome)
     return report(source, target, outcome.status());
@@ -151,13 +124,15 @@ Outcome simulateOne(Source &source, const Words &words, Simulated &simulated) {
   return std::nullopt;
 }
 
-Outcome makeSchedule(Source &source, const Words &words, std::unique_ptr<Source> &made) {
+Outcome makeSchedule(Source &source, const Words &words, const std::atomic<bool> &stop,
+                     std::unique_ptr<Source> &made) {
   SingleOptions single;
   Options options("opt", "", "");
   single.addTo(options, "");
   single.schedule.passes.addProofTo(options);
   if (Outcome exit = parse(options, words))
     return exit;
+  single.schedule.instantiate.stop = &stop;
   Source::Target target;
   if (Outcome exit = chooseOne(options, single, source, target))
     return exit;
@@ -204,18 +179,12 @@ Outcome readWith(const Words &words, std::unique_ptr<Source> &source, Read read)
 } // namespace
 
 template <typename Body> std::string Program::work(Body body) {
-  Ended ended;
-  {
-    py::gil_scoped_release released;
-    std::lock_guard lock(mutex_);
-    ended = captured(body);
-  }
-  return raiseOrTake(std::move(ended));
+  return python::work({&mutex_}, body);
 }
 
-std::unique_ptr<Program> Program::read(const Words &operands, const Words &words) {
-  auto program = std::make_unique<Program>();
-  program->remarks_ = program->work([&] {
+std::shared_ptr<Program> Program::read(const Words &operands, const Words &words) {
+  auto program = std::make_shared<Program>();
+  program->remarks_ = program->work([&](const std::atomic<bool> &) {
     return readWith(words, program->source_, [&](const ScheduleOptions &schedule) {
       return Source::read(operands, schedule);
     });
@@ -223,10 +192,10 @@ std::unique_ptr<Program> Program::read(const Words &operands, const Words &words
   return program;
 }
 
-std::unique_ptr<Program> Program::ofText(const std::string &name, const std::string &text,
+std::shared_ptr<Program> Program::ofText(const std::string &name, const std::string &text,
                                          const Words &words) {
-  auto program = std::make_unique<Program>();
-  program->remarks_ = program->work([&] {
+  auto program = std::make_shared<Program>();
+  program->remarks_ = program->work([&](const std::atomic<bool> &) {
     return readWith(words, program->source_, [&](const ScheduleOptions &schedule) {
       return Source::ofText(name, text, schedule);
     });
@@ -236,7 +205,7 @@ std::unique_ptr<Program> Program::ofText(const std::string &name, const std::str
 
 std::vector<std::string> Program::collectives() {
   std::vector<std::string> names;
-  work([&] {
+  work([&](const std::atomic<bool> &) {
     std::vector<Source::Target> targets = source_->choose({});
     expandFunctions(*source_, targets);
     for (const Source::Target &target : targets)
@@ -248,7 +217,7 @@ std::vector<std::string> Program::collectives() {
 
 std::vector<Parameter> Program::parameters(const std::string &name) {
   std::vector<Parameter> parameters;
-  work([&] {
+  work([&](const std::atomic<bool> &) {
     ScheduleOptions only;
     only.names = {name};
     std::vector<Source::Target> targets = source_->choose(only);
@@ -267,54 +236,36 @@ std::vector<Parameter> Program::parameters(const std::string &name) {
   return parameters;
 }
 
-std::unique_ptr<Program> Program::instantiate(const Words &words) {
-  auto schedule = std::make_unique<Program>();
-  schedule->remarks_ = work([&] { return makeSchedule(*source_, words, schedule->source_); });
+std::shared_ptr<Program> Program::instantiate(const Words &words) {
+  auto schedule = std::make_shared<Program>();
+  schedule->remarks_ = work([&](const std::atomic<bool> &stop) {
+    return makeSchedule(*source_, words, stop, schedule->source_);
+  });
   return schedule;
 }
 
 std::vector<Verified> Program::verify(const Words &words) {
   std::vector<Verified> verified;
-  std::atomic<bool> stop{false};
-  auto proofs = std::async(std::launch::async, [&] {
-    std::lock_guard lock(mutex_);
-    return captured([&] { return proveAll(*source_, words, stop, verified); });
-  });
-  constexpr std::chrono::milliseconds kInterval{50};
-  while (true) {
-    {
-      py::gil_scoped_release released;
-      if (proofs.wait_for(kInterval) == std::future_status::ready)
-        break;
-    }
-    if (PyErr_CheckSignals() != 0) {
-      stop = true;
-      py::gil_scoped_release released;
-      proofs.wait();
-      break;
-    }
-  }
-  if (stop)
-    throw py::error_already_set();
-  raiseOrTake(proofs.get());
+  work([&](const std::atomic<bool> &stop) { return proveAll(*source_, words, stop, verified); });
   return verified;
 }
 
 Simulated Program::simulate(const Words &words) {
   Simulated simulated;
-  work([&] { return simulateOne(*source_, words, simulated); });
+  work(
+      [&](const std::atomic<bool> &stop) { return simulateOne(*source_, words, stop, simulated); });
   return simulated;
 }
 
 py::bytes Program::library(const Words &words) {
   std::vector<std::byte> bytes;
-  work([&] { return encode(*source_, words, bytes); });
+  work([&](const std::atomic<bool> &) { return encode(*source_, words, bytes); });
   return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
 }
 
 std::string Program::text() {
   std::string text;
-  work([&] {
+  work([&](const std::atomic<bool> &) {
     std::vector<Source::Target> targets = source_->choose({});
     text = printText(*targets.front().schedule);
     return Outcome();
@@ -324,7 +275,7 @@ std::string Program::text() {
 
 Shape Program::shape() {
   Shape shape;
-  work([&] {
+  work([&](const std::atomic<bool> &) {
     std::vector<Source::Target> targets = source_->choose({});
     const Schedule &schedule = *targets.front().schedule;
     const SizeClass &sizes = schedule.sizeClass;

@@ -1,17 +1,14 @@
 /// Collectives and schedules that were read, and what the commands make of them.
 #pragma once
 
-#include "python/native/Errors.h"
+#include "python/native/Work.h"
 
 #include "tools/input/SingleSchedule.h"
 
-#include <mutex>
 #include <string>
 #include <vector>
 
 namespace colldsl::python {
-
-using Words = std::vector<std::string>;
 
 /// A parameter of a collective.
 struct Parameter {
@@ -27,6 +24,7 @@ struct Parameter {
 
 /// A proof that failed.
 struct Counterexample {
+  size_t task = 0; ///< among those of the collective
   uint32_t ranks = 0;
   uint64_t bytes = 0;
   bool inPlace = false;
@@ -61,21 +59,21 @@ struct Shape {
 };
 
 /// What files and names stand for. All methods take the words of a command line, and what a command
-/// prints on the standard error becomes the text of an exception; the work is done without the GIL.
-/// Any thread may call any method.
+/// prints on the standard error becomes the text of an exception. The work is done without the GIL,
+/// and Ctrl-C ends it. Any thread may call any method.
 class Program {
 public:
   /// Files, or names of collectives of the standard library.
-  static std::unique_ptr<Program> read(const Words &operands, const Words &words);
-  static std::unique_ptr<Program> ofText(const std::string &name, const std::string &text,
+  static std::shared_ptr<Program> read(const Words &operands, const Words &words);
+  static std::shared_ptr<Program> ofText(const std::string &name, const std::string &text,
                                          const Words &words);
 
   std::vector<std::string> collectives();
   std::vector<Parameter> parameters(const std::string &collective);
 
   /// As `colldsl opt`.
-  std::unique_ptr<Program> instantiate(const Words &words);
-  /// As `colldsl verify`: one per collective. Ctrl-C ends it before the next proof.
+  std::shared_ptr<Program> instantiate(const Words &words);
+  /// As `colldsl verify`: one per collective.
   std::vector<Verified> verify(const Words &words);
   /// As `colldsl sim`.
   Simulated simulate(const Words &words);
@@ -88,12 +86,14 @@ public:
 
   const std::string &remarks() const { return remarks_; }
 
+  // For work() with several programs
+  std::timed_mutex &mutex() { return mutex_; }
+  tools::Source &source() { return *source_; }
+
 private:
-  /// Runs the body with the source for itself, and raises what it printed if it failed; else
-  /// returns what it printed.
   template <typename Body> std::string work(Body body);
 
-  std::mutex mutex_;
+  std::timed_mutex mutex_;
   std::unique_ptr<tools::Source> source_;
   std::string remarks_; ///< warnings of the compiler, rules that chose
 };

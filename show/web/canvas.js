@@ -20,6 +20,8 @@ class Surface {
       this.colors[name] = hex;
       this.rgb[name] = [1, 3, 5].map(at => parseInt(hex.slice(at, at + 2), 16));
     }
+    this.theme = Object.values(this.colors).join();
+    this.shades = makeShades(this.rgb);
   }
 
   resize() {

@@ -1,6 +1,11 @@
 // Counterexamples: the ops that a failed proof names, with what leads to them, as lines of ranks.
 
 const FAILURE_NODE = 190, FAILURE_COLUMN = 240, FAILURE_ROW = 92;
+// As FailureGraph::Way of the program.
+const FAILURE_WAYS = [
+  { color: "arrow", dash: [], width: 1.5 }, { color: "arrow", dash: [4, 3], width: 1.5 }, { color: "receive", dash: [], width: 1.5 },
+  { color: "bad", dash: [], width: 3 }, { color: "bad", dash: [6, 5], width: 2.5, isMissing: true },
+];
 
 class FailureView extends PlaneView {
   constructor(app) {
@@ -16,29 +21,13 @@ class FailureView extends PlaneView {
     this.isFitted = false;
   }
 
-  /// Named ops and, around each, those that it requires and its message's other end; a row per rank, in
-  /// the order of the rank's ops.
+  /// Where the program placed the ops: rows of ranks; of a race, columns in the order of happens-before.
   place() {
-    const s = this.schedule, shown = new Map();
-    this.steps = this.failure.steps.filter(step => step.op >= 0 && s?.hasOps).map(step => ({ ...step, at: s.first[step.rank] + step.op }));
-    for (const step of this.steps)
-      shown.set(step.at, true);
-    for (const step of this.steps) {
-      for (const dep of s.depsOf(step.at).slice(-3))
-        shown.has(dep.op) || shown.set(dep.op, false);
-      const partner = s.partner[step.at];
-      if (partner !== NONE && !shown.has(partner))
-        shown.set(partner, false);
-    }
-    const ops = [...shown.keys()].sort((a, b) => a - b);
-    this.rows = [...new Set(ops.map(op => s.rank[op]))];
-    const columns = new Map();
-    this.nodes = ops.map(op => {
-      const row = this.rows.indexOf(s.rank[op]), column = columns.get(row) || 0;
-      columns.set(row, column + 1);
-      return { op, isNamed: shown.get(op), x: column * FAILURE_COLUMN, y: row * FAILURE_ROW };
-    });
-    this.at = new Map(this.nodes.map(node => [node.op, node]));
+    const s = this.schedule, { graph } = this.failure;
+    this.steps = this.failure.steps.filter(step => step.op >= 0 && s.hasOps).map(step => ({ ...step, at: s.first[step.rank] + step.op }));
+    this.lanes = graph.lanes;
+    this.nodes = graph.nodes.map(node => ({ ...node, x: node.column * FAILURE_COLUMN, y: node.row * FAILURE_ROW }));
+    this.edges = graph.edges.map(([from, to, way]) => ({ a: this.nodes[from], b: this.nodes[to], ...FAILURE_WAYS[way] }));
   }
 
   /// Of a failure that names no ops: what ranks hold in the end, and the way of the wrong bytes.
@@ -67,50 +56,49 @@ class FailureView extends PlaneView {
       return this.surface.text("This failure names no ops; the panel has what the verifier says.", 30, 40, "muted", { most: this.surface.width - 60 });
     const { plane, schedule: s } = this;
     this.surface.font(Math.max(9, 12 * plane.scale));
-    this.rows.forEach((rank, row) => this.surface.text(`rank ${rank}`, plane.x(-80), plane.y(row * FAILURE_ROW + 22), "muted"));
-    for (const node of this.nodes) {
-      for (const dep of s.depsOf(node.op))
-        this.at.has(dep.op) && this.edge(node.op, dep.op, "arrow", dep.isStart ? [4, 3] : []);
-      if (activityOf(s.kind[node.op]) === RECEIVE && this.at.has(s.partner[node.op]))
-        this.edge(s.partner[node.op], node.op, "receive", [], false);
-    }
-    if (this.failure.proof === "deadlock")
-      this.steps.forEach((step, i) => this.edge(step.at, this.steps[(i + 1) % this.steps.length].at, "bad", [], true, 3));
-    if (this.failure.proof === "races" && this.steps.length >= 2)
-      this.missingPath(this.steps[0].at, this.steps[1].at);
-    this.nodes.forEach(node => this.drawNode(node));
+    for (const lane of this.lanes)
+      this.surface.text(`rank ${lane.rank}`, plane.x(-80), plane.y(lane.firstRow * FAILURE_ROW + 22), "muted");
+    for (const edge of this.edges)
+      this.drawEdge(edge);
+    for (const node of this.nodes)
+      this.drawNode(node);
   }
 
-  /// From one op to another: what waits points to what it waits for.
-  edge(from, to, color, dash = [], bends = true, width = 1.5) {
-    const a = this.at.get(from), b = this.at.get(to), { plane } = this;
-    if (!a || !b || a === b)
-      return;
-    const right = b.x > a.x, sameRow = a.y === b.y;
-    const x1 = plane.x(a.x + (sameRow ? (right ? FAILURE_NODE : 0) : FAILURE_NODE / 2)), x2 = plane.x(b.x + (sameRow ? (right ? 0 : FAILURE_NODE) : FAILURE_NODE / 2));
-    const down = b.y > a.y, shift = width > 2 ? 14 : 0;
-    const y1 = plane.y(a.y + (sameRow ? 22 : down ? 44 : 0)), y2 = plane.y(b.y + (sameRow ? 22 : down ? 0 : 44));
-    this.surface.arrow(x1 + shift, y1, x2 + shift, y2, color, width, { dash, bend: sameRow && bends ? 18 : 0, size: 5 + width });
+  drawEdge({ a, b, color, dash, width, isMissing }) {
+    const { plane } = this, right = b.x > a.x, down = b.y > a.y;
+    const x = (node, share) => plane.x(node.x + FAILURE_NODE * share), y = (node, share) => plane.y(node.y + 44 * share);
+    const arrow = (x1, y1, x2, y2, bend = 0) => this.surface.arrow(x1, y1, x2, y2, color, width, { dash, bend, size: 5 + width });
+    if (isMissing)
+      return this.drawMissing(right ? a : b, right ? b : a, x, y);
+    if (a.y === b.y && Math.abs(a.x - b.x) > FAILURE_COLUMN)
+      return arrow(x(a, 0.5), y(a, 0), x(b, 0.5), y(b, 0), right ? -60 : 60);
+    if (a.x !== b.x)
+      return arrow(x(a, right ? 1 : 0), y(a, 0.5), x(b, right ? 0 : 1), y(b, 0.5));
+    if (Math.abs(a.y - b.y) > FAILURE_ROW)
+      return arrow(x(a, 1), y(a, 0.5), x(b, 1), y(b, 0.5), down ? -50 : 50);
+    arrow(x(a, 0.5), y(a, down ? 1 : 0), x(b, 0.5), y(b, down ? 0 : 1));
   }
 
-  missingPath(a, b) {
-    this.edge(a, b, "bad", [6, 5], true, 2.5);
-    const from = this.at.get(a), to = this.at.get(b), { plane } = this;
-    if (!from || !to)
-      return;
-    this.surface.text("no path: nothing orders these two", (plane.x(from.x) + plane.x(to.x + FAILURE_NODE)) / 2, plane.y(Math.min(from.y, to.y)) - 12, "bad", { align: "center" });
+  /// Along the left op's row, where nothing stands right of it, then to the other one.
+  drawMissing(left, right, x, y) {
+    const s = this.surface, down = right.y > left.y, isStraight = left.x === right.x;
+    const middle = x(right, 0.5), y1 = y(left, isStraight ? (down ? 1 : 0) : 0.5), y2 = y(right, down ? 0 : 1);
+    if (!isStraight)
+      s.line(x(left, 1), y1, middle, y1, "bad", 2.5, [6, 5]);
+    s.line(middle, y1, middle, y2, "bad", 2.5, [6, 5]);
+    s.text("no path: nothing orders these two", isStraight ? middle + 8 : x(left, 1) + 12, isStraight ? (y1 + y2) / 2 : y1 - 12, "bad");
   }
 
   drawNode(node) {
     const s = this.surface, { plane, schedule } = this, x = plane.x(node.x), y = plane.y(node.y);
     const w = FAILURE_NODE * plane.scale, h = 44 * plane.scale;
     s.rect(x, y, w, h, "panel");
-    s.frame(x, y, w, h, node.isNamed ? "bad" : "line", node.isNamed ? 2 : 1);
+    s.frame(x, y, w, h, node.isNamed ? "bad" : ["line", "send", "local", "muted"][node.cones], node.isNamed ? 2 : node.cones ? 1.6 : 1);
     s.font(Math.max(9, 12 * plane.scale), node.isNamed ? "600" : "");
-    s.text(`${schedule.numberInRank(node.op)}: ${schedule.nameOf(node.op)}`, x + 8, y + h * 0.32, "text", { most: w - 12 });
+    s.text(`${schedule.numberInRank(node.op)}: ${schedule.nameOf(node.op)}`, x + 8, y + h * (h > 28 ? 0.32 : 0.5), "text", { most: w - 12 });
     s.font(Math.max(9, 11 * plane.scale));
     const place = schedule.placeOf(node.op);
-    s.text(place.text || (place.line ? `line ${place.line}` : ""), x + 8, y + h * 0.7, "muted", { most: w - 12 });
+    h > 28 && s.text(place.text || (place.line ? `line ${place.line}` : ""), x + 8, y + h * 0.7, "muted", { most: w - 12 });
     s.font();
   }
 
@@ -170,12 +158,15 @@ class FailureView extends PlaneView {
     } }, failures.map((f, i) => make("option", { value: i, selected: i === this.index }, `${i + 1}: ${f.proof}: ${f.message.slice(0, 80)}`))))];
   }
 
-  state() { return { proof: this.failure.proof, steps: this.steps.length, marked: this.bytes?.chosen?.rank ?? null, nodes: this.nodes.length, failures: this.app.doc.failures.length }; }
+  state() { return { proof: this.failure.proof, steps: this.steps.length, cones: [1, 2, 3].map(cone => this.nodes.filter(node => node.cones === cone).length), marked: this.bytes?.chosen?.rank ?? null, nodes: this.nodes.length, failures: this.app.doc.failures.length }; }
 }
 
 function failureLegend(view) {
   if (view.bytes)
     return view.bytes.legend();
-  const red = { deadlock: "waits for, all around the cycle", races: "the order that is missing" }[view.failure.proof];
-  return [swatch("page", "named by the failure", "bad"), red ? swatch("bad", red) : null, swatch("arrow", "requires"), swatch("receive", "message")].filter(Boolean);
+  const { graph, proof } = view.failure, more = side => graph.leftOut[side] ? `, and ${countText(graph.leftOut[side])} more` : "";
+  const cones = graph.isRace ? [swatch("page", `before the first op${more(0)}`, "send"), swatch("page", `before the second${more(1)}`, "local"),
+                                swatch("page", "before both", "muted"), swatch("bad", "the order that is missing")] : [];
+  return [swatch("page", "named by the failure", "bad"), ...cones, proof === "deadlock" ? swatch("bad", "waits for, all around the cycle") : null,
+          swatch("arrow", graph.isRace ? "comes before" : "requires"), swatch("receive", "message")].filter(Boolean);
 }

@@ -84,13 +84,24 @@ class App {
 
   paint() {
     if (!this.current.paint)
-      return byId("legend").replaceChildren(...(this.view.legend?.(this.current) || []));
+      return this.showLegend();
     const begin = performance.now();
     this.current.paint();
     this.paintMs = performance.now() - begin;
     ++this.frames;
-    byId("canvas").setAttribute("aria-label", `${this.view.title} of ${this.doc.title}`);
-    byId("legend").replaceChildren(...(this.view.legend?.(this.current) || []));
+    const label = `${this.view.title} of ${this.doc.title}`;
+    if (byId("canvas").getAttribute("aria-label") !== label)
+      byId("canvas").setAttribute("aria-label", label);
+    this.showLegend();
+  }
+
+  /// Only if it has changed: the page is laid out anew then.
+  showLegend() {
+    const parts = this.view.legend?.(this.current) || [], text = parts.map(part => part.outerHTML).join("");
+    if (text === this.legendText)
+      return;
+    this.legendText = text;
+    byId("legend").replaceChildren(...parts);
   }
 
   select(run, op) {

@@ -13,6 +13,7 @@ class SpaceTime {
     this.isOverlaid = this.canOverlay() && runs.some(run => run.kind === "measured");
     this.showsPath = true;
     this.arrows = { drawn: 0, inView: 0 };
+    this.rasters = new Map(); // of panels, by their first run
     for (const run of runs) {
       run.grid ? sumGrid(run.grid) : layLanes(run);
       run.summary = run.grid || summarize(run);
@@ -102,44 +103,71 @@ class SpaceTime {
     this.surface.font();
   }
 
-  /// One line of pixels per run and row of pixels, from the ranks that lie there.
+  /// One line of pixels per run and row of pixels. Pixels stand at multiples of their length in time: a
+  /// picture that moved in time alone is the one before, shifted, and a strip.
   paintPixels(panel) {
-    const { ratio, rgb } = this.surface;
+    const { ratio } = this.surface;
     const width = Math.floor(this.plotWidth * ratio), height = Math.max(1, Math.floor(panel.height * ratio));
-    const image = this.surface.context.createImageData(width, height);
-    const pixels = new Uint32Array(image.data.buffer);
-    const shares = new Float32Array(3 * width);
-    const perPixel = this.ranks.length / height;
+    const raster = this.rasterOf(panel, width, height);
+    const first = Math.round(this.time.from / raster.nsPerPixel), shift = first - raster.first;
+    raster.first = first;
+    if (Math.abs(shift) < width) {
+      raster.pixels.copyWithin(Math.max(0, -shift), Math.max(0, shift));
+      this.fillPixels(panel, raster, shift > 0 ? width - shift : 0, Math.abs(shift));
+    } else {
+      this.fillPixels(panel, raster, 0, width);
+    }
+    this.surface.context.putImageData(raster.image, Math.round(LEFT * ratio), Math.round(panel.top * ratio));
+  }
+
+  /// Of the picture before, if it had these ranks and colours, and pixels as long.
+  rasterOf(panel, width, height) {
+    const { ranks, surface } = this, nsPerPixel = this.time.length / width, [run] = panel.runs;
+    const key = [width, height, ranks.from, ranks.to, panel.runs.length, surface.theme].join();
+    const old = this.rasters.get(run);
+    if (old?.key === key && Math.abs(old.nsPerPixel / nsPerPixel - 1) < 1e-9)
+      return old;
+    const image = old?.image.width === width && old.image.height === height ? old.image : surface.context.createImageData(width, height);
+    const raster = { key, image, pixels: new Uint32Array(image.data.buffer), nsPerPixel, first: -Infinity };
+    this.rasters.set(run, raster);
+    return raster;
+  }
+
+  /// `count` columns of pixels. Each rank is in one row of pixels, or in several.
+  fillPixels(panel, raster, begin, count) {
+    const { pixels, image: { width, height }, nsPerPixel } = raster;
+    const shares = new Float32Array(3 * count), perPixel = this.ranks.length / height;
     let last = "";
-    for (let y = 0; y < height; ++y) {
-      const from = this.ranks.from + y * perPixel;
-      const part = this.rowHeight(panel) >= LEAST_ROW ? Math.floor(from % 1 * panel.runs.length) : y % panel.runs.length;
+    for (let y = 0; y < height && count > 0; ++y) {
+      const rank = this.ranks.from + y * perPixel;
+      const part = this.rowHeight(panel) >= LEAST_ROW ? Math.floor(rank % 1 * panel.runs.length) : y % panel.runs.length;
       const run = panel.runs[part];
-      const a = Math.floor(from), b = Math.max(a, Math.ceil(from + perPixel) - 1);
-      const line = pixels.subarray(width * y, width * (y + 1));
+      let a = Math.ceil(rank), b = Math.min(Math.ceil(rank + perPixel), run.schedule.ranks) - 1;
+      if (b < a)
+        a = b = Math.min(Math.floor(rank), run.schedule.ranks - 1);
+      const line = pixels.subarray(width * y + begin, width * y + begin + count);
       const key = `${part} ${a} ${b}`;
       if (key === last) {
-        line.set(pixels.subarray(width * (y - 1), width * y));
+        line.set(pixels.subarray(width * (y - 1) + begin, width * (y - 1) + begin + count));
         continue;
       }
       last = key;
       shares.fill(0);
-      this.addLine(run, a, Math.min(b, run.schedule.ranks - 1), width, shares);
-      colorLine(shares, width, rgb, line);
+      this.addLine(run, a, b, raster.first + begin, nsPerPixel, count, shares);
+      colorLine(shares, count, this.surface.shades, line);
     }
-    this.surface.context.putImageData(image, Math.round(LEFT * ratio), Math.round(panel.top * ratio));
   }
 
-  addLine(run, firstRank, lastRank, width, shares) {
-    const grid = run.grid || (run.summary && this.time.length / width >= run.summary.nsPerColumn ? run.summary : undefined);
+  addLine(run, firstRank, lastRank, offset, nsPerPixel, width, shares) {
+    const grid = run.grid || (run.summary && nsPerPixel >= run.summary.nsPerColumn ? run.summary : undefined);
     if (!grid) {
       for (let r = firstRank; r <= lastRank; ++r)
-        addShares(run, r, this.time.from, this.time.to, width, shares, 1 / (lastRank - firstRank + 1));
+        addShares(run, r, offset, nsPerPixel, width, shares, 1 / (lastRank - firstRank + 1));
       return;
     }
     const a = Math.floor(firstRank / grid.ranksPerRow), b = Math.floor(lastRank / grid.ranksPerRow);
     for (let row = a; row <= b; ++row)
-      addGridShares(grid, row, this.time.from, this.time.to, width, shares, 1 / (b - a + 1));
+      addGridShares(grid, row, offset, nsPerPixel, width, shares, 1 / (b - a + 1));
   }
 
   paintBars(panel, from, to) {

@@ -60,28 +60,30 @@ function countInView(run, firstRank, lastRank, from, to) {
 }
 
 /// Adds to `shares` (three lines of `width` numbers: send, receive, local) which share of each pixel
-/// the ops of one rank fill.
-function addShares(run, rank, from, to, width, shares, weight) {
+/// the ops of one rank fill. Pixel i is at the time (offset + i) * nsPerPixel: where it lies among
+/// others changes nothing.
+function addShares(run, rank, offset, nsPerPixel, width, shares, weight) {
   const { begin, took, order, schedule } = run;
   const { kind } = schedule;
-  const scale = width / (to - from), end = schedule.first[rank + 1];
-  for (let i = firstInView(run, rank, from); i < end; ++i) {
+  const scale = 1 / nsPerPixel, end = schedule.first[rank + 1];
+  for (let i = firstInView(run, rank, offset * nsPerPixel); i < end; ++i) {
     const op = order[i];
-    if (begin[op] > to)
+    const left = begin[op] * scale - offset, right = (begin[op] + took[op]) * scale - offset;
+    if (left >= width)
       return;
-    const left = (begin[op] - from) * scale, right = left + took[op] * scale;
     if (right < 0)
       continue;
     const base = activityOf(kind[op]) * width;
-    const a = left < 0 ? 0 : left | 0, b = right >= width ? width - 1 : right | 0;
-    if (a === b) {
+    const a = left < 0 ? 0 : left | 0, b = right >= width ? width : right | 0;
+    if (left >= 0 && a === b) {
       shares[base + a] += Math.max(right - left, 0.1) * weight;
       continue;
     }
-    shares[base + a] += (left < 0 ? 1 : a + 1 - left) * weight;
+    shares[base + a] += (left >= 0 ? a + 1 - left : b > 0 ? 1 : right) * weight;
     for (let x = a + 1; x < b; ++x)
       shares[base + x] += weight;
-    shares[base + b] += (right >= width ? 1 : right - b) * weight;
+    if (b > a && b < width)
+      shares[base + b] += (right - b) * weight;
   }
 }
 
@@ -99,7 +101,7 @@ function summarize(run) {
   const line = new Float32Array(3 * columns);
   for (let r = 0; r < ranks; ++r) {
     line.fill(0);
-    addShares(run, r, 0, end, columns, line, 255);
+    addShares(run, r, 0, grid.nsPerColumn, columns, line, 255);
     for (let activity = 0; activity < 3; ++activity)
       grid.shares[activity].set(line.subarray(activity * columns, (activity + 1) * columns), r * columns);
   }
@@ -120,11 +122,11 @@ function sumGrid(grid) {
 }
 
 /// The same of a grid: rows of ranks, columns of time.
-function addGridShares(grid, row, from, to, width, shares, weight) {
-  const perPixel = (to - from) / width / grid.nsPerColumn, begin = row * (grid.columns + 1), last = grid.columns;
+function addGridShares(grid, row, offset, nsPerPixel, width, shares, weight) {
+  const perPixel = nsPerPixel / grid.nsPerColumn, begin = row * (grid.columns + 1), last = grid.columns;
   const [sends, receives, locals] = grid.sums;
-  let at = from / grid.nsPerColumn;
   for (let x = 0; x < width; ++x) {
+    const at = (offset + x) * perPixel;
     let a = at | 0, b = at + perPixel + 0.999999 | 0;
     a = a < last ? a : last - 1;
     b = b > last ? last : b > a ? b : a + 1;
@@ -132,23 +134,32 @@ function addGridShares(grid, row, from, to, width, shares, weight) {
     shares[x] += (sends[begin + b] - sends[begin + a]) * scale;
     shares[width + x] += (receives[begin + b] - receives[begin + a]) * scale;
     shares[2 * width + x] += (locals[begin + b] - locals[begin + a]) * scale;
-    at += perPixel;
   }
 }
 
-/// Fills a line of pixels (words, little endian: red in the lowest byte) with what `shares` amount to.
-function colorLine(shares, width, rgb, pixels) {
+const SHADE_BITS = 5, MOST_SHADE = 31;
+
+/// The colour (a word, little endian: red in the lowest byte) of each mixture of sends, receives and
+/// local ops, each in 31sts.
+function makeShades(rgb) {
   const [p0, p1, p2] = rgb.page, [s0, s1, s2] = rgb.send, [r0, r1, r2] = rgb.receive, [l0, l1, l2] = rgb.local;
-  const empty = 0xff000000 | p2 << 16 | p1 << 8 | p0;
-  for (let x = 0; x < width; ++x) {
-    const s = shares[x], r = shares[width + x], l = shares[2 * width + x], sum = s + r + l;
-    if (sum <= 0) {
-      pixels[x] = empty;
-      continue;
-    }
+  const shades = new Uint32Array(1 << 3 * SHADE_BITS);
+  shades[0] = 0xff000000 | p2 << 16 | p1 << 8 | p0;
+  for (let i = 1; i < shades.length; ++i) {
+    const s = (i >> 2 * SHADE_BITS) / MOST_SHADE, r = (i >> SHADE_BITS & MOST_SHADE) / MOST_SHADE, l = (i & MOST_SHADE) / MOST_SHADE, sum = s + r + l;
     // A little is seen as something, all of it as all.
     const full = sum > 1 ? 1 : sum < 0.25 ? 0.25 : sum, unit = full / sum, rest = 1 - full;
-    pixels[x] = 0xff000000 | p2 * rest + (s2 * s + r2 * r + l2 * l) * unit << 16 |
+    shades[i] = 0xff000000 | p2 * rest + (s2 * s + r2 * r + l2 * l) * unit << 16 |
                 p1 * rest + (s1 * s + r1 * r + l1 * l) * unit << 8 | p0 * rest + (s0 * s + r0 * r + l0 * l) * unit;
+  }
+  return shades;
+}
+
+/// Fills a line of pixels with what `shares` amount to. Shares are rounded up, so that none vanishes.
+function colorLine(shares, width, shades, pixels) {
+  const up = 0.9999;
+  for (let x = 0; x < width; ++x) {
+    const s = shares[x] * MOST_SHADE + up | 0, r = shares[width + x] * MOST_SHADE + up | 0, l = shares[2 * width + x] * MOST_SHADE + up | 0;
+    pixels[x] = shades[(s < MOST_SHADE ? s : MOST_SHADE) << 2 * SHADE_BITS | (r < MOST_SHADE ? r : MOST_SHADE) << SHADE_BITS | (l < MOST_SHADE ? l : MOST_SHADE)];
   }
 }

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <csignal>
+#include <cstring>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -74,6 +76,30 @@ TEST(ApiFork, blamesTheRankThatFailedNotThoseThatWaitForIt) {
     return 0;
   };
   EXPECT_EQ(forkFails(3, body, 20, COLLDSL_ERROR_RANK), "rank 1 returned 5");
+}
+
+/// Whether the rank of this process is to end its waits.
+bool isInterrupted = false;
+
+// The other rank comes too late, and is not kept waiting.
+TEST(ApiFork, anInterruptedCommitFailsOnAllRanks) {
+  colldsl_options options = COLLDSL_OPTIONS_INIT;
+  options.interrupted = [](void *) { return isInterrupted ? 1 : 0; };
+  colldsl_context *context = nullptr;
+  ASSERT_EQ(colldsl_context_create(&options, &context), COLLDSL_OK);
+  auto body = [](colldsl_comm *comm, void *) {
+    isInterrupted = colldsl_comm_rank(comm) == 0;
+    if (!isInterrupted)
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    colldsl_plan *barrier = nullptr;
+    if (colldsl_plan_create(comm, nullptr, "barrier", &barrier))
+      return 1;
+    if (colldsl_plan_commit(barrier) != COLLDSL_ERROR_PLAN)
+      return 2;
+    return std::strstr(colldsl_last_error(), "rank 0 was interrupted") ? 0 : 3;
+  };
+  EXPECT_EQ(colldsl_fork(context, 2, body, nullptr, 20), COLLDSL_OK) << colldsl_last_error();
+  colldsl_context_destroy(context);
 }
 
 TEST(ApiFork, timeoutsMayBeInfinite) {

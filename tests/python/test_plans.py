@@ -339,6 +339,73 @@ def test_graph(ranks):
     assert ranks.run(body)[1] == [0, 12]
 
 
+def test_keys_of_a_graph(ranks):
+    """Two edges lead to the right; the receiver has them the other way round."""
+
+    def body(comm):
+        right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+        graph = comm.graph([right, right], [left, left], destination_keys=[7, 9], source_keys=[9, 7])
+        x = np.array([comm.rank, comm.rank + 10], dtype=np.int32)
+        y = np.zeros(2, dtype=np.int32)
+        comm.plan("neighbor_alltoall", x, y, count=1, g=graph).run(20)
+        return y.tolist()
+
+    assert ranks.run(body)[1] == [10, 0]
+
+
+def test_keys_that_do_not_fit():
+    with Communicator.local(1) as ranks:
+        with pytest.raises(colldsl.ArgumentError, match="1 keys of destinations for 2 destinations"):
+            ranks[0].graph([0, 0], [0, 0], destination_keys=[1])
+
+
+def test_blocks_with_displacements(ranks):
+    """Rank r sends r + 1 elements to each rank; blocks are apart, and in other orders, on both sides."""
+
+    def body(comm):
+        p, mine = comm.size, comm.rank + 1
+        x = np.full(p * 10, -1, dtype=np.int32)
+        starts = [10 * (p - 1 - r) for r in range(p)]
+        for r in range(p):
+            x[starts[r] : starts[r] + mine] = 100 * comm.rank + r
+        y = np.full(p * 8, -1, dtype=np.int32)
+        plan = comm.plan("alltoallv_pairwise", x, y, blocks={"x": [mine] * p, "y": [r + 1 for r in range(p)]},
+                         displacements={"x": starts, "y": [8 * r + 1 for r in range(p)]})
+        plan.run(20)
+        first = y.tolist()
+        y[:] = -1
+        plan.set_blocks("y", [r + 1 for r in range(p)]).run(20)  # side by side
+        return first, y.tolist()
+
+    for rank, (apart, beside) in enumerate(ranks.run(body)):
+        expected = [-1] * 32
+        for r in range(4):
+            expected[8 * r + 1 : 8 * r + 2 + r] = [100 * r + rank] * (r + 1)
+        assert apart == expected
+        assert beside == [100 * r + rank for r in range(4) for _ in range(r + 1)] + [-1] * 22
+
+
+def test_neighbors_with_blocks_and_displacements(ranks):
+    def body(comm):
+        right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+        graph = comm.graph([right, left], [left, right])
+        x = np.arange(8, dtype=np.int32) + 10 * comm.rank
+        y = np.full(8, -1, dtype=np.int32)
+        comm.plan("neighbor_alltoallv", x, y, g=graph, blocks={"send": [1, 2], "recv": [1, 2]},
+                  displacements={"send": [5, 1], "recv": [3, 6]}).run(20)
+        return y.tolist()
+
+    assert ranks.run(body)[1] == [-1, -1, -1, 5, -1, -1, 21, 22]
+
+
+def test_displacements_that_do_not_fit():
+    with Communicator.local(1) as ranks:
+        with pytest.raises(colldsl.ArgumentError, match="displacements of 'x' without the lengths"):
+            ranks[0].plan("alltoallv_pairwise", ALONE, ALONE, displacements={"x": [0]})
+        with pytest.raises(colldsl.ArgumentError, match="buffer 'x': 2 displacements for 1 blocks"):
+            ranks[0].plan("alltoallv_pairwise", ALONE, ALONE, blocks={"x": [1]}, displacements={"x": [0, 1]})
+
+
 def test_launched_alone():
     with Communicator.launched() as comm:
         assert (comm.rank, comm.size) == (0, 1)
@@ -371,4 +438,45 @@ except KeyboardInterrupt:
     time.sleep(0.3)
     child.send_signal(signal.SIGINT)
     assert child.communicate(timeout=60)[0] == "interrupted\n"
+    assert child.returncode == 0
+
+
+@pytest.mark.parametrize("how", ["alone", "ranks", "task"])
+def test_ctrl_c_while_committing(how):
+    """The other rank never commits. The commit would wait for 60 s."""
+    body = """
+import asyncio, sys, threading, colldsl
+ranks = colldsl.Communicator.local(2)
+def commit(comm):
+    if comm.rank == 0:
+        print("ready", flush=True)
+        comm.plan("barrier").commit()
+async def task():
+    print("ready", flush=True)
+    async with ranks[0].plan("barrier"):
+        pass
+try:
+    if sys.argv[1] == "ranks":
+        ranks.run(commit)
+    elif sys.argv[1] == "task":
+        asyncio.run(task())
+    else:
+        commit(ranks[0])
+except KeyboardInterrupt:
+    left = [t.name for t in threading.enumerate() if t is not threading.main_thread()]
+    print("interrupted", left if sys.argv[1] != "task" else [], flush=True)
+try:
+    ranks[1].plan("barrier").commit()
+except (colldsl.StateError, colldsl.CancelledError, colldsl.PlanError) as error:
+    print(type(error).__name__, flush=True)
+"""
+    child = subprocess.Popen([sys.executable, "-c", body, how], stdout=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(0.3)
+    child.send_signal(signal.SIGINT)
+    begin = time.monotonic()
+    printed = child.communicate(timeout=60)[0]
+    assert time.monotonic() - begin < 30  # far less than the commit would wait
+    assert printed in ("interrupted []\nCancelledError\n", "interrupted []\nStateError\n",
+                       "interrupted []\nPlanError\n")
     assert child.returncode == 0

@@ -145,16 +145,28 @@ def test_nothing_is_printed(capfd):
     assert printed.out == "" and printed.err == ""
 
 
-def test_ctrl_c_ends_proofs():
-    body = """
-import colldsl, sys
+@pytest.mark.parametrize("work", [
+    "ring.verify(ranks=range(1, 400))",
+    "ring.verify(ranks=3000, bytes=4000)",  # one proof
+    "ring.simulate(ranks=6000, bytes=4000)",
+    "ring.instantiate(ranks=3000, bytes=4000, passes='default')",
+])
+def test_ctrl_c_ends_work(work):
+    """What would take long ends, with all of its threads; the program can be used again."""
+    body = f"""
+import colldsl, os
+ring = colldsl.load("allreduce_ring")
 print("ready", flush=True)
-colldsl.load("allreduce_ring").verify(ranks=range(1, 400))
+try:
+    {work}
+except KeyboardInterrupt:
+    print("interrupted", len(os.listdir("/proc/self/task")), flush=True)
+print(ring.simulate(ranks=2, bytes=8).messages)
 """
-    child = subprocess.Popen([sys.executable, "-c", body], stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE, text=True)
+    environment = dict(os.environ, OPENBLAS_NUM_THREADS="1")
+    child = subprocess.Popen([sys.executable, "-c", body], stdout=subprocess.PIPE, text=True, env=environment)
     assert child.stdout.readline() == "ready\n"
     with pytest.raises(subprocess.TimeoutExpired):
         child.wait(timeout=1)
     child.send_signal(signal.SIGINT)
-    assert "KeyboardInterrupt" in child.communicate(timeout=60)[1]
+    assert child.communicate(timeout=60)[0] == "interrupted 1\n4\n"

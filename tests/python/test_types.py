@@ -14,6 +14,8 @@ import colldsl
 
 report: colldsl.Report = colldsl.load("a.coll").verify(ranks=range(1, 65))
 times: colldsl.Times = colldsl.load("a").simulate({"L": 1}, ranks=4, bytes=1 << 20)
+picture: colldsl.Picture = colldsl.compare(times, times).show("compare", max_events=10)
+text: str = picture.svg("dag", rank=2) + report.show().html()
 with colldsl.Communicator.local(4) as ranks:
     comm: colldsl.Communicator = ranks[0]
     plan: colldsl.Plan = comm.plan("allreduce", np.zeros(3), np.zeros(3))

@@ -71,18 +71,23 @@ def hex_color(text):
     return bytes.fromhex(text.lstrip("#"))
 
 
+def start_browser(profile):
+    options = webdriver.ChromeOptions()
+    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                 "--window-size=1300,800", f"--user-data-dir={profile}"):
+        options.add_argument(word)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    options.binary_location = shutil.which("chromium")
+    driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
+    driver.set_script_timeout(SECONDS)
+    return driver
+
+
 class Browser(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.mkdtemp()
-        options = webdriver.ChromeOptions()
-        for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                     "--window-size=1300,800", f"--user-data-dir={cls.folder}/profile"):
-            options.add_argument(word)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        options.binary_location = shutil.which("chromium")
-        cls.driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
-        cls.driver.set_script_timeout(SECONDS)
+        cls.driver = start_browser(f"{cls.folder}/profile")
 
     @classmethod
     def tearDownClass(cls):
@@ -233,6 +238,29 @@ class Browser(unittest.TestCase):
         self.assertTrue(state["selected"].startswith("rank 200, op 100"))
         self.assertFalse(state["isRaster"])
 
+    def test_a_picture_that_moved_is_the_one_made_anew(self):
+        """Moving in time keeps most pixels of the picture before."""
+        self.page("show", "allgather_ring", "-n", "256", "--bytes", "1KiB", "-o")
+        differ = self.js("""
+            const v = colldsl.view(), c = v.surface.context, size = [0, 0, v.surface.canvas.width, v.surface.canvas.height];
+            const differences = [];
+            v.time.zoom(0.3);
+            colldsl.paint();
+            for (const share of [0.013, -0.2, 0.37, -0.0001, -0.9]) {
+              const before = c.getImageData(...size).data;
+              v.time.pan(share);
+              colldsl.paint();
+              const moved = c.getImageData(...size).data;
+              v.rasters.clear();
+              colldsl.paint();
+              const anew = c.getImageData(...size).data;
+              differences.push([moved.filter((byte, i) => byte !== anew[i]).length, moved.some((byte, i) => byte !== before[i])]);
+            }
+            return differences;""")
+        self.assertTrue(self.state()["isRaster"])
+        self.assertEqual([d[0] for d in differ], [0] * 5)
+        self.assertTrue(differ[1][1])
+
     def test_sums_of_more_ops_than_the_limit(self):
         self.page("show", "allgather_ring", "-n", "64", "--bytes", "1KiB", "--max-events", "100", "-o")
         self.assertTrue(self.state()["isRaster"])
@@ -313,6 +341,21 @@ class Browser(unittest.TestCase):
         state = self.state()
         self.assertEqual((state["view"], state["proof"]), ("failure", "deadlock"))
         self.assertGreaterEqual(state["steps"], 3)
+        self.assertGreater(self.colors().get(self.theme("bad"), 0), 100)
+
+    def test_a_race_is_drawn_with_what_comes_before_its_ops(self):
+        """Without the edge between two combines of rank 0: each has a cone of its own, of ops of two ranks."""
+        schedule = f"{self.folder}/race.goal"
+        text = subprocess.run([COLLDSL, "opt", "allreduce_recursive_doubling", "-n", "4", "--bytes", "16"],
+                              check=True, capture_output=True, text=True).stdout
+        self.assertIn("l6 requires l4\n", text)
+        with open(schedule, "w", encoding="utf-8") as file:
+            file.write(text.replace("l6 requires l4\n", "", 1))
+        self.page("verify", schedule, "--show", expect=1)
+        state = self.state()
+        self.assertEqual((state["proof"], state["steps"], state["cones"]), ("races", 2, [5, 8, 0]))
+        edges = self.js("return colldsl.view().edges.filter(e => e.isMissing).map(e => [e.a.op, e.b.op])")
+        self.assertEqual(edges, [[3, 6]])
         self.assertGreater(self.colors().get(self.theme("bad"), 0), 100)
 
     def test_a_broken_promise_is_found_in_the_bytes(self):

@@ -406,6 +406,47 @@ TEST(SimulateTest, timesThatCannotBeCounted) {
   EXPECT_NE(failure(schedule).message.find("longer than can be counted"), std::string::npos);
 }
 
+TEST(SimulateTest, bytesCountEachMessageOnce) {
+  Workload workload = pack("allgather_ring", 4, 100); // each rank sends 3 blocks of 400 bytes
+  EXPECT_EQ(workload.messages, 12u);
+  EXPECT_EQ(static_cast<uint64_t>(workload.bytes), 12u * 400);
+}
+
+// The bound on all times counts both ends' work per byte.
+TEST(SimulateTest, timesOfBothEndsAreBounded) {
+  Schedule schedule = goal("num_ranks 2\nrank 0 {\nsend 2000000000b to 1 tag 0\n}\n"
+                           "rank 1 {\nrecv 2000000000b from 0 tag 0\n}\n");
+  SimulateOptions options;
+  options.model = MachineModel::flat();
+  for (LogGop &p : options.model.distances)
+    p.G = p.O = PerByte::fromNs(1);
+  Workload workload = packSchedule(schedule, {}, {}).take();
+  EXPECT_EQ(static_cast<uint64_t>(workload.bytes), 2000000000u);
+  EXPECT_GE(run(std::move(workload), options).makespan, 2000000000u);
+}
+
+TEST(SimulateTest, aWatcherEndsTheRun) {
+  Workload workload = pack("allgather_ring", 512, 1);
+  SimulateOptions options;
+  uint64_t calls = 0;
+  options.watch = [&](uint64_t, uint64_t) { return ++calls < 2; };
+  Result<Outcome> outcome = simulate(workload, options);
+  ASSERT_FALSE(outcome.ok());
+  EXPECT_EQ(outcome.message(), "the simulation was stopped");
+  EXPECT_EQ(calls, 2u);
+}
+
+TEST(SimulateTest, packingEndsWhereItIsStopped) {
+  std::atomic<bool> stop{true};
+  InstantiateRequest request;
+  request.collective = stdlib().program().find("allgather_ring", DeclKind::Collective);
+  request.ranks = 4;
+  request.limits.stop = &stop;
+  Result<Workload> workload = packProgram(stdlib().program(), request, {}, 2);
+  ASSERT_FALSE(workload.ok());
+  EXPECT_EQ(workload.message(), "instantiation was stopped");
+}
+
 TEST(SimulateTest, nothingToDo) {
   EXPECT_EQ(run(pack("barrier_dissemination", 1, 0)).makespan, 0u);
   Schedule empty;

@@ -28,6 +28,24 @@ TEST_F(Races, twoReceivesIntoOverlappingBytes) {
       << b.verdict();
 }
 
+TEST_F(Races, stepsNameWhatTheOpsRequire) {
+  b.copy(0, {in(0)}, {b.blockOf(t, 1)});
+  b.copy(0, {b.blockOf(t, 1)}, {b.blockOf(t, 0)}, {requires_(OpId{1})});
+  EXPECT_TRUE(fails(b.verify(), Proof::Races,
+                    {"writes t[0..8]; of the ops before it, it requires none",
+                     "writes t[0..8]; of the ops before it, it requires 1 alone"}))
+      << b.verdict();
+}
+
+TEST_F(Races, aStoppedProofIsNone) {
+  std::atomic<bool> stop{true};
+  VerifyOptions options;
+  options.stop = &stop;
+  VerifyReport report = b.verify(options);
+  ASSERT_FALSE(report.proved());
+  EXPECT_EQ(report.failures.back().message, "the proof was stopped");
+}
+
 TEST_F(Races, adjacentBytesAreNoRace) {
   for (uint32_t i = 0; i < 2; ++i) {
     b.send(1, {b.elementsOf(x, 0, 4)}, 0);

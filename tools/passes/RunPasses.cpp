@@ -15,17 +15,21 @@ namespace {
 
 class Watcher : public PassObserver {
 public:
-  Watcher(const PassSettings &settings, const std::vector<Sizes> &sizes)
-      : settings_(settings), sizes_(sizes) {}
+  Watcher(const ScheduleOptions &options, const std::vector<Sizes> &sizes)
+      : settings_(options.passes), stop_(options.instantiate.stop), sizes_(sizes) {}
 
   Status ran(std::string_view pass, const DagOutcome &outcome, double seconds) override {
     printRemark(pass, outcome.remark, seconds);
     if (settings_.printAfterAll)
       show("// after " + std::string(pass) + ": " + outcome.remark + "\n" +
            printText(outcome.schedule));
+    if (stop_ && stop_->load(std::memory_order_relaxed))
+      return Status::error("the passes were stopped");
     if (!settings_.verifyEach)
       return {};
-    VerifyReport report = verify(outcome.schedule, sizes_);
+    VerifyOptions options;
+    options.stop = stop_;
+    VerifyReport report = verify(outcome.schedule, sizes_, options);
     return report.proved() ? Status()
                            : Status::error("after " + std::string(pass) + ":\n" +
                                            describe(report, outcome.schedule));
@@ -51,6 +55,7 @@ private:
   }
 
   const PassSettings &settings_;
+  const std::atomic<bool> *stop_; ///< null: nothing stops them
   const std::vector<Sizes> &sizes_;
 };
 
@@ -58,15 +63,18 @@ constexpr const char *kHint = "--no-verify writes it nevertheless";
 
 /// What `before` the passes on schedules was wrong is reported as such; the passes that fill
 /// tuning parameters came first.
-Status prove(const Schedule &made, const Schedule &before, const Pipeline &pipeline,
+Status prove(const Schedule &made, const Schedule &before, const ScheduleOptions &options,
              const std::vector<Sizes> &sizes) {
-  VerifyReport report = verify(made, sizes);
+  VerifyOptions how;
+  how.stop = options.instantiate.stop;
+  VerifyReport report = verify(made, sizes, how);
   if (report.proved())
     return {};
-  VerifyReport old = verify(before, sizes);
+  VerifyReport old = verify(before, sizes, how);
   if (!old.proved())
-    return Status::error((pipeline.has(PassKind::Program) ? "with the values that passes chose:\n"
-                                                          : "before the passes:\n") +
+    return Status::error((options.passes.pipeline.has(PassKind::Program)
+                              ? "with the values that passes chose:\n"
+                              : "before the passes:\n") +
                          describe(old, before) + kHint);
   return Status::error("the passes made what is not proved; " + std::string(kHint) + ":\n" +
                        describe(report, made));
@@ -89,7 +97,7 @@ Status bindTuningParameters(Source &source, const Source::Target &target,
     return {};
   InstantiateRequest request = requestFor(target, options, call, shape);
   std::vector<Sizes> none;
-  Watcher watcher(options.passes, none);
+  Watcher watcher(options, none);
   Result<BindOutcome> outcome =
       pipeline.bind({source.program(), request, options.machine.cost()}, &watcher);
   if (!outcome)
@@ -110,7 +118,7 @@ Result<Schedule> runPasses(Schedule schedule, const ScheduleOptions &options, co
   Result<std::vector<Sizes>> sizes = chooseSizes(schedule, shape.elements, kSizesSeed);
   if (!sizes)
     return sizes.status();
-  Watcher watcher(settings, *sizes);
+  Watcher watcher(options, *sizes);
   Topology flat = Topology::flat(schedule.numRanks());
   const Topology &topology = shape.topology ? *shape.topology : flat;
   DagContext context{topology, *sizes, options.machine.cost()};
@@ -118,7 +126,7 @@ Result<Schedule> runPasses(Schedule schedule, const ScheduleOptions &options, co
     return settings.pipeline.run(std::move(schedule), context, &watcher);
   Result<Schedule> made = settings.pipeline.run(schedule, context, &watcher);
   if (made)
-    if (Status s = prove(*made, schedule, settings.pipeline, *sizes); !s)
+    if (Status s = prove(*made, schedule, options, *sizes); !s)
       return s;
   return made;
 }

@@ -6,9 +6,10 @@
 
 namespace colldsl::tools {
 
-/// Writes `file`. `task` is a proof of the target that the verifier refuses. Schedules that can run
-/// to their end are simulated, too, with the usual model.
-Status writeFailurePage(const std::string &file, const Source &source, const Source::Target &target,
-                        const Proofs &proofs, const ProofTask &task, const ProofRequest &request);
+/// `task` is a proof of the target that the verifier refuses. Schedules that can run to their end
+/// are simulated, too, with the usual model.
+Result<show::Document> failureDocument(const Source &source, const Source::Target &target,
+                                       const Proofs &proofs, const ProofTask &task,
+                                       const ProofRequest &request);
 
 } // namespace colldsl::tools

@@ -152,6 +152,11 @@ Status addSimulated(Document &document, Source &source, const Source::Target &ta
   return Simulated(document, source, target, single).add(model, label);
 }
 
+std::string titleOf(const Document &document) {
+  size_t more = document.schedules.size() - 1;
+  return document.schedules.front().label + (more ? " and " + std::to_string(more) + " more" : "");
+}
+
 ShownSchedule shownSchedule(const Source &source, const Source::Target &target,
                             std::shared_ptr<const Schedule> schedule, std::vector<Sizes> sizes,
                             uint64_t bytes) {

@@ -13,6 +13,9 @@ Status addSimulated(show::Document &document, Source &source, const Source::Targ
                     const SingleOptions &single, const sim::SimulateOptions &model,
                     const std::string &label);
 
+/// Of what it has: the first schedule, and how many more.
+std::string titleOf(const show::Document &document);
+
 /// A schedule with all its ops; no run.
 show::ShownSchedule shownSchedule(const Source &source, const Source::Target &target,
                                   std::shared_ptr<const Schedule> schedule,

@@ -31,6 +31,9 @@ struct Options {
   uint32_t ranksOnMachine = 0;
   /// How long ranks may take to join, and each step of a collective open.
   std::chrono::nanoseconds bootstrapTimeout = std::chrono::seconds(60);
+  /// Called again and again by a thread that waits for other ranks to join, or to open with it:
+  /// true ends the wait, and fails everything on all ranks. Empty: nothing does.
+  std::function<bool()> isInterrupted;
   /// How often a waiting rank looks whether its peers live.
   std::chrono::nanoseconds watchInterval = std::chrono::milliseconds(2);
   /// Called once per rank for what does not work as wished. May be called by any thread

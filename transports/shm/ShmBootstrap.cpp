@@ -40,7 +40,10 @@ template <typename Condition> Status ShmBootstrap::waitFor(Rank rank, Condition 
       return Status::error(fault->kind, fault->reason);
     if (control.left.load(std::memory_order_acquire) != 0 && !condition(control))
       return fail(rank, "has left");
-    if (std::chrono::steady_clock::now() - begin > world_.options().bootstrapTimeout)
+    const Options &options = world_.options();
+    if (options.isInterrupted && options.isInterrupted())
+      return fail(self_, "was interrupted");
+    if (std::chrono::steady_clock::now() - begin > options.bootstrapTimeout)
       return fail(rank, "did not come");
     if (turn < 1000)
       std::this_thread::yield();

@@ -1,0 +1,59 @@
+/// What buffers hold after a round, and whether promises hold in the end: the symbolic run of the
+/// verifier, up to a round.
+#pragma once
+
+#include "show/Document.h"
+
+namespace colldsl::show {
+
+/// Bytes that some rank had at entry, counted from `shift` behind the place where they are now.
+struct Origin {
+  uint32_t rank = 0;
+  uint32_t buffer = 0; ///< root
+  int64_t shift = 0;
+  auto operator<=>(const Origin &) const = default;
+};
+
+/// Bytes [begin, end) of a buffer.
+struct HeldBytes {
+  uint64_t begin = 0, end = 0;
+  std::vector<Origin> origins; ///< combined; ascending; empty: nothing was written
+  bool isNew = false;          ///< written in this round
+};
+
+struct BrokenPromise {
+  uint32_t rank = 0;
+  uint64_t begin = 0, end = 0; ///< of the buffer
+};
+
+class Provenance {
+public:
+  /// Of a schedule that can be traced (whyNotTraced()).
+  explicit Provenance(const ShownSchedule &shown);
+  ~Provenance();
+
+  /// A parameter that is no part of another one.
+  struct Parameter {
+    std::string name;
+    uint32_t buffer = 0;
+    bool isResult = false;
+  };
+  /// Of rank 0, which has all parameters; results first.
+  const std::vector<Parameter> &parameters() const { return parameters_; }
+  uint64_t bytesOf(uint32_t rank, uint32_t buffer) const;
+
+  /// Per rank, after the ops up to a round. An error: so many ops read bytes that hold nothing that
+  /// the verifier's run ends before.
+  Result<std::vector<std::vector<HeldBytes>>> held(uint32_t buffer, uint32_t round);
+  /// Of the end.
+  std::vector<BrokenPromise> broken(uint32_t buffer);
+
+private:
+  class Run;
+
+  const ShownSchedule &shown_;
+  std::unique_ptr<Run> run_;
+  std::vector<Parameter> parameters_;
+};
+
+} // namespace colldsl::show
