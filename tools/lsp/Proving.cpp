@@ -1,9 +1,12 @@
 #include "tools/lsp/Proving.h"
 
+#include "show/Page.h"
+#include "tools/output/WriteFile.h"
 #include "tools/show/FailurePage.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace colldsl::lsp {
 
@@ -133,9 +136,16 @@ Status Proving::writePage(const std::string &file, llvm::StringRef collective,
                           const Verdict &verdict) const {
   std::lock_guard lock(mutex_);
   for (const tools::Source::Target &target : targets_)
-    if (target.name == collective && verdict.refused)
-      return tools::writeFailurePage(file, *source_, target, *proofs_, *verdict.refused,
-                                     options_.request);
+    if (target.name == collective && verdict.refused) {
+      Result<show::Document> document =
+          tools::failureDocument(*source_, target, *proofs_, *verdict.refused, options_.request);
+      if (!document)
+        return document.status();
+      return tools::writeFile(file, [&](llvm::raw_ostream &out) {
+        show::writeHtml(*document, out);
+        return Status();
+      });
+    }
   return Status::error("no schedule of '" + collective.str() +
                        "' was refused, so that there is "
                        "nothing to draw");
