@@ -1,5 +1,7 @@
 #include "protocol/EdgeOffer.h"
 
+#include "protocol/PlanTerms.h"
+
 #include <cstring>
 #include <map>
 
@@ -42,8 +44,9 @@ std::vector<BootstrapData> makeOffers(const OpenRequest &request) {
     offers[edge.peer].receiveHash = hashOf(edge.messages);
   }
   std::vector<BootstrapData> offered;
+  uint64_t termsHash = hashOfTerms(request.terms);
   for (auto &[peer, offer] : offers) {
-    offer.fingerprint = request.fingerprint;
+    offer.termsHash = termsHash;
     offered.push_back({peer, std::vector<std::byte>(sizeof offer)});
     std::memcpy(offered.back().bytes.data(), &offer, sizeof offer);
   }
@@ -66,11 +69,10 @@ Status compareOffers(Rank self, const EdgeOffer &own, Rank peer, const EdgeOffer
                              own.receiveHash);
       !s)
     return s;
-  if (own.fingerprint == theirs.fingerprint)
+  if (own.termsHash == theirs.termsHash)
     return {};
   return Status::error("rank " + std::to_string(index(self)) + " and rank " +
-                       std::to_string(index(peer)) +
-                       " disagree on the type, the size or the values that the plan is made with");
+                       std::to_string(index(peer)) + " disagree on what the plan is");
 }
 
 } // namespace colldsl::protocol
