@@ -15,20 +15,23 @@ uint64_t hashOf(std::span<const MessageId> messages) {
   return hash;
 }
 
-std::string number(uint64_t messages) {
-  return messages == EdgeOffer::kNone ? "none" : std::to_string(messages);
+std::string messagesWord(uint64_t messages) {
+  return messages == EdgeOffer::kNone ? "no message"
+         : messages == 1              ? "1 message"
+                                      : std::to_string(messages) + " messages";
 }
 
 Status compareEdge(Rank from, uint64_t numSends, uint64_t sendHash, Rank to, uint64_t numReceives,
                    uint64_t receiveHash) {
   if (numSends == numReceives && (numSends == EdgeOffer::kNone || sendHash == receiveHash))
     return {};
-  std::string ranks =
-      "rank " + std::to_string(index(from)) + " and rank " + std::to_string(index(to));
+  std::string sender = "rank " + std::to_string(index(from));
+  std::string receiver = "rank " + std::to_string(index(to));
+  std::string ranks = sender + " and " + receiver;
   if (numSends == numReceives)
     return Status::error(ranks + " disagree on which messages go from one to the other");
-  return Status::error(ranks + " disagree: the one sends " + number(numSends) +
-                       " messages, the other expects " + number(numReceives));
+  return Status::error(ranks + " disagree: " + sender + " sends " + messagesWord(numSends) + ", " +
+                       receiver + " expects " + messagesWord(numReceives));
 }
 
 } // namespace

@@ -94,8 +94,8 @@ TEST_P(Agreement, anEdgeHasOneEnd) {
       out = edgeTo(endpoint, 1);
     return endpoint.open({out, {}});
   });
-  EXPECT_EQ(told, Reasons(3, "rank 2 and rank 0 disagree: the one sends 1 messages, the other "
-                             "expects none"));
+  EXPECT_EQ(told, Reasons(3, "rank 2 and rank 0 disagree: rank 2 sends 1 message, rank 0 "
+                             "expects no message"));
 }
 
 TEST_P(Agreement, aRankIsNotReady) {
