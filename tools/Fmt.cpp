@@ -1,6 +1,7 @@
 #include "compiler/Format.h"
 #include "compiler/Parser.h"
 #include "tools/Commands.h"
+#include "tools/explain/Explanations.h"
 #include "tools/input/Messages.h"
 #include "tools/input/ReadInput.h"
 #include "tools/output/WriteFile.h"
@@ -17,7 +18,7 @@ struct Formatted {
 std::optional<Formatted> formatFile(const std::string &operand, const ParseLimits &limits) {
   Result<std::unique_ptr<llvm::MemoryBuffer>> input = readInput(operand);
   if (!input) {
-    printError(input.message());
+    printError(input.status().diagnostic());
     return std::nullopt;
   }
   Formatted result;
@@ -27,6 +28,7 @@ std::optional<Formatted> formatFile(const std::string &operand, const ParseLimit
                                   [&](llvm::StringRef) { return input->get(); });
   };
   ParseResult parsed = parseFile(result.before, 0, limits);
+  addExplanationNote(parsed.errors);
   for (const Diagnostic &error : parsed.errors)
     report(error);
   if (!parsed.ast)
@@ -59,7 +61,7 @@ bool use(const std::string &operand, const Formatted &text, Use how) {
     out << text.after;
     return Status();
   });
-  return status || printError(status.message());
+  return status || printError(status.diagnostic());
 }
 
 } // namespace
@@ -72,6 +74,7 @@ Exit fmtCommand(Arguments arguments) {
       "Formats source text (.coll): indentation, blanks, empty lines. Line breaks and\n"
       "comments stay, and so do columns of blanks before `=`, `{` and comments. The result\n"
       "goes to the standard output; without a FILE, the standard input is read.");
+  options.completeOperands(completionOfFiles({".coll"}));
   options.addFlag("--write", "write each FILE in place, if it changes", write);
   options.addFlag("--check",
                   "print the names of those that would change, and fail if there are any", check);

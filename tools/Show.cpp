@@ -45,16 +45,16 @@ void Settings::addTo(Options &options) {
               [this](llvm::StringRef text) {
                 others.push_back(text.str());
                 return Status();
-              });
+              }) = completionOfSchedules();
   options.addText("--trace", "FILE",
                   "times of a run beside the simulated ones: what `colldsl run --trace` wrote, of\n"
                   "the same schedule",
-                  trace);
+                  trace) = completionOfFiles({".json"});
   options.addFlag("--compare", "the schedule before the --passes beside the one after", compares);
   disturbance.addTo(options);
   options.section("how");
   options.addText("-o", "FILE", "what to write, - for standard output (default: NAME.html, .svg)",
-                  output);
+                  output) = completionOfFiles({".html", ".svg"});
   options.add("--view", "V",
               "where the page opens: space-time (the default), matrix, graph, dag, links (of a\n"
               "--network), provenance, compare",
@@ -64,7 +64,7 @@ void Settings::addTo(Options &options) {
                            ? Status()
                            : Status::error("'" + view + "' is no view; there are " +
                                            llvm::join(llvm::ArrayRef(kViews), ", "));
-              });
+              }) = completionOf(std::vector<llvm::StringRef>(std::begin(kViews), std::end(kViews)));
   options.addFlag(
       "--svg", "write a picture for papers instead: of the view space-time, matrix, graph or dag",
       isSvg);
@@ -118,7 +118,7 @@ public:
 
   bool addTrace() {
     Status status = addMeasured(document_, settings_.trace);
-    return status || printError(status.message());
+    return status || printError(status.diagnostic());
   }
 
   Exit write() {
@@ -134,7 +134,7 @@ public:
       return Status();
     });
     if (!status)
-      return printError(status.message()), Exit::Failure;
+      return printError(status.diagnostic()), Exit::Failure;
     if (file != "-")
       llvm::outs() << file << "\n";
     return Exit::Success;
@@ -167,6 +167,7 @@ Exit showCommand(Arguments arguments) {
                   "network. A FILE is source text (.coll), the text form, GOAL as text or in\n"
                   "binary, an image or a schedule library; a COLLECTIVE is one of the standard\n"
                   "library, or a function such as bcast. docs/show.md describes the page.");
+  options.completeOperands(completionOfSchedules());
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;

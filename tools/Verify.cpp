@@ -31,7 +31,7 @@ void Settings::addTo(Options &options) {
                     shown);
   options.addText("--show", "FILE",
                   "write the first counterexample as a page for a browser, and print its name",
-                  page);
+                  page) = completionOfFiles({".html"});
   options.addFlag("--json", "print one JSON object", json);
 }
 
@@ -82,7 +82,7 @@ std::optional<bool> showFirst(const Summary &summary, const Source &source, cons
     Status status = writeFailurePage(settings.page, source, summary.target, proofs,
                                      summary.tasks[i], settings.proofs.request);
     if (!status)
-      return printError(status.message());
+      return printError(status.diagnostic());
     if (settings.page != "-" && !settings.json)
       llvm::outs() << settings.page << "\n";
     return true;
@@ -138,6 +138,7 @@ Exit verifyCommand(Arguments arguments) {
                   "or shows a counterexample. A FILE is source text (.coll), the text form or\n"
                   "GOAL, an image or a schedule library, `-` standard input; a COLLECTIVE is one\n"
                   "of the standard library, or a function such as bcast: all that its rules name.");
+  options.completeOperands(completionOfSchedules());
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;
