@@ -25,7 +25,8 @@ Status RemoteChannels::connect(const OpenRequest &request) {
   for (Rank peer : peers_)
     ranks_.push_back(endpoint_.group().rankAt(peer));
   addMulticasts();
-  terms_ = request.terms;
+  if (!numbersRuns()) // else the stream is that of several plans
+    terms_ = request.terms;
   for (Rank rank : ranks_)
     if (!terms_.empty() && rank != endpoint_.worker().rank())
       endpoint_.worker().sendTerms(rank, plan_, terms_);

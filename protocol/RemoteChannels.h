@@ -75,7 +75,7 @@ private:
   uint64_t multicastBytes() const;
   network::Multicast &multicast() const { return *endpoint_.worker().carrier().multicast(); }
 
-  std::string terms_;       ///< empty: not compared
+  std::string terms_;       ///< of the stream; empty: not compared
   std::vector<Rank> ranks_; ///< of the peers, as the worker names them
   std::deque<MulticastRequest> multicasts_;
   size_t numActive_ = 0;                                      ///< multicasts that are not over
