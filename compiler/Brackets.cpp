@@ -24,6 +24,7 @@ private:
     char bracket;
     SourceLoc loc;
     uint32_t chain; ///< up to and with the bracket
+    bool isOfLoop;  ///< behind 'for'
   };
 
   void count(const Token &token);
@@ -31,7 +32,7 @@ private:
   void open(char bracket, SourceLoc loc);
   void close(char bracket, SourceLoc loc);
   void endStatement(SourceLoc loc);
-  void reportUnclosed(SourceLoc loc, char found);
+  void reportUnclosed(SourceLoc loc, char found, std::string hint = "");
 
   bool inExpression() const { return !open_.empty() && open_.back().bracket != '{'; }
   uint32_t chainBefore() const { return inExpression() ? open_.back().chain : 0; }
@@ -47,6 +48,7 @@ private:
   const ParseLimits &limits_;
   std::vector<Open> open_;
   uint32_t chain_ = 0;
+  bool isBehindFor_ = false;
   bool failed_ = false;
   std::vector<Diagnostic> errors_;
 };
@@ -62,15 +64,15 @@ void BracketCheck::open(char bracket, SourceLoc loc) {
   if (open_.size() >= limits_.maxNesting)
     fail(loc, formatv("brackets are nested deeper than {0}, the limit (--max-nesting)",
                       limits_.maxNesting));
-  open_.push_back({bracket, loc, chain_});
+  open_.push_back({bracket, loc, chain_, bracket == '(' && isBehindFor_});
   if (bracket == '{')
     chain_ = 0;
 }
 
-void BracketCheck::reportUnclosed(SourceLoc loc, char found) {
+void BracketCheck::reportUnclosed(SourceLoc loc, char found, std::string hint) {
   char bracket = open_.back().bracket;
-  Diagnostic d =
-      Diagnostic::error(loc, formatv("expected '{0}' before '{1}'", closingOf(bracket), found));
+  Diagnostic d = Diagnostic::error(
+      loc, formatv("expected '{0}' before '{1}'", closingOf(bracket), found), std::move(hint));
   d.notes.push_back(Diagnostic::note(open_.back().loc, formatv("'{0}' is opened here", bracket)));
   report(std::move(d));
 }
@@ -92,7 +94,8 @@ void BracketCheck::close(char bracket, SourceLoc loc) {
 /// No bracket but '{' holds a ';', so those that are open here were forgotten.
 void BracketCheck::endStatement(SourceLoc loc) {
   if (inExpression())
-    reportUnclosed(loc, ';');
+    reportUnclosed(loc, ';',
+                   open_.back().isOfLoop ? "a loop is written 'for i in a..b { ... }'" : "");
   while (inExpression())
     open_.pop_back();
   chain_ = 0;
@@ -111,6 +114,7 @@ void BracketCheck::look(const Token &token) {
   count(token);
   if (c == '(' || c == '[' || c == '{')
     open(c, token.loc);
+  isBehindFor_ = token.text == "for";
 }
 
 std::vector<Diagnostic> BracketCheck::run(const std::vector<Token> &tokens) {

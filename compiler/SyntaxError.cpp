@@ -174,6 +174,12 @@ std::string hintFor(const SyntaxError &error) {
     return "numbers are whole";
   if (StringRef ours = ourOperatorFor(error.found); !ours.empty())
     return didYouMean(ours);
+  if (error.found == "#")
+    return "a comment begins with '//', and another file is imported: import \"other.coll\";";
+  if (error.found == "{" && has(error.expected, ";"))
+    return "only 'for' and 'if' have a block";
+  if (error.found == "*" && error.previous == "*")
+    return "a power of two is written 1 << b";
   if (error.previousBegins)
     return didYouMean(keywordFor(error.previous, startersOf(error.construct)));
   return didYouMean(keywordForFound(error));

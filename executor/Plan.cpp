@@ -32,7 +32,7 @@ Plan::Plan(Engine &engine, const RankView &view, const SizeClass &sizeClass)
 
 Result<std::unique_ptr<Plan>> Plan::open(Engine &engine, const RankView &view,
                                          const SizeClass &sizeClass, const Binding &binding,
-                                         uint64_t fingerprint, TransferPolicy policy) {
+                                         std::string_view terms, TransferPolicy policy) {
   std::unique_ptr<Plan> plan(new Plan(engine, view, sizeClass));
   Result<Edges> edges = Edges::of(view);
   if (!edges) { // must not keep the others waiting
@@ -45,7 +45,7 @@ Result<std::unique_ptr<Plan>> Plan::open(Engine &engine, const RankView &view,
     return s && policy == TransferPolicy::Refuse ? plan->checkTransfers() : s;
   };
   Result<std::unique_ptr<Channels>> channels =
-      engine.endpoint().open({plan->edges_.out, plan->edges_.in, fingerprint, bindHere});
+      engine.endpoint().open({plan->edges_.out, plan->edges_.in, terms, bindHere});
   if (!channels)
     return channels.status();
   plan->channels_ = channels.take();
@@ -133,6 +133,10 @@ Status Plan::start(uint32_t polls) {
   if (running())
     return Status::error("the plan is running");
   channels_->start();
+  if (channels_->failed()) { // between runs
+    failHere(channels_->fault());
+    return error_;
+  }
   lineAt_ = 0;
   bool isStraight = !line_.empty() && !observer_;
   if (isStraight && runStraight(polls))

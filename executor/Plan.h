@@ -45,11 +45,11 @@ public:
   /// Collective over all ranks of the engine's transport; waits for all of them, and moves
   /// other plans meanwhile. `view` (the image's bytes) and the
   /// engine outlive the plan.
-  /// If one rank cannot, no rank can. `fingerprint`: a hash of everything else that all ranks must
-  /// have in common. `policy`: alike on all ranks.
+  /// If one rank cannot, no rank can. `terms`: everything else that all ranks must have in common
+  /// (OpenRequest). `policy`: alike on all ranks.
   static Result<std::unique_ptr<Plan>> open(Engine &engine, const RankView &view,
                                             const SizeClass &sizeClass, const Binding &binding,
-                                            uint64_t fingerprint = 0,
+                                            std::string_view terms = {},
                                             TransferPolicy policy = TransferPolicy::Report);
   ~Plan();
   Plan(const Plan &) = delete;

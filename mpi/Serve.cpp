@@ -1,5 +1,6 @@
 #include "mpi/Serve.h"
 
+#include "mpi/CheckCalls.h"
 #include "mpi/Settings.h"
 #include "mpi/Summary.h"
 
@@ -79,6 +80,16 @@ Status skipRun(ServedComm &served, const Call &call, const Status &why) {
   return why;
 }
 
+/// In the checking mode: the ranks call different things.
+bool isRefused(MPI_Comm comm, const Call &call, int &code) {
+  if (!Job::current() || !Settings::all().checksCalls())
+    return false;
+  Status alike = checkAlike(comm, call);
+  if (!alike)
+    code = raise(comm, alike);
+  return !alike.ok();
+}
+
 /// A whole run; false: it is for the MPI below.
 bool run(Job &job, ServedComm &served, const Call &call, Status &outcome) {
   Guard guard(job);
@@ -112,6 +123,8 @@ bool startAgain(MPI_Comm comm, ServedComm &served, CallKind kind, MPI_Request *r
 }
 
 bool serve(MPI_Comm comm, const Call &call, int &code) {
+  if (isRefused(comm, call, code))
+    return true;
   Job *job = Job::current();
   ServedComm *served =
       job && !Settings::all().isOff(call.kind) ? knownOrAdopted(*job, comm, call.kind) : nullptr;
@@ -131,6 +144,10 @@ bool serve(MPI_Comm comm, const Call &call, int &code) {
 }
 
 bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *request, int &code) {
+  if (isPersistent && isRefused(comm, call, code)) {
+    *request = MPI_REQUEST_NULL;
+    return true;
+  }
   Job *job = Job::current();
   ServedComm *served = job && !Settings::all().isOff(call.kind) ? ServedComm::of(comm) : nullptr;
   if (!served || !served->serves(call.kind))

@@ -123,8 +123,9 @@ ServedComm *ServedComm::lookUp(MPI_Comm comm) {
       !(*static_cast<Shared *>(value))->confirm(comm))
     return nullptr;
   ServedComm *served = static_cast<Shared *>(value)->get();
-  // Else each call's buffers are looked at, or its time is taken.
-  if (!Accelerators::arePresent() && !Settings::all().wantsSummary())
+  // Else each call's buffers are looked at, or its time is taken, or ranks compare it.
+  bool isLookedAt = Settings::all().wantsSummary() || Settings::all().checksCalls();
+  if (!Accelerators::arePresent() && !isLookedAt)
     last_ = {comm, served, numDeleted_.load(std::memory_order_relaxed)};
   return served;
 }

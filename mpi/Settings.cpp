@@ -60,6 +60,8 @@ void Settings::read() {
       readFlag(name.c_str(), equals + 1, kVerbose);
     else if (name == "COLLDSL_SUMMARY")
       readFlag(name.c_str(), equals + 1, kSummary);
+    else if (name == "COLLDSL_CHECK")
+      readFlag(name.c_str(), equals + 1, kChecks);
     else if (name == "COLLDSL_PROGRESS_THREAD")
       readFlag(name.c_str(), equals + 1, kProgressThread);
     else if (name == "COLLDSL_LIBRARY")

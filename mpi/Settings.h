@@ -25,6 +25,8 @@ public:
 
   bool isVerbose() const { return flags_ & kVerbose; }
   bool wantsSummary() const { return flags_ & kSummary; }
+  /// Whether ranks compare what they call (CheckCalls.h).
+  bool checksCalls() const { return flags_ & kChecks; }
   bool isOff(CallKind kind) const { return off_ >> static_cast<uint32_t>(kind) & 1; }
   /// Whether messages between nodes go through the MPI though there is a network.
   bool avoidsNetwork() const { return flags_ & kAvoidsNetwork; }
@@ -57,6 +59,7 @@ public:
 private:
   static constexpr uint32_t kVerbose = 1, kSummary = 2, kAvoidsNetwork = 4, kProgressThread = 8;
   static constexpr uint32_t kRequiresProof = 16, kLearns = 32, kLearnsAlways = 64;
+  static constexpr uint32_t kChecks = 128;
   static constexpr uint32_t kAllOff = (1u << kCallKinds) - 1;
   static Settings all_;
 

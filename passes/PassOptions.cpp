@@ -26,7 +26,7 @@ Result<uint64_t> parseBytes(std::string_view text) {
 
 void PassOptions::add(std::string_view name, std::string_view values, std::string_view help,
                       std::function<Status(std::string_view)> take) {
-  options_.push_back({name, values, help, std::move(take)});
+  options_.push_back({name, values, help, std::move(take), {}});
 }
 
 void PassOptions::number(std::string_view name, std::string_view values, std::string_view help,
@@ -76,6 +76,7 @@ void PassOptions::flag(std::string_view name, std::string_view values, std::stri
     flag = given == "true";
     return {};
   });
+  options_.back().words = {"true", "false"};
 }
 
 const PassOptions::Option *PassOptions::find(std::string_view name) const {

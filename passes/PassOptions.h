@@ -21,6 +21,7 @@ public:
     std::string_view values; ///< what may stand behind '='
     std::string_view help;
     std::function<Status(std::string_view)> take;
+    std::vector<std::string_view> words; ///< those that may stand there, if they are listed
   };
 
   void number(std::string_view name, std::string_view values, std::string_view help,
@@ -44,6 +45,7 @@ public:
             }
           return notOneOf(given, list);
         });
+    options_.back().words = words;
   }
 
   const Option *find(std::string_view name) const;

@@ -14,14 +14,14 @@ double secondsSince(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-Status unknown(const std::string &what, std::string_view given,
+Status unknown(const std::string &what, std::string_view given, const std::string &of,
                const std::vector<std::string_view> &words, const NearestName &nearest) {
   std::string list;
   for (std::string_view word : words)
     list += " " + std::string(word);
   std::string near = nearest(given, words);
-  return Status(Diagnostic::error({}, "there is no " + what + " '" + std::string(given) +
-                                          "'; there are" + (list.empty() ? " none" : list) +
+  return Status(Diagnostic::error({}, "there is no " + what + " '" + std::string(given) + "'" + of +
+                                          "; there are" + (list.empty() ? " none" : list) +
                                           (near.empty() ? "" : "; did you mean '" + near + "'?")));
 }
 
@@ -36,7 +36,7 @@ Status setOptions(const PassInfo &info, Pass &pass, std::string_view text,
       std::vector<std::string_view> words;
       for (const PassOptions::Option &known : options.all())
         words.push_back(known.name);
-      return unknown("option of " + name, word, words, nearest);
+      return unknown("option", word, " of " + name, words, nearest);
     }
     if (!setting.hasValue)
       return Status::error(name + ": " + word + " needs a value: " + word + "=" +
@@ -67,13 +67,15 @@ Result<Pipeline> Pipeline::parse(std::string_view text, const NearestName &neare
     if (name == "default")
       return Status::error("'" + std::string(word) +
                            "': default has no options; it is tune and choose, which have some");
+    if (word.empty())
+      return Status::error("between two commas of '" + pipeline.text_ + "' there is no pass");
     const PassInfo *info = findPass(name);
     if (!info) {
       std::vector<std::string_view> names;
       for (const PassInfo &known : allPasses())
         names.push_back(known.name);
       names.push_back("default");
-      return unknown("pass", name, names, nearest);
+      return unknown("pass", name, "", names, nearest);
     }
     std::unique_ptr<Pass> pass = info->make();
     if (brace != word.npos) {

@@ -2,6 +2,7 @@
 
 #include "ir/Concat.h"
 #include "protocol/EdgeOffer.h"
+#include "protocol/PlanTerms.h"
 
 #include <cassert>
 #include <cstring>
@@ -45,8 +46,8 @@ std::optional<Objection> verdictOf(std::span<const BootstrapData> all) {
 
 } // namespace
 
-AgreedEndpoint::AgreedEndpoint(Endpoint &inner, Bootstrap &bootstrap)
-    : inner_(inner), bootstrap_(bootstrap) {
+AgreedEndpoint::AgreedEndpoint(Endpoint &inner, Bootstrap &bootstrap, RankGroup group)
+    : inner_(inner), bootstrap_(bootstrap), group_(std::move(group)) {
   refreshCaps();
   bootstrap_.whileWaiting([this] {
     if (whileOpening_)
@@ -62,7 +63,7 @@ void AgreedEndpoint::refreshCaps() {
 
 Status AgreedEndpoint::checkPeers(std::span<const EdgeSpec> edges) const {
   for (const EdgeSpec &edge : edges)
-    if (index(edge.peer) >= numRanks())
+    if (index(edge.peer) >= numRanks() || group_.rankAt(edge.peer) == kNoRank)
       return Status::error(concat("there is no rank ", index(edge.peer), " among ", numRanks()));
   return {};
 }
@@ -104,8 +105,10 @@ Result<std::unique_ptr<Channels>> AgreedEndpoint::openWithAll(Status own,
     return verdict.status();
   if (!own)
     return own;
-  if (*verdict)
-    return Status::error((*verdict)->kind, (*verdict)->reason);
+  if (*verdict) {
+    Result<Objection> full = withTerms(std::move(**verdict), request.terms);
+    return full ? Status::error(full->kind, full->reason) : full.status();
+  }
   return Result<std::unique_ptr<Channels>>(std::move(channels));
 }
 
@@ -114,7 +117,7 @@ Result<std::optional<Objection>> AgreedEndpoint::compareWithPeers(const OpenRequ
   std::vector<BootstrapData> offers = makeOffers(request), answers;
   for (const BootstrapData &offer : offers)
     answers.push_back({offer.peer, {}});
-  if (Status s = bootstrap_.exchange(offers, answers); !s)
+  if (Status s = exchange(offers, answers); !s)
     return s;
   for (size_t i = 0; i < offers.size(); ++i) {
     Status s = compareOffers(rank(), readOffer(offers[i]), offers[i].peer, readOffer(answers[i]));
@@ -126,15 +129,49 @@ Result<std::optional<Objection>> AgreedEndpoint::compareWithPeers(const OpenRequ
 
 // An error: not all ranks could be reached.
 Result<std::optional<Objection>> AgreedEndpoint::agree(const std::optional<Objection> &own) {
-  std::vector<BootstrapData> mine, all;
-  for (uint32_t r = 0; r < numRanks(); ++r) {
-    all.push_back({Rank{r}, {}});
-    if (own)
-      mine.push_back({Rank{r}, pack(*own)});
-  }
-  if (Status s = bootstrap_.exchange(mine, all); !s)
+  std::vector<BootstrapData> all = toAll({});
+  if (Status s = exchange(own ? toAll(pack(*own)) : std::vector<BootstrapData>(), all); !s)
     return s;
   return verdictOf(all);
+}
+
+// All ranks are here: none had a reason of its own. Where the edges follow from terms, the terms
+// are the reason.
+Result<Objection> AgreedEndpoint::withTerms(Objection verdict, std::string_view terms) {
+  if (verdict.cause != Objection::Cause::Edge)
+    return verdict;
+  auto bytes = std::as_bytes(std::span(terms));
+  std::vector<BootstrapData> all = toAll({});
+  if (Status s = exchange(toAll({bytes.begin(), bytes.end()}), all); !s)
+    return s;
+  auto textOf = [](const BootstrapData &data) {
+    return std::string_view(reinterpret_cast<const char *>(data.bytes.data()), data.bytes.size());
+  };
+  for (const BootstrapData &other : all)
+    if (Status s = compareTerms(all[0].peer, textOf(all[0]), other.peer, textOf(other)); !s)
+      return Objection{verdict.cause, verdict.kind, s.message()};
+  return verdict;
+}
+
+/// The same for each rank that takes part.
+std::vector<BootstrapData> AgreedEndpoint::toAll(const std::vector<std::byte> &bytes) const {
+  std::vector<BootstrapData> all;
+  for (uint32_t r = 0; r < numRanks(); ++r)
+    if (group_.ranks[r] != kNoRank)
+      all.push_back({Rank{r}, bytes});
+  return all;
+}
+
+// Peers are named as in the group, whose order is that of the bootstrap.
+Status AgreedEndpoint::exchange(std::vector<BootstrapData> out, std::vector<BootstrapData> &in) {
+  for (BootstrapData &data : out)
+    data.peer = group_.rankAt(data.peer);
+  for (BootstrapData &data : in)
+    data.peer = group_.rankAt(data.peer);
+  Status s = bootstrap_.exchange(out, in);
+  for (BootstrapData &data : in)
+    data.peer = group_.placeOf(data.peer);
+  return s;
 }
 
 } // namespace colldsl::protocol

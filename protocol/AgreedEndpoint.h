@@ -7,11 +7,12 @@
 /// rank 2 gets the error "rank 0 and rank 1 disagree: ...", too.
 ///
 /// It costs two exchanges of the bootstrap, in which a rank that has no objection sends nothing
-/// but a few words to each of its peers. The channels are those of the inner endpoint, so the
-/// agreement costs nothing afterwards.
+/// but a few words to each of its peers. If the ends of an edge disagree, one more exchange of all
+/// ranks finds by which term of the plan (PlanTerms.h), if it is one. The channels are those of the
+/// inner endpoint, so the agreement costs nothing afterwards.
 #pragma once
 
-#include "transports/Transport.h"
+#include "protocol/RankGroup.h"
 #include "wireup/Bootstrap.h"
 
 #include <mutex>
@@ -31,9 +32,10 @@ struct Objection {
 
 class AgreedEndpoint : public Endpoint {
 public:
-  /// `inner` opens alone. `bootstrap` reaches the same ranks, numbered alike, in bounded time; it
-  /// is used for nothing else meanwhile. Both outlive this endpoint.
-  AgreedEndpoint(Endpoint &inner, Bootstrap &bootstrap);
+  /// `inner` opens alone. `bootstrap` reaches its ranks in bounded time; it is used for nothing
+  /// else meanwhile. Both outlive this endpoint. `group`: the ranks of `inner` as the bootstrap
+  /// names them; kNoRank: no edge leads there, and it takes no part.
+  AgreedEndpoint(Endpoint &inner, Bootstrap &bootstrap, RankGroup group);
   ~AgreedEndpoint() override { bootstrap_.whileWaiting({}); }
 
   Rank rank() const override { return inner_.rank(); }
@@ -61,9 +63,13 @@ private:
   Result<std::unique_ptr<Channels>> openWithAll(Status own, const OpenRequest &request);
   Result<std::optional<Objection>> compareWithPeers(const OpenRequest &request);
   Result<std::optional<Objection>> agree(const std::optional<Objection> &own);
+  Result<Objection> withTerms(Objection verdict, std::string_view terms);
+  Status exchange(std::vector<BootstrapData> out, std::vector<BootstrapData> &in);
+  std::vector<BootstrapData> toAll(const std::vector<std::byte> &bytes) const;
 
   Endpoint &inner_;
   Bootstrap &bootstrap_;
+  RankGroup group_;
   Caps caps_;
   std::mutex mutex_; ///< one open at a time
 };

@@ -13,10 +13,9 @@ namespace {
 
 /// What the endpoint is made of.
 struct Parts {
-  Parts(shm::World &world, Rank self, const Options &options)
-      : worker(world, self, options),
-        inner(worker, RankGroup::ofAll(world.numRanks(), self), &mutex),
-        bootstrap(world, self, worker.arena(), mutex, worker.failureDetector()) {}
+  Parts(shm::World &world, const RankGroup &group, const Options &options)
+      : worker(world, group.rankAt(group.self), options), inner(worker, group, &mutex),
+        bootstrap(world, worker.rank(), worker.arena(), mutex, worker.failureDetector()) {}
 
   std::mutex mutex; ///< of the worker and its arena
   Worker worker;
@@ -26,8 +25,8 @@ struct Parts {
 
 class WorldEndpoint : Parts, public AgreedEndpoint {
 public:
-  WorldEndpoint(shm::World &world, Rank self, const Options &options)
-      : Parts(world, self, options), AgreedEndpoint(inner, bootstrap) {}
+  WorldEndpoint(shm::World &world, const RankGroup &group, const Options &options)
+      : Parts(world, group, options), AgreedEndpoint(inner, bootstrap, group) {}
 
   /// After it wakers of all ranks are registered.
   Status join() {
@@ -77,9 +76,14 @@ Options optionsOf(const shm::World &world) {
 }
 
 Result<std::unique_ptr<Endpoint>> attach(shm::World &world, Rank rank, const Options &options) {
-  if (Status s = shm::exchangePids(world, rank); !s)
+  return attach(world, RankGroup::ofAll(world.numRanks(), rank), options);
+}
+
+Result<std::unique_ptr<Endpoint>> attach(shm::World &world, const RankGroup &group,
+                                         const Options &options) {
+  if (Status s = shm::exchangePids(world, group.rankAt(group.self)); !s)
     return s;
-  auto endpoint = std::make_unique<WorldEndpoint>(world, rank, options);
+  auto endpoint = std::make_unique<WorldEndpoint>(world, group, options);
   if (Status s = endpoint->join(); !s)
     return s;
   return std::unique_ptr<Endpoint>(std::move(endpoint));

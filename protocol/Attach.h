@@ -2,6 +2,7 @@
 #pragma once
 
 #include "protocol/Options.h"
+#include "protocol/RankGroup.h"
 #include "transports/shm/World.h"
 
 namespace colldsl::protocol {
@@ -13,6 +14,10 @@ Options optionsOf(const shm::World &world);
 /// all other ranks. All ranks agree on each open (AgreedEndpoint). The endpoint is destroyed before
 /// the world.
 Result<std::unique_ptr<Endpoint>> attach(shm::World &world, Rank rank, const Options &options);
+
+/// The same where ranks of the world are some of a larger group, which has them all.
+Result<std::unique_ptr<Endpoint>> attach(shm::World &world, const RankGroup &group,
+                                         const Options &options);
 
 inline Result<std::unique_ptr<Endpoint>> attach(shm::World &world, Rank rank) {
   return attach(world, rank, optionsOf(world));

@@ -1,5 +1,7 @@
 #include "protocol/EdgeOffer.h"
 
+#include "protocol/PlanTerms.h"
+
 #include <cstring>
 #include <map>
 
@@ -13,20 +15,23 @@ uint64_t hashOf(std::span<const MessageId> messages) {
   return hash;
 }
 
-std::string number(uint64_t messages) {
-  return messages == EdgeOffer::kNone ? "none" : std::to_string(messages);
+std::string messagesWord(uint64_t messages) {
+  return messages == EdgeOffer::kNone ? "no message"
+         : messages == 1              ? "1 message"
+                                      : std::to_string(messages) + " messages";
 }
 
 Status compareEdge(Rank from, uint64_t numSends, uint64_t sendHash, Rank to, uint64_t numReceives,
                    uint64_t receiveHash) {
   if (numSends == numReceives && (numSends == EdgeOffer::kNone || sendHash == receiveHash))
     return {};
-  std::string ranks =
-      "rank " + std::to_string(index(from)) + " and rank " + std::to_string(index(to));
+  std::string sender = "rank " + std::to_string(index(from));
+  std::string receiver = "rank " + std::to_string(index(to));
+  std::string ranks = sender + " and " + receiver;
   if (numSends == numReceives)
     return Status::error(ranks + " disagree on which messages go from one to the other");
-  return Status::error(ranks + " disagree: the one sends " + number(numSends) +
-                       " messages, the other expects " + number(numReceives));
+  return Status::error(ranks + " disagree: " + sender + " sends " + messagesWord(numSends) + ", " +
+                       receiver + " expects " + messagesWord(numReceives));
 }
 
 } // namespace
@@ -42,8 +47,9 @@ std::vector<BootstrapData> makeOffers(const OpenRequest &request) {
     offers[edge.peer].receiveHash = hashOf(edge.messages);
   }
   std::vector<BootstrapData> offered;
+  uint64_t termsHash = hashOfTerms(request.terms);
   for (auto &[peer, offer] : offers) {
-    offer.fingerprint = request.fingerprint;
+    offer.termsHash = termsHash;
     offered.push_back({peer, std::vector<std::byte>(sizeof offer)});
     std::memcpy(offered.back().bytes.data(), &offer, sizeof offer);
   }
@@ -66,11 +72,10 @@ Status compareOffers(Rank self, const EdgeOffer &own, Rank peer, const EdgeOffer
                              own.receiveHash);
       !s)
     return s;
-  if (own.fingerprint == theirs.fingerprint)
+  if (own.termsHash == theirs.termsHash)
     return {};
   return Status::error("rank " + std::to_string(index(self)) + " and rank " +
-                       std::to_string(index(peer)) +
-                       " disagree on the type, the size or the values that the plan is made with");
+                       std::to_string(index(peer)) + " disagree on what the plan is");
 }
 
 } // namespace colldsl::protocol

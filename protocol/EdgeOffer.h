@@ -13,7 +13,7 @@ struct EdgeOffer {
   uint64_t sendHash = 0;        ///< of their ids
   uint64_t numReceives = kNone; ///< messages on the edge from the other
   uint64_t receiveHash = 0;
-  uint64_t fingerprint = 0;
+  uint64_t termsHash = 0;
 };
 
 /// Data for each peer that some edge leads to or comes from, sorted.
@@ -22,7 +22,7 @@ std::vector<BootstrapData> makeOffers(const OpenRequest &request);
 /// Without edges if the peer sent none.
 EdgeOffer readOffer(const BootstrapData &data);
 
-/// Compares the two views of the edges between `self` and `peer`.
+/// Compares the two views of the edges between `self` and `peer`, and the hashes of their terms.
 Status compareOffers(Rank self, const EdgeOffer &own, Rank peer, const EdgeOffer &theirs);
 
 } // namespace colldsl::protocol

@@ -66,16 +66,10 @@ void LocalEndpoint::refreshCaps() {
 
 Result<std::unique_ptr<Endpoint>> LocalEndpoint::attach(shm::World &world, Rank rank,
                                                         const Options &options) {
-  return attach(world, RankGroup::ofAll(world.numRanks(), rank), options);
-}
-
-Result<std::unique_ptr<Endpoint>> LocalEndpoint::attach(shm::World &world, RankGroup group,
-                                                        const Options &options) {
-  Rank rank = group.ranks[index(group.self)];
   if (Status s = shm::exchangePids(world, rank); !s)
     return s;
-  return std::unique_ptr<Endpoint>(
-      std::make_unique<WorldEndpoint>(world, rank, std::move(group), options));
+  return std::unique_ptr<Endpoint>(std::make_unique<WorldEndpoint>(
+      world, rank, RankGroup::ofAll(world.numRanks(), rank), options));
 }
 
 Result<std::unique_ptr<Channels>> LocalEndpoint::open(const OpenRequest &request) {

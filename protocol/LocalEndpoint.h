@@ -34,9 +34,6 @@ public:
   /// outlives it.
   static Result<std::unique_ptr<Endpoint>> attach(shm::World &world, Rank rank,
                                                   const Options &options);
-  /// The same where ranks of the world are some of a larger group, which has them all.
-  static Result<std::unique_ptr<Endpoint>> attach(shm::World &world, RankGroup group,
-                                                  const Options &options);
 
   Rank rank() const override { return group_.self; }
   uint32_t numRanks() const override { return static_cast<uint32_t>(group_.ranks.size()); }

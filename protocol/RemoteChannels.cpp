@@ -1,5 +1,7 @@
 #include "protocol/RemoteChannels.h"
 
+#include "protocol/PlanTerms.h"
+
 namespace colldsl::protocol {
 
 using network::ProbeBody;
@@ -23,6 +25,11 @@ Status RemoteChannels::connect(const OpenRequest &request) {
   for (Rank peer : peers_)
     ranks_.push_back(endpoint_.group().rankAt(peer));
   addMulticasts();
+  if (!numbersRuns()) // else the stream is that of several plans
+    terms_ = request.terms;
+  for (Rank rank : ranks_)
+    if (!terms_.empty() && rank != endpoint_.worker().rank())
+      endpoint_.worker().sendTerms(rank, plan_, terms_);
   endpoint_.worker().addUser(plan_, *this);
   return {};
 }
@@ -84,6 +91,10 @@ void RemoteChannels::start() {
   PlanChannels::start();
   nextProbe_ = {};
   mayBeUnwanted_ = false;
+  if (!numbersRuns()) { // a rank that only sends looks for failures nowhere else
+    auto held = endpoint_.hold();
+    takeReports();
+  }
 }
 
 // The last time the receiver had sent an early RTR: one may be here.
@@ -157,6 +168,20 @@ bool RemoteChannels::check() {
 void RemoteChannels::abortHeld(const Fault &fault) {
   fail(fault);
   endpoint_.report(plan_, run_, fault);
+}
+
+// They come before all else that the peer sends in the stream, so that no message of a plan that is
+// another one is received.
+void RemoteChannels::onTerms(Rank from, std::string_view terms) {
+  Rank peer = endpoint_.group().placeOf(from);
+  if (failed() || terms_.empty() || peer == kNoRank)
+    return;
+  Rank self = endpoint_.group().self;
+  bool isFirst = index(self) < index(peer);
+  Status s =
+      isFirst ? compareTerms(self, terms_, peer, terms) : compareTerms(peer, terms, self, terms_);
+  if (!s)
+    abortHeld({peer, kNoOp, s.message()});
 }
 
 // A message for an end that has no bytes. Its sender is perhaps done with it, so that this

@@ -44,6 +44,7 @@ private:
   network::Progress progressOf(Rank from, const Tag &tag, network::ProbeBody &body) override;
   void probe(Clock::time_point now) override;
   void onProbeReply(Rank from, const Tag &tag, const network::ProbeBody &body) override;
+  void onTerms(Rank from, std::string_view terms) override;
   void onMulticast(Rank root, const Tag &run, const network::MulticastBody &frame,
                    std::span<const std::byte> bytes) override;
   bool multicastAll() override;
@@ -74,6 +75,7 @@ private:
   uint64_t multicastBytes() const;
   network::Multicast &multicast() const { return *endpoint_.worker().carrier().multicast(); }
 
+  std::string terms_;       ///< of the stream; empty: not compared
   std::vector<Rank> ranks_; ///< of the peers, as the worker names them
   std::deque<MulticastRequest> multicasts_;
   size_t numActive_ = 0;                                      ///< multicasts that are not over

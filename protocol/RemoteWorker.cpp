@@ -264,6 +264,9 @@ void RemoteWorker::addUser(StreamId stream, StreamUser &user) {
   if (auto early = early_.extract(stream))
     for (const EarlyMulticast &frame : early.mapped())
       user.onMulticast(frame.root, frame.run, frame.multicast, frame.bytes);
+  if (auto early = earlyTerms_.extract(stream))
+    for (const auto &[from, terms] : early.mapped())
+      user.onTerms(from, terms);
 }
 
 void RemoteWorker::removeUser(StreamId stream, StreamUser &user) {
@@ -295,6 +298,7 @@ bool RemoteWorker::isOverHere(const Tag &tag) const {
 
 void RemoteWorker::closeStream(StreamId stream) {
   failedStreams_.erase(stream);
+  earlyTerms_.erase(stream);
   for (Connection *at : connections_)
     at->multicastsBeforeClose.erase(stream);
 }
@@ -325,6 +329,8 @@ void RemoteWorker::onFrame(Peer &peer, const Header &header, std::span<const std
     return receiver.onFragment(header.rendezvous, body);
   case Kind::Fin:
     return sender.onFin(header.rendezvous);
+  case Kind::Terms:
+    return onTerms(peer.rank, header.tag, body);
   case Kind::CloseStream:
     if (auto close = bodyOf<network::CloseBody>(body); close && close->multicasts != 0)
       from.multicastsBeforeClose[streamOf(header.tag)] = close->multicasts;
@@ -362,6 +368,21 @@ void RemoteWorker::onFrame(Peer &peer, const Header &header, std::span<const std
     peer.acknowledgedDisconnect = true;
     return;
   }
+}
+
+void RemoteWorker::sendTerms(Rank to, StreamId stream, std::string_view terms) {
+  am_->send(connection(to).peer, {.tag = tagOf(stream, kAllRuns), .kind = Kind::Terms},
+            std::as_bytes(std::span(terms)));
+}
+
+// Of a stream that is over here nothing is kept.
+void RemoteWorker::onTerms(Rank from, const Tag &tag, std::span<const std::byte> body) {
+  std::string_view terms(reinterpret_cast<const char *>(body.data()), body.size());
+  auto [first, last] = users_.equal_range(streamOf(tag));
+  if (first == last && !isOverHere(tag))
+    earlyTerms_[streamOf(tag)].emplace_back(from, terms);
+  for (auto at = first; at != last; ++at)
+    at->second->onTerms(from, terms);
 }
 
 void RemoteWorker::probe(Rank to, const Tag &tag, bool sends) {

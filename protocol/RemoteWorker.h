@@ -44,6 +44,8 @@ public:
   /// Asks peers, now and then, about what it waits for.
   virtual void probe(std::chrono::steady_clock::time_point now) = 0;
   virtual void onProbeReply(Rank from, const Tag &tag, const network::ProbeBody &body) = 0;
+  /// What the peer opened as this stream.
+  virtual void onTerms(Rank from, std::string_view terms) = 0;
   /// A frame of a message that goes to several ranks at once.
   virtual void onMulticast(Rank root, const Tag &run, const network::MulticastBody &multicast,
                            std::span<const std::byte> bytes) = 0;
@@ -100,6 +102,8 @@ public:
   void addUser(StreamId stream, StreamUser &user);
   void removeUser(StreamId stream, StreamUser &user);
   void moveMulticasts(StreamUser &user, bool hasMulticasts);
+  /// To a peer, before anything else in the stream.
+  void sendTerms(Rank peer, StreamId stream, std::string_view terms);
   /// Forgets the failure of a stream that is closed.
   void closeStream(StreamId stream);
   /// What others send in the stream, or in the run, is thrown away.
@@ -175,6 +179,7 @@ private:
   void onFrame(network::Peer &from, const network::Header &header,
                std::span<const std::byte> body) override;
   void onNotify(Connection &from, const network::Header &header);
+  void onTerms(Rank from, const Tag &tag, std::span<const std::byte> body);
   void onProbe(network::Peer &from, const network::Header &header, network::ProbeBody body);
   void onProbeReply(Connection &from, const network::Header &header,
                     const network::ProbeBody &body);
@@ -237,6 +242,7 @@ private:
     std::vector<std::byte> bytes;
   };
   std::map<StreamId, std::vector<EarlyMulticast>> early_; ///< of streams that have no user yet
+  std::map<StreamId, std::vector<std::pair<Rank, std::string>>> earlyTerms_;     ///< the same
   std::map<std::vector<Rank>, std::optional<network::Multicast::Group>> groups_; ///< by members
   std::map<StreamId, Fault> failedStreams_;
   std::map<std::pair<StreamId, uint32_t>, Fault> failedRuns_;

@@ -1,7 +1,6 @@
 #include "runtime/CollectivePlan.h"
 
 #include "ir/Concat.h"
-#include "ir/EpochTable.h"
 #include "program/Operands.h"
 #include "runtime/GatherGraph.h"
 #include "runtime/StoredImages.h"
@@ -247,34 +246,6 @@ std::string CollectivePlan::countedSize(const Program &program, const Decl &decl
   return "";
 }
 
-/// Of all that ranks must have in common, but for graphs and lengths of blocks.
-uint64_t CollectivePlan::fingerprint() const {
-  uint64_t hash = 1;
-  auto mix = [&](uint64_t x) { hash = mixHash(hash, x); };
-  mix(static_cast<uint64_t>(request_.type));
-  mix(combiner_.elementBytes);
-  mix(request_.elements);
-  mix(request_.inPlace);
-  for (const GivenValue &value : request_.values) {
-    mix(value.index());
-    if (auto *number = std::get_if<int64_t>(&value))
-      mix(static_cast<uint64_t>(*number));
-    if (auto *list = std::get_if<std::vector<int64_t>>(&value))
-      for (int64_t element : *list)
-        mix(static_cast<uint64_t>(element));
-    if (auto *tree = std::get_if<std::shared_ptr<const GivenTree>>(&value))
-      for (Rank parent : (*tree)->parent)
-        mix(index(parent));
-  }
-  for (const auto &[name, size] : request_.sizes)
-    mix(size);
-  mix(library_->checksum());
-  mix(index(request_.collective));
-  mix(image_ ? image_->checksum : 0);
-  mix(compiler_ ? compiler_->hash() : 0);
-  return hash;
-}
-
 Status CollectivePlan::describe(const Program &program) {
   const Decl &decl = program.decl(request_.collective);
   collective_ = program.nameOf(decl);
@@ -503,7 +474,7 @@ Status CollectivePlan::commit() {
   Result<Binding> bound = binding();
   if (!bound)
     return refuse(bound.status());
-  auto plan = Plan::open(engine, view_, sizeClass_, *bound, fingerprint(), transferPolicy_);
+  auto plan = Plan::open(engine, view_, sizeClass_, *bound, terms(), transferPolicy_);
   if (!plan)
     return Status::error(plan.status().kind(),
                          concat("'", collective_, "': ", withNames(plan.message())));

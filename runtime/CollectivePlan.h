@@ -24,6 +24,10 @@
 
 namespace colldsl {
 
+namespace protocol {
+class PlanTerms;
+}
+
 class CollectivePlan {
 public:
   /// `name`: a collective of the library, or a function for which it has rules. The
@@ -134,7 +138,8 @@ private:
   bool commutes() const;
   Status describeValue(const Program &program, const std::string &name, const GivenValue &value);
   std::string countedSize(const Program &program, const Decl &decl) const;
-  uint64_t fingerprint() const;
+  std::string terms() const;
+  void addValueTerms(protocol::PlanTerms &terms, bool inContract) const;
   Status gatherGraphs(const Program &program);
   Result<bool> takeImage();
   bool hasOurBuffers(const Image &image, const RankView &view) const;

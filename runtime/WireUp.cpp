@@ -2,7 +2,6 @@
 
 #include "protocol/Attach.h"
 #include "protocol/HybridEndpoint.h"
-#include "protocol/LocalEndpoint.h"
 #include "protocol/NetworkEndpoint.h"
 #include "runtime/NodeMemory.h"
 #include "runtime/OnNetwork.h"
@@ -75,8 +74,7 @@ Status joinNode(const Oob &oob, WiredUp &wired) {
   uint32_t next = 0;
   for (uint32_t node : wired.nodes)
     group.ranks.push_back(node == wired.nodes[oob.rank] ? Rank{next++} : kNoRank);
-  auto endpoint = protocol::LocalEndpoint::attach(*wired.world, std::move(group),
-                                                  protocol::optionsOf(*wired.world));
+  auto endpoint = protocol::attach(*wired.world, group, protocol::optionsOf(*wired.world));
   if (!endpoint)
     return endpoint.status();
   wired.parts.push_back(endpoint.take());

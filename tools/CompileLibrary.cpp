@@ -36,14 +36,14 @@ struct Settings {
 
 void Settings::addTo(Options &options) {
   options.section("what to write");
-  options.addText("-o", "LIB", "the library (required)", output);
+  options.addText("-o", "LIB", "the library (required)", output) = completionOfFiles({".cdag"});
   options.addFlag("--stdlib", "also every collective of the standard library", stdlib);
   options.addText("--rules", "FILE",
                   "which collective serves a function when (default: the standard library's\n"
                   "rules for the functions that are named); one a line, the first that\n"
                   "fits is taken: FUNCTION [ranks A..B] [bytes A..B] [nodes A..B]\n"
                   "[types T,T] [commutative] use COLLECTIVE [NAME=VALUE]...",
-                  rules);
+                  rules) = completionOfFiles({".rules"});
   options.section("ready images");
   options.add("--ranks", "LIST", "for these numbers of ranks; none: no images",
               [this](llvm::StringRef text) -> Status {
@@ -62,7 +62,7 @@ void Settings::addTo(Options &options) {
                 return {};
               });
   options.addText("--topology", "T", "where the ranks sit (default: flat, all on one node)",
-                  schedule.topology);
+                  schedule.topology) = completionOfTopology();
   options.addFlag("--no-verify", "write images without proving them", prove, false);
   schedule.addTo(options);
 }
@@ -213,7 +213,7 @@ bool addRules(Source &source, const Settings &settings, llvm::StringRef text,
   Result<std::vector<SelectionRule>> rules =
       readRules(shownName(settings.rules), text, source.compilation());
   if (!rules)
-    return printError(rules.message());
+    return printError(rules.status().diagnostic());
   content.rules = rules.take();
   return true;
 }
@@ -223,7 +223,7 @@ bool write(const std::string &file, const std::vector<std::byte> &bytes) {
     out.write(reinterpret_cast<const char *>(bytes.data()), bytes.size());
     return Status();
   });
-  return status || printError(status.message());
+  return status || printError(status.diagnostic());
 }
 
 Exit compile(Source &source, std::vector<Source::Target> targets, const Settings &settings,
@@ -271,6 +271,7 @@ Exit compileCommand(Arguments arguments) {
                   "anywhere without a compiler, images for named numbers of ranks and sizes,\n"
                   "rules that choose among collectives, and their sources. Images are proved\n"
                   "first.");
+  options.completeOperands(completionOfSchedules());
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;
@@ -284,7 +285,7 @@ Exit compileCommand(Arguments arguments) {
   if (!settings.rules.empty()) {
     Result<std::unique_ptr<llvm::MemoryBuffer>> input = readInput(settings.rules);
     if (!input)
-      return printError(input.message()), Exit::Failure;
+      return printError(input.status().diagnostic()), Exit::Failure;
     rules = (*input)->getBuffer().str();
   }
   if (!settings.stdlib)
@@ -302,7 +303,9 @@ Exit compileCommand(Arguments arguments) {
     return Exit::Failure;
   for (const Source::Target &target : targets)
     if (target.schedule)
-      return options.refuse("'" + target.name + "' is a schedule, not a collective");
+      return options.refuse("'" + target.name +
+                            "' is a schedule, not a collective: a library is made "
+                            "of source text (.coll)");
   return compile(*source, std::move(targets), settings, rules);
 }
 

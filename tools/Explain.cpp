@@ -14,13 +14,15 @@ void printList() {
     width = std::max(width, e.name.size());
   for (const Explanation &e : explanations())
     llvm::outs() << llvm::left_justify(e.name, static_cast<unsigned>(width)) << "  ..."
-                 << e.fragment << "...\n";
+                 << e.firstFragment() << "...\n";
 }
 
 void print(const Explanation &e) {
-  llvm::outs() << e.name << ": \"..." << e.fragment << "...\"\n\n"
-               << e.text.trim() << "\n\nFor example, `colldsl verify` says so of\n\n"
-               << e.example.trim() << "\n";
+  llvm::outs() << e.name << ": \"..." << e.firstFragment() << "...\"\n\n" << e.text.trim() << "\n";
+  if (!e.example.trim().empty())
+    llvm::outs() << (e.isOfCommands() ? "\nFor example:\n\n"
+                                      : "\nFor example, `colldsl verify` refuses this with it:\n\n")
+                 << e.example.trim() << "\n";
 }
 
 /// A name, or a message.
@@ -46,9 +48,14 @@ Exit explainCommand(Arguments arguments) {
   bool example = false;
   Options options(
       "explain", "[NAME|MESSAGE]",
-      "Explains a message of the compiler or the verifier, with an example. Without an\n"
-      "operand: which there are.");
-  options.addFlag("--example", "print the example alone, as source text", example);
+      "Explains a message, with an example that gets it. Without an operand: which there\n"
+      "are.");
+  options.addFlag("--example",
+                  "print the example alone, as source text, or as commands behind `$ `", example);
+  Completion names;
+  for (const Explanation &e : explanations())
+    names.words.push_back(e.name.str());
+  options.completeOperands(names);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;
   if (options.operands().empty() && example)
@@ -61,6 +68,8 @@ Exit explainCommand(Arguments arguments) {
   const Explanation *found = find(words);
   if (!found)
     return refuse(words, options);
+  if (example && found->example.trim().empty())
+    return options.refuse("'" + found->name + "' has no example of its own");
   if (example)
     llvm::outs() << found->example.trim() << "\n";
   else

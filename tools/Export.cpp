@@ -21,7 +21,7 @@ void Settings::addTo(Options &options) {
   options.add("--to", "FORMAT", "goal, goal-bin or msccl-xml", [this](llvm::StringRef word) {
     to = parseForeignKind(word);
     return to ? Status() : Status::error("'" + word.str() + "' is not goal, goal-bin or msccl-xml");
-  });
+  }) = completionOf({kForeignKinds[0], kForeignKinds[1], kForeignKinds[2]});
   options.addText("-o", "FILE", "write there (default: standard output)", output);
   options.addFlag("--local-as-calc",
                   "goal, goal-bin: write copy and combine, which GOAL lacks, as calc of\n"
@@ -52,6 +52,7 @@ Exit exportCommand(Arguments arguments) {
       "tool: GOAL, as text (goal) or in binary (goal-bin), for LogGOPSim and ATLAHS; or\n"
       "an algorithm for MSCCL (msccl-xml). What the format cannot say is an error that\n"
       "names the op. A FILE is anything that `opt` reads.");
+  options.completeOperands(completionOfSchedules());
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;

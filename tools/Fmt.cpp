@@ -1,4 +1,5 @@
 #include "tools/Commands.h"
+#include "tools/explain/Explanations.h"
 #include "tools/input/Messages.h"
 #include "tools/input/ReadInput.h"
 #include "tools/output/FormatText.h"
@@ -16,13 +17,14 @@ struct Formatted {
 std::optional<Formatted> formatFile(const std::string &operand, const ParseLimits &limits) {
   Result<std::unique_ptr<llvm::MemoryBuffer>> input = readInput(operand);
   if (!input) {
-    printError(input.message());
+    printError(input.status().diagnostic());
     return std::nullopt;
   }
   Formatted result;
   result.before = (*input)->getBuffer().str(); // a mapped file may be cut off while it is parsed
   std::vector<Diagnostic> errors;
   std::optional<std::string> after = formatText(result.before, limits, errors);
+  addExplanationNote(errors);
   for (const Diagnostic &error : errors)
     llvm::errs() << renderInFiles(error, {shownName(operand)},
                                   [&](llvm::StringRef) { return input->get(); });
@@ -51,7 +53,7 @@ bool use(const std::string &operand, const Formatted &text, Use how) {
     out << text.after;
     return Status();
   });
-  return status || printError(status.message());
+  return status || printError(status.diagnostic());
 }
 
 } // namespace
@@ -64,6 +66,7 @@ Exit fmtCommand(Arguments arguments) {
       "Formats source text (.coll): indentation, blanks, empty lines. Line breaks and\n"
       "comments stay, and so do columns of blanks before `=`, `{` and comments. The result\n"
       "goes to the standard output; without a FILE, the standard input is read.");
+  options.completeOperands(completionOfFiles({".coll"}));
   options.addFlag("--write", "write each FILE in place, if it changes", write);
   options.addFlag("--check",
                   "print the names of those that would change, and fail if there are any", check);

@@ -25,7 +25,7 @@ void Settings::addTo(Options &options) {
                 return form.kind ? Status()
                                  : Status::error("'" + word.str() +
                                                  "' is not goal, goal-bin or msccl-xml");
-              });
+              }) = completionOf({kForeignKinds[0], kForeignKinds[1], kForeignKinds[2]});
   options.add("--as", "COLLECTIVE",
               "allreduce, allgather, reduce_scatter, alltoall, broadcast, reduce or\n"
               "custom, which has no contract: the collective of an algorithm of\n"
@@ -35,16 +35,13 @@ void Settings::addTo(Options &options) {
                 return form.collective
                            ? Status()
                            : Status::error("'" + word.str() + "' is none of MSCCL's collectives");
-              });
-  options.addText("-o", "FILE", "write there (default: standard output)", output);
-  options.add("--emit", "FORM", "text (the default) or image", [this](llvm::StringRef word) {
-    auto parsed = llvm::StringSwitch<std::optional<bool>>(word)
-                      .Case("text", false)
-                      .Case("image", true)
-                      .Default(std::nullopt);
-    asImage = parsed.value_or(asImage);
-    return parsed ? Status() : Status::error("'" + word.str() + "' is not text or image");
+              }) = completionOf({
+#define COLLDSL_MSCCL_COLLECTIVE(Name, spelling) spelling,
+#include "formats/Msccl.def"
   });
+  options.addText("-o", "FILE", "write there (default: standard output)", output);
+  options.addChoice("--emit", "FORM", "text (the default) or image", asImage,
+                    {{"text", false}, {"image", true}});
   single.addTo(options, "has no say in a schedule from a file");
 }
 
@@ -58,6 +55,7 @@ Exit importCommand(Arguments arguments) {
       "image: GOAL, as text (goal) or in binary (goal-bin), of LogGOPSim and ATLAHS;\n"
       "MSCCL's algorithms (msccl-xml), with the contract of their collective, of\n"
       "elements of --type; n counts the elements of a chunk.");
+  options.completeOperands(completionOfFiles({".goal", ".bin", ".xml"}));
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;

@@ -139,6 +139,7 @@ Exit libCommand(Arguments arguments) {
   Options options("lib", "LIB [OPTION...]",
                   "Checks a schedule library and shows what it holds: its collectives, ready\n"
                   "images, and the rules that choose among collectives.");
+  options.completeOperands(completionOfFiles({".cdag"}));
   options.addFlag("--json", "print one JSON object", json);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;
@@ -147,7 +148,7 @@ Exit libCommand(Arguments arguments) {
   const std::string &operand = options.operands().front();
   Result<std::unique_ptr<llvm::MemoryBuffer>> input = readInput(operand);
   if (!input) {
-    printError(input.message());
+    printError(input.status().diagnostic());
     return Exit::Failure;
   }
   std::string name = shownName(operand);

@@ -208,6 +208,7 @@ Exit listCommand(Arguments arguments) {
       "parameters and contract; that of a function such as bcast: its collectives, and\n"
       "the rules that choose among them. A FILE of source text, or a schedule library:\n"
       "what it declares.");
+  options.completeOperands(completionOfSchedules(Completion::Names::Declarations));
   options.addFlag("--json", "print one JSON object, of all", json);
   ScheduleOptions schedule;
   options.add("--include", "DIR", "search imported files here too", [&](llvm::StringRef path) {

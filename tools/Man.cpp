@@ -88,6 +88,7 @@ Exit manCommand(Arguments arguments) {
   Options options("man", "[COMMAND]",
                   "Prints the manual page of a command, or that of the program, for man(1):\n"
                   "colldsl man verify | man -l -");
+  options.completeOperands(completionOfNames(Completion::Names::Commands));
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;
   if (options.operands().size() > 1)

@@ -24,7 +24,7 @@ void Settings::addTo(Options &options) {
   options.addText("--library", "FILE",
                   "the library to load (default: the one for the MPI that the programs\n"
                   "of the command are linked with, or else that its launcher belongs to)",
-                  library);
+                  library) = completionOfFiles({".so"});
   options.addFlag("--which", "print the library, and run nothing", which);
 }
 
@@ -94,6 +94,7 @@ Exit mpiCommand(Arguments arguments) {
       "processes, by LD_PRELOAD: libcolldsl-openmpi.so, libcolldsl-mpich.so, or for programs\n"
       "of the standard ABI libcolldsl-mpi_abi.so. The command is what starts the program,\n"
       "mpirun and all. The exit code is the command's.");
+  options.completeOperands(completionOfFiles({}));
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;

@@ -23,15 +23,8 @@ struct Settings {
 void Settings::addTo(Options &options) {
   options.section("what to write");
   options.addText("-o", "FILE", "write there (default: standard output)", output);
-  options.add("--emit", "FORM", "text (the default), goal or image", [this](llvm::StringRef word) {
-    auto parsed = llvm::StringSwitch<std::optional<Form>>(word)
-                      .Case("text", Form::Text)
-                      .Case("goal", Form::Goal)
-                      .Case("image", Form::Image)
-                      .Default(std::nullopt);
-    form = parsed.value_or(form);
-    return parsed ? Status() : Status::error("'" + word.str() + "' is not text, goal or image");
-  });
+  options.addChoice("--emit", "FORM", "text (the default), goal or image", form,
+                    {{"text", Form::Text}, {"goal", Form::Goal}, {"image", Form::Image}});
   options.addFlag("--local-as-calc",
                   "goal: write copy and combine, which GOAL lacks, as calc of a\n"
                   "nanosecond per byte",
@@ -60,6 +53,7 @@ Exit optCommand(Arguments arguments) {
                   "Reads one schedule, or instantiates one collective, and writes it.\n"
                   "A FILE is the text form or GOAL, an image, source text (.coll), a schedule\n"
                   "library, or one of the formats of other tools that `import` reads.");
+  options.completeOperands(completionOfSchedules());
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;

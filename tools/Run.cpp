@@ -55,28 +55,22 @@ void Settings::addTo(Options &options) {
   options.section("how");
   options.addNumber("--iters", "N", "timed calls (default: 100)", iterations, 1, 1 << 24);
   options.addNumber("--warmup", "N", "calls before those (default: 10)", warmup, 0, 1 << 24);
-  options.add("--transport", "T",
-              "cma (the default): processes that share memory, and read long\n"
-              "messages from each other's; shm: without the latter; both talk over libfabric\n"
-              "where a launcher started them on several nodes; ofi: over libfabric alone\n"
-              "(COLLDSL_OFI_PROVIDER, _DOMAIN, _BIND); datagram: over UDP alone\n"
-              "(COLLDSL_DATAGRAM_BIND); verbs: over an RDMA device alone\n"
-              "(COLLDSL_VERBS_DEVICE, _PORT, _GID, _BIND); fake: threads, whose messages\n"
-              "overtake each other",
-              [this](llvm::StringRef word) {
-                auto kind = llvm::StringSwitch<std::optional<TransportKind>>(word)
-                                .Case("shm", TransportKind::Shm)
-                                .Case("cma", TransportKind::Cma)
-                                .Case("ofi", TransportKind::Ofi)
-                                .Case("datagram", TransportKind::Datagram)
-                                .Case("verbs", TransportKind::Verbs)
-                                .Case("fake", TransportKind::Fake)
-                                .Default(std::nullopt);
-                launch.transport = kind.value_or(launch.transport);
-                return kind ? Status()
-                            : Status::error("'" + word.str() +
-                                            "' is not shm, cma, ofi, datagram, verbs or fake");
-              });
+  options.addChoice<TransportKind>(
+      "--transport", "T",
+      "cma (the default): processes that share memory, and read long\n"
+      "messages from each other's; shm: without the latter; both talk over libfabric\n"
+      "where a launcher started them on several nodes; ofi: over libfabric alone\n"
+      "(COLLDSL_OFI_PROVIDER, _DOMAIN, _BIND); datagram: over UDP alone\n"
+      "(COLLDSL_DATAGRAM_BIND); verbs: over an RDMA device alone\n"
+      "(COLLDSL_VERBS_DEVICE, _PORT, _GID, _BIND); fake: threads, whose messages\n"
+      "overtake each other",
+      launch.transport,
+      {{"shm", TransportKind::Shm},
+       {"cma", TransportKind::Cma},
+       {"ofi", TransportKind::Ofi},
+       {"datagram", TransportKind::Datagram},
+       {"verbs", TransportKind::Verbs},
+       {"fake", TransportKind::Fake}});
   options.addFlag("--bind", "bind each rank to a core", launch.bindToCores);
   options.addFlag("--verify", "prove each schedule before it runs (the default)", verify);
   options.addFlag("--no-verify", "run unproved schedules", verify, false);
@@ -96,7 +90,7 @@ void Settings::addTo(Options &options) {
   options.addText("--trace", "FILE",
                   "write when each op of the last call ran, for `colldsl show --trace`, Perfetto\n"
                   "and chrome://tracing; of one schedule, on ranks that run itself starts",
-                  trace);
+                  trace) = completionOfFiles({".json"});
   options.addFlag("--json", "print one JSON object", json);
 }
 
@@ -188,7 +182,7 @@ private:
     std::byte mine{word};
     auto words = allgatherv(settings_.launch.launcher->oob(), {&mine, 1});
     if (!words)
-      return printError(words.message());
+      return printError(words.status().diagnostic());
     return llvm::all_of(*words, [](const auto &vote) { return vote[0] != std::byte{0}; });
   }
 
@@ -276,7 +270,7 @@ private:
       writeRunTrace(target.name, schedule, sizes, reports, out);
       return Status();
     });
-    return status || printError(status.message());
+    return status || printError(status.diagnostic());
   }
 
   static bool reportFailure(const Source::Target &target, const Diagnostic &error) {
@@ -339,7 +333,7 @@ bool allChose(Launcher &launcher, const std::vector<Source::Target> &targets,
   auto bytes = std::as_bytes(std::span(mine));
   auto all = allgatherv(launcher.oob(), bytes);
   if (!all)
-    return printError(all.message());
+    return printError(all.status().diagnostic());
   return llvm::all_of(*all, [&](const auto &other) { return other == all->front(); }) ||
          printError("the machine profiles of the ranks choose different collectives; set "
                     "COLLDSL_PROFILE to one file");
@@ -406,6 +400,7 @@ Exit runCommand(Arguments arguments) {
       "A FILE is source text (.coll), the text form or GOAL, an image or a schedule\n"
       "library; a COLLECTIVE is one of the standard library, or a function such as\n"
       "bcast, for which its rules choose one.");
+  options.completeOperands(completionOfSchedules());
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;
@@ -419,7 +414,7 @@ Exit runCommand(Arguments arguments) {
   settings.single.takesImages = true;
   std::unique_ptr<Launcher> launcher;
   if (Status s = join(settings, launcher); !s)
-    return printError(s.message()), Exit::Failure;
+    return printError(s.diagnostic()), Exit::Failure;
   prepare(settings.launch);
   std::unique_ptr<Source> source = Source::read(options.operands(), schedule);
   if (!source)

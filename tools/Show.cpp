@@ -34,16 +34,16 @@ void Settings::addTo(Options &options) {
               [this](llvm::StringRef text) {
                 others.push_back(text.str());
                 return Status();
-              });
+              }) = completionOfSchedules();
   options.addText("--trace", "FILE",
                   "times of a run beside the simulated ones: what `colldsl run --trace` wrote, of\n"
                   "the same schedule",
-                  trace);
+                  trace) = completionOfFiles({".json"});
   options.addFlag("--compare", "the schedule before the --passes beside the one after", compares);
   disturbance.addTo(options);
   options.section("how");
   options.addText("-o", "FILE", "what to write, - for standard output (default: NAME.html, .svg)",
-                  output);
+                  output) = completionOfFiles({".html", ".svg"});
   options.addFlag("--svg", "write a picture for papers instead: of any view but compare", isSvg);
   page.addTo(options);
 }
@@ -91,7 +91,7 @@ public:
 
   bool addTrace() {
     Status status = addMeasured(document_, settings_.trace);
-    return status || printError(status.message());
+    return status || printError(status.diagnostic());
   }
 
   Exit write() {
@@ -108,7 +108,7 @@ public:
       return Status();
     });
     if (!status)
-      return printError(status.message()), Exit::Failure;
+      return printError(status.diagnostic()), Exit::Failure;
     if (file != "-")
       llvm::outs() << file << "\n";
     return Exit::Success;
@@ -141,6 +141,7 @@ Exit showCommand(Arguments arguments) {
                   "network. A FILE is source text (.coll), the text form, GOAL as text or in\n"
                   "binary, an image or a schedule library; a COLLECTIVE is one of the standard\n"
                   "library, or a function such as bcast. docs/show.md describes the page.");
+  options.completeOperands(completionOfSchedules());
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;

@@ -48,7 +48,8 @@ void Settings::addTo(Options &options) {
                   verify);
   options.addFlag("--critical-path", "what the slowest rank waited for, step by step",
                   criticalPath);
-  options.addText("--trace", "FILE", "write timelines for Perfetto and chrome://tracing", trace);
+  options.addText("--trace", "FILE", "write timelines for Perfetto and chrome://tracing", trace) =
+      completionOfFiles({".json"});
   options.addFlag("--json", "print one JSON object", json);
 }
 
@@ -157,6 +158,7 @@ Exit simCommand(Arguments arguments) {
                   "image or a schedule library; a COLLECTIVE is one of the standard library, or a\n"
                   "function such as bcast, for which its rules choose one. The\n"
                   "rules and the formats are in docs/simulator.md.");
+  options.completeOperands(completionOfSchedules());
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;

@@ -36,7 +36,7 @@ void Settings::addTo(Options &options) {
                   "flat; local (the default), this machine; FILE.xml, one that hwloc\n"
                   "exported; or levels such as 'node:4 package:2 core:8', and how ranks\n"
                   "are bound: bind=core, bind=scatter, bind=0,2,4-7, oversubscribe",
-                  topology);
+                  topology) = completionOfTopology();
   options.addNumber("-n", "N", "number of ranks (default: as many as this machine has threads)",
                     ranks, 1, 1 << 24);
   options.addFlag("--dot", "draw the machine for Graphviz: dot -Tsvg", dot);

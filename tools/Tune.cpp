@@ -1,6 +1,8 @@
+#include "compiler/Spelling.h"
 #include "tools/Commands.h"
 #include "tools/input/Messages.h"
 #include "tools/input/Profile.h"
+#include "tools/library/Rules.h"
 #include "tools/options/Lists.h"
 #include "tools/options/Options.h"
 #include "tools/output/WriteFile.h"
@@ -10,6 +12,7 @@
 #include "tools/tune/mpi/TuneMpi.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
 
@@ -73,11 +76,11 @@ void Settings::addTo(Options &options) {
                 for (llvm::StringRef word : words)
                   tune.functions.push_back(word.str());
                 return Status();
-              });
+              }) = completionOfNames(Completion::Names::Functions, ',');
   options.addFlag("--fresh", "begin anew, and forget what the profile has", tune.fresh);
   options.section("what to tell");
   options.addFlag("--show", "measure nothing; print the profile", show);
-  options.addText("--svg", "FILE", "draw who wins where", svg);
+  options.addText("--svg", "FILE", "draw who wins where", svg) = completionOfFiles({".svg"});
   options.section("another library");
   options.addFlag("--mpi", "measure the algorithms of an MPI, and write its own file of rules",
                   mpi);
@@ -88,6 +91,13 @@ void Settings::addTo(Options &options) {
 }
 
 Status Settings::check(const std::vector<std::string> &operands) const {
+  std::vector<llvm::StringRef> known = functionNames();
+  for (const std::string &function : tune.functions)
+    if (!mpi && !llvm::is_contained(known, llvm::StringRef(function))) {
+      std::string hint = didYouMean(nearestWord(function, known));
+      return Status::error("--functions: there is no function '" + function + "'; " +
+                           (hint.empty() ? "there are " + llvm::join(known, " ") : hint));
+    }
   if (!mpi && !operands.empty())
     return Status::error("'" + operands.front() + "' is no option of it");
   if (!mpi && !output.empty())

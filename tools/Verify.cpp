@@ -35,7 +35,7 @@ void Settings::addTo(Options &options) {
                     shown);
   options.addText("--show", "FILE",
                   "write the first counterexample as a page for a browser, and print its name",
-                  page);
+                  page) = completionOfFiles({".html", ".svg"});
   options.addFlag("--svg", "write it as a picture for papers instead", isSvg);
   choice.addChoiceTo(options);
   options.addFlag("--json", "print one JSON object", json);
@@ -100,7 +100,7 @@ std::optional<bool> showFirst(const Summary &summary, const Source &source, cons
     if (summary.outcomes[i].kind != ProofOutcome::Kind::Refused)
       continue;
     if (Status status = writePage(i, summary, source, proofs, settings); !status)
-      return printError(status.message());
+      return printError(status.diagnostic());
     if (settings.page != "-" && !settings.json)
       llvm::outs() << settings.page << "\n";
     return true;
@@ -156,6 +156,7 @@ Exit verifyCommand(Arguments arguments) {
                   "or shows a counterexample. A FILE is source text (.coll), the text form or\n"
                   "GOAL, an image or a schedule library, `-` standard input; a COLLECTIVE is one\n"
                   "of the standard library, or a function such as bcast: all that its rules name.");
+  options.completeOperands(completionOfSchedules());
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;

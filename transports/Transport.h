@@ -153,7 +153,9 @@ class Channels;
 /// What one rank opens a plan with.
 struct OpenRequest {
   std::span<const EdgeSpec> out, in; ///< an edge may lead to this rank itself
-  uint64_t fingerprint = 0;          ///< of what the plan is; both ends of an edge have the same
+  /// What the plan is, as protocol/PlanTerms.h writes it: both ends of an edge have the same.
+  /// Empty: not compared.
+  std::string_view terms = {};
   /// Called once there are channels; its result is this rank's vote on whether the plan can
   /// be run here. May be empty.
   std::function<Status(Channels &)> ready = {};
@@ -281,8 +283,9 @@ public:
   /// Opens the channels of one plan. Collective: every rank calls it, also one
   /// without edges. If the ends of an edge disagree, a rank is not ready or is gone, it
   /// fails on every rank. Where a rank opens alone (Caps::opensAlone) it succeeds there
-  /// nevertheless: that a rank was not ready or is gone is found by check() then, and that
-  /// ends disagree, about messages or fingerprints, is not found.
+  /// nevertheless: that a rank was not ready or is gone is found by check() then. That ends
+  /// disagree about terms is found there over a network, by the rank that receives first; that they
+  /// disagree about messages alone is not found.
   virtual Result<std::unique_ptr<Channels>> open(const OpenRequest &request) = 0;
 
   /// Takes part in the next open() only to fail it, on all ranks and for this reason.

@@ -356,10 +356,12 @@ COLLDSL_API colldsl_status colldsl_plan_set_passes(colldsl_plan *plan, const cha
 
 /** Collective: chooses the collective, makes this rank's schedule, connects the ranks that
  * exchange messages. Other plans make progress meanwhile. If one rank cannot, or two that exchange
- * messages disagree, it fails on all of them, for one reason. What was wrong may be set again and
- * the plan committed again, by all ranks. Where ranks sit on several machines the call does not
- * wait for other ranks: that a rank could not commit fails the first run of the others, that ranks
- * disagree is not found. */
+ * messages disagree, it fails on all of them, for one reason: which of collective, type, sizes,
+ * values, library or passes differs, and both sides. What was wrong may be set again and the plan
+ * committed again, by all ranks. Where ranks sit on several machines the call waits for those of
+ * its own machine alone. That a rank of another one could not commit, or that two which exchange
+ * messages disagree, fails the first run of those that receive from them, and this run or a later
+ * one of the others. */
 COLLDSL_API colldsl_status colldsl_plan_commit(colldsl_plan *plan);
 
 /** The collective that was chosen; null before the plan is committed. Valid as long as it. */

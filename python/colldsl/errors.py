@@ -34,7 +34,7 @@ class SetupError(Error):
 
 
 class PlanError(Error):
-    """A plan cannot be made from what was given."""
+    """A plan cannot be made from what was given, or ranks gave different things: which, and both."""
 
 
 class RunError(Error):

@@ -337,28 +337,6 @@ TEST(ApiPlan, testMovesOtherPlans) {
             "");
 }
 
-TEST(ApiPlan, ranksThatDisagreeOnTypeOrOperator) {
-  auto commits = [](auto describe) {
-    return runRanks(2, [&](coll::Communicator &comm) -> std::string {
-      std::vector<int32_t> x(2), y(2);
-      coll::Plan plan(comm, "allreduce_ring");
-      plan.count(2).input("x", x).bind("y", y);
-      describe(plan, comm.rank());
-      std::string why = said(colldsl_plan_commit(plan.get()), COLLDSL_ERROR_PLAN);
-      return why.find("disagree on the type, the size or the values") != std::string::npos ? ""
-                                                                                           : why;
-    });
-  };
-  EXPECT_EQ(commits([](coll::Plan &plan, uint32_t rank) {
-              rank == 0 ? plan.type<int32_t>() : plan.type<float>();
-            }),
-            "");
-  EXPECT_EQ(commits([](coll::Plan &plan, uint32_t rank) {
-              plan.op(rank == 0 ? COLLDSL_SUM : COLLDSL_MAX);
-            }),
-            "");
-}
-
 TEST(ApiPlan, memoryThatMustNotBeWritten) {
   EXPECT_EQ(runRanks(1,
                      [](coll::Communicator &comm) -> std::string {
@@ -443,17 +421,6 @@ TEST(ApiPlan, aGlobalGraphMayBeMendedByOneRank) {
                        return y[0] == from[0] ? "" : "wrong";
                      }),
             "");
-}
-
-TEST(ApiPlan, ranksThatDisagree) {
-  EXPECT_EQ(
-      runRanks(2,
-               [](coll::Communicator &comm) -> std::string {
-                 coll::Plan plan(comm, comm.rank() == 0 ? "barrier_dissemination" : "barrier_ring");
-                 std::string why = said(colldsl_plan_commit(plan.get()), COLLDSL_ERROR_PLAN);
-                 return why.find("rank 0 and rank 1 disagree") != std::string::npos ? "" : why;
-               }),
-      "");
 }
 
 TEST(ApiPlan, everythingInItsTime) {

@@ -4,6 +4,7 @@ import os
 import tempfile
 import unittest
 
+import diagnostics
 import editors
 import includes
 import links
@@ -40,6 +41,26 @@ class Names(unittest.TestCase):
         other = place.replace("colldsl", "colldsl::shm")
         self.assertFalse(self.found(place, other))
         self.assertFalse(self.found(place, "namespace colldsl {\nstruct Place;\n}\n"))
+
+
+class Diagnostics(unittest.TestCase):
+    def found(self, call):
+        rows = 'COLLDSL_EXPLANATION("twice", "^label \'... is twice|no label", R"(\nText.)", R"(\n)")\n'
+        return found_in(
+            diagnostics.check, {"tools/explain/Explanations.def": rows, "compiler/Sema.cpp": call}
+        )
+
+    def test_names_of_messages(self):
+        self.assertFalse(self.found('error(loc, "label \'" + name + "\' is twice", hint());'))
+        self.assertFalse(self.found('return Status::error(formatv("there is no label {0}", name));'))
+        self.assertEqual(
+            self.found('\nerror(loc, "a label \'" + name + "\' is twice");'),
+            ["compiler/Sema.cpp:2: no explanation has a fragment of 'a label \'...\' is twice'"],
+        )
+
+    def test_needs_rows(self):
+        files = {"tools/explain/Explanations.def": "", "compiler/Sema.cpp": ""}
+        self.assertTrue(found_in(diagnostics.check, files))
 
 
 class Editors(unittest.TestCase):

@@ -46,22 +46,32 @@ std::vector<EdgeSpec> edgeTo(Endpoint &endpoint, int distance) {
   return {{neighborOf(endpoint, distance), ids(1)}};
 }
 
-Result<std::unique_ptr<Channels>> openRing(Endpoint &endpoint, uint64_t fingerprint = 0,
+Result<std::unique_ptr<Channels>> openRing(Endpoint &endpoint, std::string_view terms = {},
                                            std::function<Status(Channels &)> ready = {}) {
   auto out = edgeTo(endpoint, 1), in = edgeTo(endpoint, -1);
-  return endpoint.open({out, in, fingerprint, std::move(ready)});
+  return endpoint.open({out, in, terms, std::move(ready)});
 }
 
-TEST_P(Agreement, fingerprintsDiffer) {
-  Reasons told = reasons(
-      [](Endpoint &endpoint) { return openRing(endpoint, endpoint.rank() == Rank{2} ? 7 : 6); });
-  for (const std::string &reason : told)
-    EXPECT_NE(
-        reason.find("disagree on the type, the size or the values that the plan is made with"),
-        std::string::npos)
-        << reason;
-  EXPECT_EQ(told[0], told[1]);
-  EXPECT_EQ(told[0], told[2]);
+TEST_P(Agreement, termsDiffer) {
+  Reasons told = reasons([](Endpoint &endpoint) {
+    return openRing(endpoint, endpoint.rank() == Rank{2} ? "type=f32\nsize 'n'=7\n"
+                                                         : "type=f32\nsize 'n'=6\n");
+  });
+  EXPECT_EQ(told,
+            Reasons(3, "rank 0 and rank 2 disagree on the size 'n': 6 on rank 0, 7 on rank 2"));
+}
+
+// Edges follow from terms: those are the reason, also where the other rank has no edge to name.
+TEST_P(Agreement, termsAndEdgesDiffer) {
+  Reasons told = reasons([](Endpoint &endpoint) {
+    std::vector<EdgeSpec> out;
+    if (endpoint.rank() == Rank{2})
+      out = edgeTo(endpoint, 1);
+    return endpoint.open(
+        {out, {}, endpoint.rank() == Rank{2} ? "collective=a\n" : "collective=b\n"});
+  });
+  EXPECT_EQ(told,
+            Reasons(3, "rank 0 and rank 2 disagree on the collective: b on rank 0, a on rank 2"));
 }
 
 TEST_P(Agreement, messagesOfAnEdgeDiffer) {
@@ -84,13 +94,13 @@ TEST_P(Agreement, anEdgeHasOneEnd) {
       out = edgeTo(endpoint, 1);
     return endpoint.open({out, {}});
   });
-  EXPECT_EQ(told, Reasons(3, "rank 2 and rank 0 disagree: the one sends 1 messages, the other "
-                             "expects none"));
+  EXPECT_EQ(told, Reasons(3, "rank 2 and rank 0 disagree: rank 2 sends 1 message, rank 0 "
+                             "expects no message"));
 }
 
 TEST_P(Agreement, aRankIsNotReady) {
   Reasons told = reasons([](Endpoint &endpoint) {
-    return openRing(endpoint, 0, [&](Channels &) {
+    return openRing(endpoint, {}, [&](Channels &) {
       return endpoint.rank() == Rank{1} ? Status::error("no buffers") : Status();
     });
   });

@@ -39,6 +39,38 @@ TEST_P(Contract, refusesEdgesThatDisagree) {
   });
 }
 
+// Where all ranks agree on an open it is refused, else the first run fails.
+TEST_P(Contract, comparesTermsOfBothEnds) {
+  if (!GetParam().isOverNetwork && !GetParam().agreesOnTerms)
+    GTEST_SKIP() << "its terms are compared a step above";
+  run(3, [](Endpoint &endpoint) -> std::string {
+    std::vector<EdgeSpec> ring{{neighborOf(endpoint, 1), ids(1)}},
+        back{{neighborOf(endpoint, -1), ids(1)}};
+    for (bool isSame : {true, false, true}) {
+      auto opened =
+          endpoint.open({ring, back,
+                         !isSame && endpoint.rank() == Rank{1} ? "type=f32\nsize 'n'=5\n"
+                                                               : "type=i32\nsize 'n'=5\n"});
+      std::string why = opened ? "" : opened.message();
+      if (opened) {
+        Message in{std::vector<std::byte>(100)}, out{std::vector<std::byte>(100)};
+        (*opened)->start();
+        size_t pending = (*opened)->recv({0, 0}, OpId{0}, in.payload) == Posted::Pending;
+        pending += (*opened)->send({0, 0}, OpId{1}, out.payload) == Posted::Pending;
+        std::vector<Completion> done;
+        bool isOver = pollUntil(**opened, done, [&] { return isSame && done.size() == pending; });
+        why = isOver ? "" : (*opened)->failed() ? (*opened)->fault().reason : "it hangs";
+      }
+      if (why != (isSame
+                      ? ""
+                      : "rank 0 and rank 1 disagree on the type: i32 on rank 0, f32 on rank 1") &&
+          (isSame || why != "rank 1 and rank 2 disagree on the type: f32 on rank 1, i32 on rank 2"))
+        return "got: " + why;
+    }
+    return "";
+  });
+}
+
 TEST_P(Contract, aRefusalReachesEveryRank) {
   run(3, [](Endpoint &endpoint) -> std::string {
     std::vector<EdgeSpec> ring{{neighborOf(endpoint, 1), ids(1)}},

@@ -122,7 +122,8 @@ class AgreedDatagrams : std::unique_ptr<DatagramParts>, public protocol::AgreedE
 public:
   explicit AgreedDatagrams(std::unique_ptr<DatagramParts> parts)
       : std::unique_ptr<DatagramParts>(std::move(parts)),
-        AgreedEndpoint(*get()->inner, get()->bootstrap) {}
+        AgreedEndpoint(*get()->inner, get()->bootstrap,
+                       protocol::RankGroup::ofAll(get()->world.numRanks(), get()->self)) {}
 };
 
 } // namespace
@@ -145,12 +146,16 @@ Attach overAgreedDatagrams() {
 
 TransportSetup onShmThreads(const std::string &name, const shm::Options &shm,
                             const std::optional<protocol::Options> &options) {
-  return onThreads(name, shm, overShm(options));
+  TransportSetup setup = onThreads(name, shm, overShm(options));
+  setup.agreesOnTerms = true;
+  return setup;
 }
 
 TransportSetup onShmProcesses(const std::string &name, const shm::Options &shm,
                               const std::optional<protocol::Options> &options) {
-  return onProcesses(name, shm, overShm(options));
+  TransportSetup setup = onProcesses(name, shm, overShm(options));
+  setup.agreesOnTerms = true;
+  return setup;
 }
 
 TransportSetup onLocalThreads(const std::string &name, const shm::Options &shm,

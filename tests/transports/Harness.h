@@ -34,6 +34,7 @@ struct TransportSetup {
   bool strict = false;     ///< finite and head-of-line: messages must be received in order
   bool opensAlone = false; ///< as Caps says
   bool isOverNetwork = false;
+  bool agreesOnTerms = false; ///< all ranks, when they open
 };
 
 /// For the names of tests.

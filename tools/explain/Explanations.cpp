@@ -2,11 +2,13 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <tuple>
+
 namespace colldsl::tools {
 namespace {
 
 constexpr Explanation kExplanations[] = {
-#define COLLDSL_EXPLANATION(name, fragment, text, example) {name, fragment, text, example},
+#define COLLDSL_EXPLANATION(name, fragments, text, example) {name, fragments, text, example},
 #include "tools/explain/Explanations.def"
 };
 
@@ -14,19 +16,60 @@ constexpr Explanation kExplanations[] = {
 
 llvm::ArrayRef<Explanation> explanations() { return kExplanations; }
 
+namespace {
+
+/// "block ... of": the pieces come in this order; '^': the first one begins the message.
+bool fits(llvm::StringRef fragment, llvm::StringRef message) {
+  bool begins = fragment.consume_front("^");
+  if (begins && !message.starts_with(fragment.split("...").first))
+    return false;
+  while (!fragment.empty()) {
+    auto [piece, rest] = fragment.split("...");
+    size_t at = message.find(piece);
+    if (at == llvm::StringRef::npos)
+      return false;
+    message = message.substr(at + piece.size());
+    fragment = rest;
+  }
+  return true;
+}
+
+/// Behind the place and the severity.
+llvm::StringRef wordsOf(llvm::StringRef message) {
+  for (llvm::StringRef severity : {"error: ", "warning: "})
+    if (size_t at = message.find(severity); at != llvm::StringRef::npos)
+      return message.substr(at + severity.size());
+  return message;
+}
+
+} // namespace
+
 const Explanation *findExplanation(llvm::StringRef message) {
-  const auto *found = llvm::find_if(
-      kExplanations, [&](const Explanation &e) { return message.contains(e.fragment); });
-  return found == std::end(kExplanations) ? nullptr : found;
+  llvm::StringRef words = wordsOf(message);
+  for (const Explanation &e : kExplanations)
+    for (auto [fragment, rest] = e.fragments.split('|'); !fragment.empty();
+         std::tie(fragment, rest) = rest.split('|'))
+      if (fits(fragment, words))
+        return &e;
+  return nullptr;
+}
+
+std::string explanationNote(llvm::StringRef message) {
+  const Explanation *found = findExplanation(message);
+  return found ? "`colldsl explain " + found->name.str() + "` explains this" : "";
 }
 
 void addExplanationNote(std::vector<Diagnostic> &diagnostics) {
+  std::vector<std::string> notes;
+  auto isThere = [&](const std::string &note) {
+    return llvm::is_contained(notes, note) ||
+           llvm::any_of(diagnostics, [&](const Diagnostic &d) { return d.message == note; });
+  };
   for (const Diagnostic &d : diagnostics)
-    if (const Explanation *found = findExplanation(d.message)) {
-      diagnostics.push_back(
-          Diagnostic::note({}, "`colldsl explain " + found->name.str() + "` explains this"));
-      return;
-    }
+    if (std::string note = explanationNote(d.message); !note.empty() && !isThere(note))
+      notes.push_back(std::move(note));
+  for (std::string &note : notes)
+    diagnostics.push_back(Diagnostic::note({}, std::move(note)));
 }
 
 } // namespace colldsl::tools

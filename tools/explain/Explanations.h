@@ -12,18 +12,25 @@ namespace colldsl::tools {
 
 struct Explanation {
   llvm::StringRef name;
-  llvm::StringRef fragment; ///< of the message
+  llvm::StringRef fragments; ///< of messages, as Explanations.def writes them
   llvm::StringRef text;
-  llvm::StringRef example; ///< source text
+  llvm::StringRef example; ///< source text, or commands behind "$ "; empty: none shows it alone
+
+  /// The first of the fragments.
+  llvm::StringRef firstFragment() const { return fragments.split('|').first; }
+  bool isOfCommands() const { return example.ltrim().starts_with("$ "); }
 };
 
 llvm::ArrayRef<Explanation> explanations();
 
-/// The first whose fragment is in the message; null: there is none.
+/// The first that fits the message, in front of which a place and "error: " may stand; null: there
+/// is none.
 const Explanation *findExplanation(llvm::StringRef message);
 
-/// Adds the note "`colldsl explain deadlock` explains this" for the first of the diagnostics for
-/// which there is an explanation.
+/// "`colldsl explain deadlock` explains this"; empty: nothing does.
+std::string explanationNote(llvm::StringRef message);
+
+/// Adds that note for each explanation of the diagnostics, unless it is there.
 void addExplanationNote(std::vector<Diagnostic> &diagnostics);
 
 } // namespace colldsl::tools

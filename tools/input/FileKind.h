@@ -27,6 +27,7 @@ struct InputForm {
 FileKind fileKind(llvm::StringRef content);
 
 /// The words for the formats of other tools: goal, goal-bin, msccl-xml.
+inline constexpr llvm::StringLiteral kForeignKinds[] = {"goal", "goal-bin", "msccl-xml"};
 std::optional<FileKind> parseForeignKind(llvm::StringRef word);
 
 } // namespace colldsl::tools

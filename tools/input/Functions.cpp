@@ -20,7 +20,9 @@ bool commutes(const ScheduleOptions &options) {
 
 Result<Situation> situationOf(const std::string &function, const SingleOptions &options) {
   if (!options.ranks)
-    return Status::error("'" + function + "' is a function: say for how many ranks, with -n");
+    return Status::error(
+        "'" + function +
+        "' is a function, whose rules choose by the number of ranks: give it with -n");
   Result<Topology> topology = Topology::make(options.schedule.topology, *options.ranks);
   if (!topology)
     return topology.status();
@@ -68,7 +70,7 @@ bool chooseForFunctions(Source &source, std::vector<Source::Target> &targets,
       continue;
     Result<Source::Target> collective = chosen(source, target.name, options);
     if (!collective)
-      return printError(collective.message());
+      return printError(collective.status().diagnostic());
     target = collective.take();
   }
   return true;

@@ -1,6 +1,7 @@
 #include "tools/input/Messages.h"
 
 #include "compiler/Excerpt.h"
+#include "tools/explain/Explanations.h"
 #include "tools/options/ErrorStream.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -69,7 +70,10 @@ void renderOne(const Diagnostic &d, const std::vector<std::string> &files, Input
 } // namespace
 
 bool printError(const llvm::Twine &message) {
-  errorStream() << "colldsl: error: " << message << "\n";
+  std::string text = message.str();
+  errorStream() << "colldsl: error: " << text << "\n";
+  if (std::string note = explanationNote(text); !note.empty())
+    errorStream() << "colldsl: note: " << note << "\n";
   return false;
 }
 

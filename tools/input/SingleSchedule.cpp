@@ -42,7 +42,7 @@ void SingleOptions::addTo(Options &options, llvm::StringRef topologyHelp) {
                 bytes = *parsed;
                 return {};
               });
-  options.addText("--topology", "T", topologyHelp, schedule.topology);
+  options.addText("--topology", "T", topologyHelp, schedule.topology) = completionOfTopology();
   options.addFlag("--in-place", "the form in place, of a collective that has one",
                   schedule.inPlace);
   schedule.usesProfile = true;
@@ -56,6 +56,15 @@ std::optional<Exit> chooseSingle(const Options &options, const SingleOptions &si
   return source ? chooseOne(options, single, *source, target) : Exit::Failure;
 }
 
+/// The first ones.
+static std::string namesOf(llvm::ArrayRef<Source::Target> targets) {
+  constexpr size_t kShown = 6;
+  std::string names;
+  for (const Source::Target &target : targets.take_front(kShown))
+    names += (names.empty() ? "" : ", ") + target.name;
+  return names + (targets.size() > kShown ? ", ..." : "");
+}
+
 std::optional<Exit> chooseOne(const Options &options, const SingleOptions &single, Source &source,
                               Source::Target &target) {
   const ScheduleOptions &schedule = single.schedule;
@@ -64,7 +73,7 @@ std::optional<Exit> chooseOne(const Options &options, const SingleOptions &singl
     return Exit::Failure;
   if (targets.size() > 1)
     return options.refuse("one schedule at a time: choose among " + std::to_string(targets.size()) +
-                          " with --name");
+                          " with --name: " + namesOf(targets));
   if (!chooseForFunctions(source, targets, single) || !usedAllSettings(source, targets, schedule))
     return Exit::Failure;
   target = targets.front();

@@ -97,7 +97,7 @@ bool Source::readFile(const std::string &operand, const ScheduleOptions &options
                       const InputForm &form) {
   Result<std::unique_ptr<llvm::MemoryBuffer>> input = readInput(operand);
   if (!input)
-    return printError(input.message());
+    return printError(input.status().diagnostic());
   std::string name = shownName(operand);
   llvm::StringRef content = (*input)->getBuffer();
   FileKind found = form.kind.value_or(fileKind(content));
@@ -156,6 +156,7 @@ bool Source::readLibrary(const std::string &name, llvm::StringRef bytes) {
 
 bool Source::readText(const std::string &name, llvm::StringRef text, const TextLimits &limits) {
   ParsedText parsed = parseText({text.data(), text.size()}, name, limits);
+  addExplanationNote(parsed.errors);
   for (const Diagnostic &error : parsed.errors)
     errorStream() << renderInInputs(error, {name});
   if (!parsed.errors.empty())
@@ -183,7 +184,10 @@ bool Source::keep(const std::string &name, Result<Schedule> schedule) {
   const Diagnostic &error = schedule.status().diagnostic();
   if (!error.loc.known())
     return printError(name + ": " + error.message);
-  errorStream() << renderInInputs(error, {name});
+  std::vector<Diagnostic> all{error};
+  addExplanationNote(all);
+  for (const Diagnostic &d : all)
+    errorStream() << renderInInputs(d, {name});
   return false;
 }
 
@@ -394,7 +398,9 @@ uint64_t Source::elementBytes(const Target &target, ElementType typeVariable) co
 }
 
 bool Source::report(llvm::ArrayRef<Diagnostic> diagnostics, const Target &target) const {
-  for (const Diagnostic &d : diagnostics)
+  std::vector<Diagnostic> all(diagnostics.begin(), diagnostics.end());
+  addExplanationNote(all);
+  for (const Diagnostic &d : all)
     errorStream() << (d.loc.known() || d.severity != Severity::Error ? "" : "colldsl: ")
                   << render(d, target);
   return false;

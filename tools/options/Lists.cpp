@@ -3,6 +3,9 @@
 #include "ir/Numbers.h"
 #include "ir/OptionList.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
 #include <algorithm>
 #include <bit>
 
@@ -33,6 +36,13 @@ Amount parseWithUnit(llvm::StringRef text, std::span<const UnitFactor> units) {
 
 Result<uint64_t> parseNumber(llvm::StringRef text, uint64_t min, uint64_t max) {
   std::optional<uint64_t> number = parseWhole<uint64_t>(text);
+  auto digits = [](llvm::StringRef word) {
+    return !word.empty() && llvm::all_of(word, llvm::isDigit);
+  };
+  if (!number && text.starts_with("-") && digits(text.drop_front()))
+    return Status::error(text.str() + " is less than " + std::to_string(min));
+  if (!number && digits(text))
+    return Status::error(text.str() + " is more than " + std::to_string(max));
   if (!number)
     return notA("a number", text);
   if (*number < min)

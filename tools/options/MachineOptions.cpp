@@ -64,10 +64,18 @@ bool isFlat(llvm::StringRef text) {
   return name.size() < text.size() && llvm::all_of(name, llvm::isAlpha);
 }
 
+Completion modelCompletion() {
+  Completion completion = completionOfFiles({".json"});
+  completion.words = {"profile", "L=", "o=", "g=", "G=", "O=", "S=", "notice="};
+  return completion;
+}
+
 } // namespace
 
 Status wrap(llvm::StringRef where, const Status &status) {
-  return Status::error((where + ": " + status.message()).str());
+  Diagnostic d = status.diagnostic();
+  d.message = (where + ": " + d.message).str();
+  return Status(std::move(d));
 }
 
 Result<std::string> readText(llvm::StringRef file) {
@@ -85,13 +93,13 @@ void MachineOptions::addTo(Options &options) {
                   "on this machine; or flat parameters, L=NS,o=NS,g=NS,G=NS,O=NS,\n"
                   "S=N,notice=NS or some of them (default: L=2500,o=1500,g=1000,G=6,\n"
                   "O=0,S=65535,notice=0)",
-                  model_);
+                  model_) = modelCompletion();
   options.addText("--network", "N",
                   "links between nodes: torus:8x8x8 or fattree:16x16, and behind\n"
                   "it hop=NS (per link; default: 100), G=NS (per byte on a link;\n"
                   "default: the model's), taper=N: torus:8x8,hop=50,G=0.1\n"
                   "(default: messages do not meet on their way)",
-                  network_);
+                  network_) = completionOf({"torus:", "fattree:"});
   options.addNumber("--receive-slots", "N",
                     "messages on their way to one rank at most; the next sender's\n"
                     "interface stalls (default: any number)",

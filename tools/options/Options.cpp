@@ -1,6 +1,7 @@
 #include "tools/options/Options.h"
 
 #include "compiler/Spelling.h"
+#include "tools/explain/Explanations.h"
 #include "tools/input/Messages.h"
 #include "tools/options/ErrorStream.h"
 #include "tools/options/Lists.h"
@@ -11,8 +12,54 @@
 
 namespace colldsl::tools {
 
-void Options::add(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help, Take take) {
-  options_.push_back({name, value, help, section_, std::move(take)});
+Completion completionOf(llvm::ArrayRef<llvm::StringRef> words) {
+  Completion completion;
+  for (llvm::StringRef word : words)
+    completion.words.push_back(word.str());
+  return completion;
+}
+
+Completion completionOfList(std::vector<std::string> words, char separator) {
+  Completion completion;
+  completion.words = std::move(words);
+  completion.separator = separator;
+  return completion;
+}
+
+Completion completionOfFiles(std::vector<std::string> extensions) {
+  Completion completion;
+  completion.isFile = true;
+  completion.extensions = std::move(extensions);
+  return completion;
+}
+
+Completion completionOfNames(Completion::Names names, char separator) {
+  Completion completion;
+  completion.names = names;
+  completion.separator = separator;
+  return completion;
+}
+
+Completion completionOfTopology() {
+  Completion completion = completionOfFiles({".xml"});
+  completion.words = {"flat", "local", "node:", "bind=core", "bind=scatter", "oversubscribe"};
+  return completion;
+}
+
+Completion completionOfSchedules(Completion::Names names) {
+  Completion completion =
+      completionOfFiles({".coll", ".cdag", ".image", ".text", ".goal", ".bin", ".xml"});
+  completion.names = names;
+  return completion;
+}
+
+Completion &Options::add(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
+                         Take take) {
+  options_.push_back({name, value, help, section_, std::move(take), {}});
+  Completion &completion = options_.back().completion;
+  completion.isFile = value == "FILE" || value == "LIB";
+  completion.isFolder = value == "DIR";
+  return completion;
 }
 
 void Options::addFlag(llvm::StringRef name, llvm::StringRef help, bool &flag, bool meaning) {
@@ -22,9 +69,9 @@ void Options::addFlag(llvm::StringRef name, llvm::StringRef help, bool &flag, bo
   });
 }
 
-void Options::addText(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
-                      std::string &text) {
-  add(name, value, help, [&text](llvm::StringRef given) {
+Completion &Options::addText(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
+                             std::string &text) {
+  return add(name, value, help, [&text](llvm::StringRef given) {
     text = given.str();
     return Status();
   });
@@ -108,8 +155,19 @@ std::optional<Exit> Options::parseOption(llvm::StringRef word, std::span<const c
   return std::nullopt;
 }
 
+Status Options::notOneOf(llvm::StringRef given, llvm::ArrayRef<llvm::StringRef> words) {
+  std::string text = "'" + given.str() + "' is not ";
+  for (size_t i = 0; i < words.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i].str();
+  std::string hint = didYouMean(nearestWord(given, words));
+  return Status::error(text + (hint.empty() ? "" : "; " + hint));
+}
+
 Exit Options::refuse(const llvm::Twine &message) const {
-  errorStream() << "colldsl " << command_ << ": " << message << "\n";
+  std::string text = message.str();
+  errorStream() << "colldsl " << command_ << ": " << text << "\n";
+  if (std::string note = explanationNote(text); !note.empty())
+    errorStream() << "colldsl: note: " << note << "\n";
   return Exit::Usage;
 }
 
@@ -134,10 +192,10 @@ OptionTable Options::table() const {
   std::stable_sort(options.begin(), options.end(), [this](const Option &a, const Option &b) {
     return firstOf(a.section) < firstOf(b.section);
   });
-  OptionTable table{operandsText_.str(), description_.str(), {}};
+  OptionTable table{operandsText_.str(), operandCompletion_, description_.str(), {}};
   for (const Option &o : options)
     table.rows.push_back({o.name.str(), o.value.str(), o.help.str(),
-                          o.section.empty() ? "options" : o.section.str()});
+                          o.section.empty() ? "options" : o.section.str(), o.completion});
   return table;
 }
 

@@ -4,6 +4,7 @@
 
 #include "ir/Result.h"
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/raw_ostream.h"
@@ -23,6 +24,35 @@ enum class Exit : int {
   Usage = 2,   ///< the command line makes no sense
 };
 
+/// What a shell may put where a value of an option, or an operand, stands.
+struct Completion {
+  /// Words that are found when a script is written.
+  enum class Names : uint8_t {
+    None,
+    Collectives,  ///< of the standard library, and functions with rules
+    Functions,    ///< with rules
+    Declarations, ///< of the standard library, and functions with rules
+    Parameters,   ///< "root=": of its collectives
+    Commands,
+  };
+  std::vector<std::string> words;
+  Names names = Names::None; ///< more words
+  char separator = 0;        ///< the value is a list of words, with these between them
+  bool isFile = false;
+  std::vector<std::string> extensions; ///< of files, with their dots; empty: any file
+  bool isFolder = false;
+};
+
+/// One of these words.
+Completion completionOf(llvm::ArrayRef<llvm::StringRef> words);
+/// Several of these words.
+Completion completionOfList(std::vector<std::string> words, char separator = ',');
+Completion completionOfFiles(std::vector<std::string> extensions);
+Completion completionOfTopology();
+Completion completionOfNames(Completion::Names names, char separator = 0);
+/// What `FILE|COLLECTIVE` stands for: names, and files of all forms of schedules.
+Completion completionOfSchedules(Completion::Names names = Completion::Names::Collectives);
+
 /// What a subcommand takes, as data: for `--help`, completion by shells, man pages.
 struct OptionTable {
   struct Row {
@@ -30,8 +60,10 @@ struct OptionTable {
     std::string value; ///< what the help calls it; empty: a flag
     std::string help;
     std::string section;
+    Completion completion; ///< of the value
   };
-  std::string operands; ///< as the usage line shows them
+  std::string operands;  ///< as the usage line shows them
+  Completion completion; ///< of operands
   std::string description;
   std::vector<Row> rows; ///< those of a section together
 };
@@ -58,15 +90,38 @@ public:
   /// Begins a group of options in the help, or goes on with one of that title.
   void section(llvm::StringRef title) { section_ = title; }
 
-  /// `name` with its dashes. `value` is what the help calls it.
-  void add(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help, Take take);
+  /// `name` with its dashes. `value` is what the help calls it. The result is valid until the next
+  /// option; before it is filled in, a value that is called FILE, LIB or DIR is one.
+  Completion &add(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help, Take take);
+  /// One of the words, each with what it stands for.
+  template <typename T>
+  void addChoice(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help, T &chosen,
+                 std::initializer_list<std::pair<llvm::StringRef, T>> words) {
+    std::vector<std::pair<llvm::StringRef, T>> list(words);
+    std::vector<llvm::StringRef> spelled;
+    for (const auto &word : list)
+      spelled.push_back(word.first);
+    Completion &completion =
+        add(name, value, help, [&chosen, list, spelled](llvm::StringRef given) -> Status {
+          for (const auto &word : list)
+            if (word.first == given) {
+              chosen = word.second;
+              return {};
+            }
+          return notOneOf(given, spelled);
+        });
+    completion = completionOf(spelled);
+  }
   void addFlag(llvm::StringRef name, llvm::StringRef help, bool &flag, bool meaning = true);
-  void addText(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
-               std::string &text);
+  Completion &addText(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
+                      std::string &text);
   void addNumber(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
                  uint64_t &number, uint64_t min = 0, uint64_t max = UINT64_MAX);
   void addNumber(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
                  uint32_t &number, uint32_t min = 0, uint32_t max = UINT32_MAX);
+
+  /// What operands may be.
+  void completeOperands(Completion completion) { operandCompletion_ = std::move(completion); }
 
   /// What is to be done once all options have been read. An error, which names them, ends the
   /// program.
@@ -78,6 +133,9 @@ public:
 
   const std::vector<std::string> &operands() const { return operands_; }
 
+  /// "'tcp' is not shm, cma or ofi", with the nearest word if one is near.
+  static Status notOneOf(llvm::StringRef given, llvm::ArrayRef<llvm::StringRef> words);
+
   /// Tells a mistake in the use of this command.
   Exit refuse(const llvm::Twine &message) const;
 
@@ -88,6 +146,7 @@ private:
     llvm::StringRef help;
     llvm::StringRef section;
     Take take;
+    Completion completion;
   };
 
   const Option *find(llvm::StringRef name) const;
@@ -101,6 +160,7 @@ private:
   llvm::StringRef operandsText_;
   llvm::StringRef description_;
   llvm::StringRef section_;
+  Completion operandCompletion_;
   std::vector<Option> options_;
   std::vector<std::function<Status()>> checks_;
   std::vector<std::string> operands_;

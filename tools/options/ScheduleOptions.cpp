@@ -50,7 +50,7 @@ void ScheduleOptions::addTo(Options &options) {
               [this](llvm::StringRef name) {
                 names.push_back(name.str());
                 return Status();
-              });
+              }) = completionOfNames(Completion::Names::Collectives);
   options.add("--set", "NAME=EXPR",
               "value of a parameter, in the language's own expressions:\n"
               "--set root=3, --set g='torus([2, 4])'",
@@ -62,16 +62,16 @@ void ScheduleOptions::addTo(Options &options) {
                   return Status::error("no expression follows in '--set " + text.str() + "'");
                 settings.push_back({name.trim().str(), value.str()});
                 return {};
-              });
+              }) = completionOfNames(Completion::Names::Parameters);
   options.add("--op", "OP", "reduction, for parameters that are one", [this](llvm::StringRef text) {
     reduction = parseReduction(text);
     return reduction ? Status() : unknown("reduction", text, kReductions);
-  });
+  }) = completionOf(kReductions);
   options.add("--type", "T", "type of the elements (default: i32)", [this](llvm::StringRef text) {
     std::optional<ElementType> parsed = parseElementType(text);
     type = parsed.value_or(type);
     return parsed ? Status() : unknown("type", text, kTypes);
-  });
+  }) = completionOf(kTypes);
   options.add("--include", "DIR", "search imported files here too", [this](llvm::StringRef path) {
     compile.includePaths.push_back(path.str());
     return Status();

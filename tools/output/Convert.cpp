@@ -12,7 +12,7 @@ bool write(const std::string &file, const std::string &content) {
     out << content;
     return Status();
   });
-  return status || printError(status.message());
+  return status || printError(status.diagnostic());
 }
 
 } // namespace

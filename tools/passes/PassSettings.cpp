@@ -14,6 +14,25 @@ std::string nearestOf(std::string_view word, const std::vector<std::string_view>
   return nearestWord({word.data(), word.size()}, refs).str();
 }
 
+/// "fuse", "edge-coloring{algorithm=", "edge-coloring{algorithm=optimal}".
+std::vector<std::string> passWords() {
+  std::vector<std::string> words{"default"};
+  for (const PassInfo &info : allPasses()) {
+    const std::string name(info.name);
+    words.push_back(name);
+    std::unique_ptr<Pass> pass = info.make();
+    PassOptions options = pass->options();
+    for (const PassOptions::Option &option : options.all()) {
+      std::string begin = name + "{" + std::string(option.name) + "=";
+      if (option.words.empty())
+        words.push_back(begin);
+      for (std::string_view word : option.words)
+        words.push_back(begin + std::string(word) + "}");
+    }
+  }
+  return words;
+}
+
 } // namespace
 
 void PassSettings::addTo(Options &options) {
@@ -27,7 +46,7 @@ void PassSettings::addTo(Options &options) {
                   return parsed.status();
                 pipeline = parsed.take();
                 return {};
-              });
+              }) = completionOfList(passWords());
   options.addFlag("--print-after-all", "show what each pass made, on the standard error",
                   printAfterAll);
   options.addFlag("--time-passes", "tell what each pass did, and how long it took", timePasses);

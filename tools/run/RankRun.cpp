@@ -1,5 +1,6 @@
 #include "tools/run/RankRun.h"
 
+#include "protocol/PlanTerms.h"
 #include "tools/options/Lists.h"
 #include "tools/options/Progress.h"
 #include "tools/run/Oracle.h"
@@ -87,7 +88,7 @@ private:
       contents_[i] = contents.take();
     }
     auto plan = Plan::open(engine_, task_.image->rank(rank_), task_.image->sizeClass(), binding(),
-                           0, task_.transferPolicy);
+                           terms(), task_.transferPolicy);
     if (!plan)
       return plan.status();
     plan_ = plan.take();
@@ -97,6 +98,17 @@ private:
       return barrier.status();
     barrier_ = barrier.take();
     return {};
+  }
+
+  /// Ranks that a launcher started may have been given other options each.
+  std::string terms() const {
+    const Dag &dag = task_.schedule->ranks[index(rank_)];
+    protocol::PlanTerms terms;
+    terms.add("collective", task_.name);
+    if (!dag.buffers.empty())
+      terms.add("type", spelling(dag.buffers.front().type));
+    terms.add("size 'n'", std::to_string((*task_.sizes)[index(rank_)].elements));
+    return terms.text();
   }
 
   Binding binding() const {

@@ -5,6 +5,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <vector>
+
 namespace colldsl::tools {
 namespace {
 
@@ -25,7 +27,7 @@ void PageOptions::addTo(Options &options) {
                            ? Status()
                            : Status::error("'" + view + "' is no view; there are " +
                                            llvm::join(llvm::ArrayRef(kViews), ", "));
-              });
+              }) = completionOf(std::vector<llvm::StringRef>(std::begin(kViews), std::end(kViews)));
   options.addNumber("--max-events", "N",
                     "ops and messages that are shown one by one; of more, sums per\n"
                     "interval of time (default: 1200000)",

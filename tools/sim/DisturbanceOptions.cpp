@@ -56,7 +56,7 @@ void DisturbanceOptions::addTo(Options &options) {
                   "what takes processors away: periodic:PERIOD,LENGTH[,PHASE]\n"
                   "(a random phase each without PHASE), random:MEAN,LENGTH,\n"
                   "trace:FILE; times are like 250, 10us, 2ms",
-                  noise_);
+                  noise_) = completionOf({"periodic:", "random:", "trace:"});
   options.add("--skew", "T", "ranks start at random times up to this",
               [this](llvm::StringRef text) -> Status {
                 Result<uint64_t> time = parseTimeNs(text);

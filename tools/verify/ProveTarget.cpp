@@ -29,7 +29,7 @@ void ProofOptions::addTo(Options &options) {
               "(default: 0, one element, and 40009 elements)",
               list(request.bytes, parseBytesList));
   options.addText("--topology", "T", "where the ranks sit (default: flat, all on one node)",
-                  schedule.topology);
+                  schedule.topology) = completionOfTopology();
   options.add("--roots", "LIST",
               "values of the parameter `root`: ranks, or all\n"
               "(default: all of up to 8 ranks, of more 0, 1, P/2 and P - 1)",
@@ -41,7 +41,7 @@ void ProofOptions::addTo(Options &options) {
                 if (roots)
                   request.variety.roots = roots.take();
                 return {};
-              });
+              }) = completionOf({"all"});
   options.addFlag("--in-place", "only the forms in place", request.onlyInPlace);
   options.addFlag("--thorough",
                   "more values: tunable parameters at their ends with each root, other lengths\n"

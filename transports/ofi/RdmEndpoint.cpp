@@ -17,6 +17,10 @@ constexpr size_t kDataBytes = 4;
 // Where the provider has no descriptor to wait for.
 constexpr std::chrono::nanoseconds kBlindSleep = std::chrono::microseconds(100);
 
+// Deprecated. In 1.17.0 a frame of 8 KiB takes tens of milliseconds and a longer put never ends,
+// and libfabric's own fi_pingpong takes 65 ms for a message of any size.
+constexpr std::string_view kUnfit = "sockets";
+
 using network::Access;
 using network::Region;
 
@@ -143,6 +147,10 @@ Result<std::unique_ptr<RdmEndpoint>> RdmEndpoint::open(const Options &options, C
                          "' for reliable messages in order" +
                          (options.domain.empty() ? "" : " on domain '" + options.domain + "'") +
                          " that can be bound to '" + options.bind + "'");
+  if (endpoint->providerName().find(kUnfit) != std::string::npos)
+    return Status::error("libfabric's provider 'sockets' stops in the middle of messages of more "
+                         "than 8 KiB; its provider 'tcp' (COLLDSL_OFI_PROVIDER=tcp) uses the same "
+                         "sockets");
   endpoint->noteCapabilities(wish);
   if (Status s = endpoint->openObjects(options.bind); !s)
     return s;

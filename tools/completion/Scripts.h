@@ -1,0 +1,40 @@
+/// Scripts by which shells complete command lines, from the tables of which --help is made. A
+/// script has all words in it: to complete one starts no process of colldsl.
+#pragma once
+
+#include "tools/Commands.h"
+
+#include <optional>
+
+namespace colldsl::tools {
+
+/// What there is to complete: the tables, and each completion once. A number of an option or of
+/// operands names one of these; nothing: nothing is offered.
+class CompletionTables {
+public:
+  CompletionTables();
+
+  using Row = OptionTable::Row;
+  const std::vector<CommandHelp> &commands() const { return commands_; }
+  const std::vector<Completion> &completions() const { return completions_; }
+  std::optional<size_t> numberOf(const Completion &completion) const;
+  std::string commandNames() const; ///< with blanks between them
+
+private:
+  void add(Completion &completion);
+
+  std::vector<CommandHelp> commands_;
+  std::vector<Completion> completions_;
+};
+
+void printBashScript(const CompletionTables &tables, llvm::raw_ostream &out);
+void printZshScript(const CompletionTables &tables, llvm::raw_ostream &out);
+void printFishScript(const CompletionTables &tables, llvm::raw_ostream &out);
+
+/// In single quotes, of which one inside is written as `quote`.
+std::string inQuotes(llvm::StringRef text, llvm::StringRef quote);
+/// Each in single quotes, with blanks between them.
+std::string allInQuotes(llvm::ArrayRef<std::string> words, llvm::StringRef quote);
+std::string firstLine(llvm::StringRef text);
+
+} // namespace colldsl::tools
