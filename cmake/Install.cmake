@@ -57,7 +57,12 @@ install(FILES
   ${CMAKE_BINARY_DIR}/colldslConfig.cmake ${CMAKE_BINARY_DIR}/colldslConfigVersion.cmake
   ${CMAKE_SOURCE_DIR}/cmake/ColldslCompile.cmake
   DESTINATION ${package_dir} COMPONENT development)
-file(RELATIVE_PATH up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix/)
+if(COLLDSL_PACKAGED)
+  set(prefix ${CMAKE_INSTALL_PREFIX}) # so that pkg-config leaves out the folders of the system
+else()
+  file(RELATIVE_PATH up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix/)
+  set(prefix "\${pcfiledir}/${up}")
+endif()
 configure_file(${CMAKE_SOURCE_DIR}/cmake/colldsl.pc.in ${CMAKE_BINARY_DIR}/colldsl.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/colldsl.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
   COMPONENT development)

@@ -29,6 +29,10 @@ VERSIONS = {
     "packaging/apptainer/colldsl.def": r"(?m)^    Version (\S+)$",
 }
 HEADER = os.path.join("include", "colldsl", "colldsl.h")
+# Lists of Debian packages: what the tree is built with, and what its packages are built with.
+TREE_PACKAGES = os.path.join("scripts", "packages.txt")
+DEBIAN_PACKAGES = os.path.join("packaging", "debian", "packages.txt")
+PACKAGE_TOOLS = {"dpkg-dev", "file", "lintian", "xz-utils"}
 
 
 def versions(root):
@@ -49,6 +53,24 @@ def check_versions(root):
     for path, version in found.items():
         if version != wanted:
             yield f"{path}: has version {version}, but CMakeLists.txt has {wanted}"
+
+
+def listed(root, path):
+    return {line for line in tree.read(root, path).splitlines() if line and not line.startswith("#")}
+
+
+def check_lists(root):
+    """Debian packages are built with what the tree is built with, and tools for packages."""
+    for package in sorted(listed(root, DEBIAN_PACKAGES) - listed(root, TREE_PACKAGES) - PACKAGE_TOOLS):
+        yield f"{DEBIAN_PACKAGES}: {package} is not in {TREE_PACKAGES}"
+
+
+def check_interface(root):
+    """The version has a description of its binary interface."""
+    version = versions(root)[HEADER]
+    path = os.path.join("packaging", "abi", f"libcolldsl-{'.'.join((version or '').split('.')[:2])}.abi")
+    if not os.path.exists(os.path.join(root, path)):
+        yield f"{path}: does not exist, but {HEADER} has version {version}"
 
 
 def check_scripts(root, path, text):
@@ -134,7 +156,7 @@ def check(root, yaml):
     for path, checker in (("packaging/spack/package.py", check_recipe),
                           ("packaging/apptainer/colldsl.def", lambda *parts: check_definition(root, *parts))):
         found += checker(path, tree.read(root, path))
-    return found + [*check_versions(root)]
+    return found + [*check_versions(root), *check_lists(root), *check_interface(root)]
 
 
 if __name__ == "__main__":
