@@ -7,6 +7,7 @@ usage: packaging.py ROOT; exits with 77 where Python has no YAML
 import ast
 import os
 import re
+import runpy
 import sys
 
 import tree
@@ -63,6 +64,20 @@ def check_lists(root):
     """Debian packages are built with what the tree is built with, and tools for packages."""
     for package in sorted(listed(root, DEBIAN_PACKAGES) - listed(root, TREE_PACKAGES) - PACKAGE_TOOLS):
         yield f"{DEBIAN_PACKAGES}: {package} is not in {TREE_PACKAGES}"
+
+
+def check_changelog(root):
+    """Debian's changelog, as it is made of CHANGELOG.md, has all versions, and lines that lintian takes."""
+    path = os.path.join("packaging", "debian", "make-changelog")
+    text = tree.read(root, "CHANGELOG.md")
+    made = runpy.run_path(os.path.join(root, path))["convert"](text, "1", "N <a@b.org>")
+    wanted = re.findall(VERSIONS["CHANGELOG.md"], text)
+    found = re.findall(r"(?m)^colldsl \((\S+)-1\) ", made)
+    if found != wanted:
+        yield f"CHANGELOG.md: has versions {wanted}, but {path} makes {found}"
+    for line in made.splitlines():
+        if len(line) > 80:
+            yield f"CHANGELOG.md: {path} makes a line of {len(line)} characters: {line}"
 
 
 def check_interface(root):
@@ -156,7 +171,8 @@ def check(root, yaml):
     for path, checker in (("packaging/spack/package.py", check_recipe),
                           ("packaging/apptainer/colldsl.def", lambda *parts: check_definition(root, *parts))):
         found += checker(path, tree.read(root, path))
-    return found + [*check_versions(root), *check_lists(root), *check_interface(root)]
+    return found + [*check_versions(root), *check_lists(root), *check_changelog(root),
+                    *check_interface(root)]
 
 
 if __name__ == "__main__":
