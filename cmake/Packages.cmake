@@ -7,6 +7,7 @@ set(debian_dir ${CMAKE_SOURCE_DIR}/packaging/debian)
 set(debian_files ${CMAKE_BINARY_DIR}/debian) # control files that are made
 
 set(CPACK_GENERATOR DEB)
+set(CPACK_VERBATIM_VARIABLES ON)
 set(CPACK_PACKAGE_CONTACT "${COLLDSL_MAINTAINER}")
 set(CPACK_COMPONENTS_ALL program library development)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
@@ -89,7 +90,7 @@ foreach(mpi IN LISTS COLLDSL_MPIS COLLDSL_ABIS)
   string(REPLACE _ - suffix ${mpi})
   debian_package(${mpi} colldsl-${suffix} libs
     SUMMARY "communication schedules under programs of ${title_${mpi}}"
-    TEXT ${about} "This package has the library that \"colldsl mpi\" loads before ${title_${mpi}}:"
+    TEXT ${about} "This package has the library that colldsl mpi loads before ${title_${mpi}}:"
          "collectives and neighbourhood collectives of unchanged programs then run through"
          "colldsl."
     EXACT program RECOMMENDS "${networks}")
