@@ -91,8 +91,8 @@ foreach(mpi IN LISTS COLLDSL_MPIS COLLDSL_ABIS)
   debian_package(${mpi} colldsl-${suffix} libs
     SUMMARY "communication schedules under programs of ${title_${mpi}}"
     TEXT ${about} "This package has the library that colldsl mpi loads before ${title_${mpi}}:"
-         "collectives and neighbourhood collectives of unchanged programs then run through"
-         "colldsl."
+         "collectives and neighbourhood collectives of unchanged programs then run"
+         "through colldsl."
     EXACT program RECOMMENDS "${networks}")
 endforeach()
 file(WRITE ${debian_files}/shlibs
