@@ -21,14 +21,18 @@ if(COLLDSL_CCACHE)
     ${COLLDSL_CCACHE})
 endif()
 
-# colldsl_room(NAME SOURCES ... LINKS ...): one folder, one target, one alias. Rooms
-# are included from the top: #include "ir/Dag.h".
+# colldsl_room(NAME [COLD] SOURCES ... LINKS ...): one folder, one target, one alias. Rooms
+# are included from the top: #include "ir/Dag.h". COLD: what runs a few times per command, which is optimized
+# for size in packages.
 function(colldsl_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+  cmake_parse_arguments(ROOM "COLD" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
   add_library(colldsl_${name} STATIC ${ROOM_SOURCES})
   add_library(colldsl::${name} ALIAS colldsl_${name})
   target_include_directories(colldsl_${name} PUBLIC ${CMAKE_SOURCE_DIR})
   target_compile_options(colldsl_${name} PRIVATE ${COLLDSL_CODEGEN} ${COLLDSL_WARNINGS})
+  if(ROOM_COLD AND COLLDSL_PACKAGED)
+    target_compile_options(colldsl_${name} PRIVATE -Os)
+  endif()
   target_link_libraries(colldsl_${name} PUBLIC ${ROOM_LINKS} PRIVATE ${ROOM_PRIVATE_LINKS})
 endfunction()
 

@@ -15,6 +15,9 @@
 #include "stdlib/StdlibFiles.h"
 #include "verifier/ProvedSizes.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+
 #include <algorithm>
 #include <cctype>
 
@@ -27,6 +30,7 @@ struct Settings {
   ScheduleOptions schedule;
   ProofRequest proofs;
   std::string output;
+  std::string depfile;
   std::string rules;
   bool stdlib = false;
   bool prove = true;
@@ -37,6 +41,8 @@ struct Settings {
 void Settings::addTo(Options &options) {
   options.section("what to write");
   options.addText("-o", "LIB", "the library (required)", output) = completionOfFiles({".cdag"});
+  options.addText("--depfile", "FILE",
+                  "also write which files the library was made of, as a rule of make", depfile);
   options.addFlag("--stdlib", "also every collective of the standard library", stdlib);
   options.addText("--rules", "FILE",
                   "which collective serves a function when (default: the standard library's\n"
@@ -226,6 +232,42 @@ bool write(const std::string &file, const std::vector<std::byte> &bytes) {
   return status || printError(status.diagnostic());
 }
 
+/// A path as make reads it.
+std::string escapedForMake(llvm::StringRef path) {
+  std::string escaped;
+  for (char c : path) {
+    if (c == ' ' || c == '#')
+      escaped += '\\';
+    escaped += c == '$' ? "$$" : std::string(1, c);
+  }
+  return escaped;
+}
+
+/// The files that were named and those that they import, as far as later runs can read them again.
+std::vector<std::string> filesRead(const Source &source, const Settings &settings) {
+  std::vector<std::string> files = source.program().files;
+  if (source.library())
+    files = {source.mainFile()};
+  else
+    files.erase(files.begin(), files.begin() + static_cast<ptrdiff_t>(stdlibFiles().size()));
+  if (!settings.rules.empty())
+    files.push_back(settings.rules);
+  llvm::erase_if(files,
+                 [](const std::string &file) { return !llvm::sys::fs::is_regular_file(file); });
+  return files;
+}
+
+bool writeDepfile(const Source &source, const Settings &settings) {
+  Status status = writeFile(settings.depfile, [&](llvm::raw_ostream &out) {
+    out << escapedForMake(settings.output) << ":";
+    for (const std::string &file : filesRead(source, settings))
+      out << " \\\n  " << escapedForMake(file);
+    out << "\n";
+    return Status();
+  });
+  return status || printError(status.message());
+}
+
 Exit compile(Source &source, std::vector<Source::Target> targets, const Settings &settings,
              llvm::StringRef rules) {
   LibraryContent content;
@@ -235,7 +277,8 @@ Exit compile(Source &source, std::vector<Source::Target> targets, const Settings
     return Exit::Failure;
   addProgram(source, targets, content);
   std::vector<std::byte> bytes = encodeLibrary(content);
-  if (!write(settings.output, bytes))
+  if (!write(settings.output, bytes) ||
+      (!settings.depfile.empty() && !writeDepfile(source, settings)))
     return Exit::Failure;
   llvm::outs() << settings.output << ": " << counted(targets.size(), "collective") << ", "
                << counted(content.images.size(), "image")

@@ -1,13 +1,11 @@
 #include "tools/Commands.h"
 #include "tools/input/Messages.h"
-#include "tools/mpi/WhichMpi.h"
+#include "tools/mpi/OwnFile.h"
 
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 
 #include <cstdlib>
-#include <set>
 #include <unistd.h>
 
 namespace colldsl::tools {
@@ -28,19 +26,13 @@ void Settings::addTo(Options &options) {
   options.addFlag("--which", "print the library, and run nothing", which);
 }
 
-/// The build and the installation put it near this program.
 Result<std::string> ownLibrary(const KnownMpi &mpi) {
-  std::string program = llvm::sys::fs::getMainExecutable(nullptr, nullptr), looked;
-  llvm::StringRef prefix = llvm::sys::path::parent_path(llvm::sys::path::parent_path(program));
-  for (llvm::StringRef folder : std::set<llvm::StringRef>{"lib", COLLDSL_LIBDIR}) {
-    llvm::SmallString<256> path = prefix;
-    llvm::sys::path::append(path, folder, "libcolldsl-" + mpi.name + ".so");
-    if (llvm::sys::fs::exists(path))
-      return path.str().str();
-    looked += (looked.empty() ? "" : " and no ") + path.str().str();
-  }
+  Result<std::string> path =
+      ownFile(mpi, "libcolldsl-" + mpi.name.str() + ".so", {"lib", COLLDSL_LIBDIR "/colldsl"});
+  if (path)
+    return path;
   return Status::error("the command uses " + mpi.title.str() +
-                       ", for which colldsl was not built: there is no " + looked);
+                       ", for which colldsl is not installed: " + path.message());
 }
 
 Result<std::string> givenLibrary(llvm::StringRef file) {

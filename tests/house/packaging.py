@@ -7,6 +7,7 @@ usage: packaging.py ROOT; exits with 77 where Python has no YAML
 import ast
 import os
 import re
+import runpy
 import sys
 
 import tree
@@ -29,6 +30,10 @@ VERSIONS = {
     "packaging/apptainer/colldsl.def": r"(?m)^    Version (\S+)$",
 }
 HEADER = os.path.join("include", "colldsl", "colldsl.h")
+# Lists of Debian packages: what the tree is built with, and what its packages are built with.
+TREE_PACKAGES = os.path.join("scripts", "packages.txt")
+DEBIAN_PACKAGES = os.path.join("packaging", "debian", "packages.txt")
+PACKAGE_TOOLS = {"dpkg-dev", "file", "lintian", "xz-utils"}
 
 
 def versions(root):
@@ -49,6 +54,38 @@ def check_versions(root):
     for path, version in found.items():
         if version != wanted:
             yield f"{path}: has version {version}, but CMakeLists.txt has {wanted}"
+
+
+def listed(root, path):
+    return {line for line in tree.read(root, path).splitlines() if line and not line.startswith("#")}
+
+
+def check_lists(root):
+    """Debian packages are built with what the tree is built with, and tools for packages."""
+    for package in sorted(listed(root, DEBIAN_PACKAGES) - listed(root, TREE_PACKAGES) - PACKAGE_TOOLS):
+        yield f"{DEBIAN_PACKAGES}: {package} is not in {TREE_PACKAGES}"
+
+
+def check_changelog(root):
+    """Debian's changelog, as it is made of CHANGELOG.md, has all versions, and lines that lintian takes."""
+    path = os.path.join("packaging", "debian", "make-changelog")
+    text = tree.read(root, "CHANGELOG.md")
+    made = runpy.run_path(os.path.join(root, path))["convert"](text, "1", "N <a@b.org>")
+    wanted = re.findall(VERSIONS["CHANGELOG.md"], text)
+    found = re.findall(r"(?m)^colldsl \((\S+)-1\) ", made)
+    if found != wanted:
+        yield f"CHANGELOG.md: has versions {wanted}, but {path} makes {found}"
+    for line in made.splitlines():
+        if len(line) > 80:
+            yield f"CHANGELOG.md: {path} makes a line of {len(line)} characters: {line}"
+
+
+def check_interface(root):
+    """The version has a description of its binary interface."""
+    version = versions(root)[HEADER]
+    path = os.path.join("packaging", "abi", f"libcolldsl-{'.'.join((version or '').split('.')[:2])}.abi")
+    if not os.path.exists(os.path.join(root, path)):
+        yield f"{path}: does not exist, but {HEADER} has version {version}"
 
 
 def check_scripts(root, path, text):
@@ -134,7 +171,8 @@ def check(root, yaml):
     for path, checker in (("packaging/spack/package.py", check_recipe),
                           ("packaging/apptainer/colldsl.def", lambda *parts: check_definition(root, *parts))):
         found += checker(path, tree.read(root, path))
-    return found + [*check_versions(root)]
+    return found + [*check_versions(root), *check_lists(root), *check_changelog(root),
+                    *check_interface(root)]
 
 
 if __name__ == "__main__":

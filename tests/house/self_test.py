@@ -259,6 +259,13 @@ class Packaging(unittest.TestCase):
             self.assertTrue([*packaging.check_definition(root, "d", "%post\n    scripts/none\n")])
             self.assertTrue([*packaging.check_definition(root, "d", "%script\n")])
 
+    def test_lists(self):
+        files = {"scripts/packages.txt": "# x\ng++\n", "packaging/debian/packages.txt": "# y\ng++\nlintian\n"}
+        self.assertFalse(found_in(lambda root: [*packaging.check_lists(root)], files))
+        files["packaging/debian/packages.txt"] += "libx-dev\n"
+        self.assertEqual(found_in(lambda root: [*packaging.check_lists(root)], files),
+                         ["packaging/debian/packages.txt: libx-dev is not in scripts/packages.txt"])
+
     def test_versions(self):
         files = {"CMakeLists.txt": "project(colldsl VERSION 1.2.3 LANGUAGES C)", "CHANGELOG.md": "## 1.2.3 - 2026-01-01\n",
                  "CITATION.cff": "version: 1.2.3\n", "packaging/spack/package.py": 'version("1.2.3")',

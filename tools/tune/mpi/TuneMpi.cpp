@@ -1,26 +1,23 @@
 #include "tools/tune/mpi/TuneMpi.h"
 
-#include "tools/mpi/WhichMpi.h"
+#include "tools/mpi/OwnFile.h"
 #include "tools/tune/mpi/MpiTuner.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 
 namespace colldsl::tools {
 namespace {
 
-/// The build and the installation put it beside this program.
 Result<std::string> programFor(const KnownMpi &mpi) {
-  std::string self = llvm::sys::fs::getMainExecutable(nullptr, nullptr);
-  llvm::SmallString<256> path = llvm::sys::path::parent_path(self);
-  llvm::sys::path::append(path, "colldsl-measure-" + mpi.name);
-  if (!llvm::sys::fs::exists(path))
-    return Status::error("the launcher belongs to " + mpi.title.str() +
-                         ", for which colldsl was not built: there is no " + path.str().str());
-  return path.str().str();
+  Result<std::string> path =
+      ownFile(mpi, "colldsl-measure-" + mpi.name.str(), {"bin", COLLDSL_LIBEXECDIR "/colldsl"});
+  if (path)
+    return path;
+  return Status::error("the launcher belongs to " + mpi.title.str() +
+                       ", for which colldsl is not installed: " + path.message());
 }
 
 Result<const KnownMpi *> mpiOf(const std::vector<std::string> &launcher) {
