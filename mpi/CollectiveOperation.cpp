@@ -71,6 +71,7 @@ CollectiveOperation::described(ServedComm &comm, std::shared_ptr<PlanGroup> grou
 void CollectiveOperation::complete(const Call &call) {
   setAlgorithm(plan_.collective());
   remember(call, ranks_, ranks_);
+  made_ = call;
   isPlain_ = packed_.empty() && unpacked_.empty() && !holdsType();
 }
 
@@ -131,7 +132,7 @@ CollectiveOperation::~CollectiveOperation() {
 Status CollectiveOperation::describe(const Call &call) {
   if (call.root < 0 || call.root >= ranks_)
     return Status::error("there is no such root");
-  if (Status s = plan_.setType(ElementType::U8); !s)
+  if (Status s = plan_.isCommitted() ? Status() : plan_.setType(ElementType::U8); !s)
     return s;
   switch (call.kind) {
   case CallKind::Barrier:
@@ -158,7 +159,7 @@ Status CollectiveOperation::describe(const Call &call) {
 }
 
 Status CollectiveOperation::describeBcast(const Call &call) {
-  if (Status s = plan_.setValue("root", int64_t{call.root}); !s)
+  if (Status s = setValue("root", int64_t{call.root}); !s)
     return s;
   return bind("buf", call.recv, 1, rank_ == call.root ? Way::In : Way::Out);
 }
@@ -167,7 +168,7 @@ Status CollectiveOperation::describeBcast(const Call &call) {
 /// `all`.
 Status CollectiveOperation::describeRooted(const Call &call, const char *own, const char *all,
                                            Way way) {
-  if (Status s = plan_.setValue("root", int64_t{call.root}); !s)
+  if (Status s = setValue("root", int64_t{call.root}); !s)
     return s;
   bool gathers = way == Way::Out;
   const Side &one = gathers ? call.send : call.recv, &many = gathers ? call.recv : call.send;
@@ -189,7 +190,7 @@ Status CollectiveOperation::describeForAll(const Call &call) {
     return bind("y", call.recv, ranks_, Way::Out);
   }
   if (gathers) {
-    if (Status s = plan_.setInPlace(true); !s)
+    if (Status s = setInPlace(); !s)
       return s;
     return bind("y", call.recv, ranks_, Way::InOut);
   }
@@ -198,7 +199,18 @@ Status CollectiveOperation::describeForAll(const Call &call) {
   return bind("y", call.recv, ranks_, Way::Out);
 }
 
+// What a plan that is committed keeps.
+Status CollectiveOperation::setValue(const char *parameter, GivenValue value) {
+  return plan_.isCommitted() ? Status() : plan_.setValue(parameter, std::move(value));
+}
+
+Status CollectiveOperation::setInPlace() {
+  return plan_.isCommitted() ? Status() : plan_.setInPlace(true);
+}
+
 Status CollectiveOperation::setOperator(const Call &call) {
+  if (plan_.isCommitted())
+    return {};
   reduction_ = Reduction::of(call.op, call.reducedType());
   if (!reduction_)
     return Status::error("the operator is not for such elements");
@@ -218,10 +230,10 @@ Status CollectiveOperation::describeReduction(const Call &call) {
     return s;
   bool hasRoot = call.kind == CallKind::Reduce;
   if (hasRoot)
-    if (Status s = plan_.setValue("root", int64_t{call.root}); !s)
+    if (Status s = setValue("root", int64_t{call.root}); !s)
       return s;
   if (isInPlace(call.send) && !hasRoot) {
-    if (Status s = plan_.setInPlace(true); !s)
+    if (Status s = setInPlace(); !s)
       return s;
     return bindElements("y", call.recv, count, Way::InOut);
   }
@@ -243,7 +255,7 @@ Status CollectiveOperation::describeReduceScatter(const Call &call) {
     all += static_cast<uint64_t>(counts.back());
   }
   auto own = static_cast<uint64_t>(counts[static_cast<size_t>(rank_)]);
-  Status s = isBlock ? plan_.setElements(own) : plan_.setValue("counts", std::move(counts));
+  Status s = isBlock ? plan_.setElements(own) : setValue("counts", std::move(counts));
   if (s)
     s = isInPlace(call.send) ? bindElements("x", call.recv, all, Way::Copied)
                              : bindElements("x", call.send, all, Way::In);
@@ -353,6 +365,73 @@ Status CollectiveOperation::bindMemory(const char *buffer, std::byte *memory, ui
 void CollectiveOperation::shift(ptrdiff_t sent, ptrdiff_t received) {
   for (const Direct &direct : direct_)
     (void)plan_.move(direct.buffer, direct.isSent ? sent : received);
+}
+
+/// n of a plan that serves the call. Nothing: it has several, or none.
+std::optional<uint64_t> CollectiveOperation::elementsOf(const Call &call) const {
+  const Side *side = &call.recv;
+  bool isRoot = rank_ == call.root, areBytes = true;
+  switch (kind()) {
+  case CallKind::Bcast:
+  case CallKind::Allgather:
+  case CallKind::Alltoall:
+    break;
+  case CallKind::Gather:
+    side = isRoot ? &call.recv : &call.send;
+    break;
+  case CallKind::Scatter:
+    side = isRoot ? &call.send : &call.recv;
+    break;
+  case CallKind::Reduce:
+  case CallKind::Allreduce:
+  case CallKind::Scan:
+  case CallKind::Exscan:
+    side = isInPlace(call.send) ? &call.recv : &call.send;
+    areBytes = false;
+    break;
+  case CallKind::ReduceScatterBlock:
+    areBytes = false;
+    break;
+  default:
+    return std::nullopt;
+  }
+  const TypeLayout *layout = areBytes ? knownLayoutOf(side->type) : nullptr;
+  if (side->count < 0 || (areBytes && !layout))
+    return std::nullopt;
+  return static_cast<uint64_t>(side->count) * (layout ? layout->size : 1);
+}
+
+// What moves as bytes may be of any type.
+bool CollectiveOperation::differsInSizes(const Call &call) const {
+  if (reduction_) {
+    Call asBefore = call;
+    asBefore.send.count = made_.send.count;
+    asBefore.recv.count = made_.recv.count;
+    return !holdsType() && hasShapeOf(asBefore);
+  }
+  auto isUsable = [](const Side &side) {
+    return isInPlace(side) || side.type == MPI_DATATYPE_NULL ||
+           (side.count >= 0 && layoutOf(side.type).ok());
+  };
+  return call.root == made_.root && isInPlace(call.send) == isInPlace(made_.send) &&
+         isInPlace(call.recv) == isInPlace(made_.recv) && isUsable(call.send) &&
+         isUsable(call.recv);
+}
+
+Result<bool> CollectiveOperation::resizeTo(const Call &call) {
+  if (!plan_.isCommitted() || call.hasLists() || !differsInSizes(call))
+    return false;
+  std::optional<uint64_t> elements = elementsOf(call);
+  if (!elements || !plan_.holdsFor(*elements))
+    return false;
+  forgetMemory();
+  direct_.clear();
+  Call sized = call;
+  sized.send.isSent = true;
+  if (Status s = describe(sized); !s)
+    return s;
+  complete(sized);
+  return true;
 }
 
 void CollectiveOperation::addPacked(Packed packed, Way way) {

@@ -10,6 +10,8 @@
 #include "mpi/Reductions.h"
 #include "runtime/CollectivePlan.h"
 
+#include <optional>
+
 namespace colldsl::mpi {
 
 class ServedComm;
@@ -48,6 +50,8 @@ public:
   void cancel() override;
   bool progress() override { return plan_.plan().progress(); }
 
+  Result<bool> resizeTo(const Call &call) override;
+
   TunedCollective chosen() const { return plan_.chosen(); }
   Situation situation() const { return plan_.situation(); }
 
@@ -75,6 +79,10 @@ private:
   Status describeReduction(const Call &call);
   Status describeReduceScatter(const Call &call);
   Status setOperator(const Call &call);
+  Status setValue(const char *parameter, GivenValue value);
+  Status setInPlace();
+  std::optional<uint64_t> elementsOf(const Call &call) const;
+  bool differsInSizes(const Call &call) const;
   Status bindElements(const char *buffer, const Side &side, uint64_t count, Way way);
 
   Result<Side> ownSlot(const Side &side);
@@ -102,6 +110,7 @@ private:
   bool isPersistent_ = false;
   bool isPlain_ = false; ///< nothing is to be done before a run, or behind it
   std::vector<Direct> direct_;
+  Call made_ = {};   ///< what it serves; its handles may be none by now
   uint32_t run_ = 0; ///< the last that began
   Status begun_;     ///< of a run that start() began
 };

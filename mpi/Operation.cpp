@@ -59,6 +59,7 @@ void Operation::remember(const Call &call, int sendSlots, int recvSlots) {
   recvSlots_ = recvSlots;
   sendBuffer_ = call.send.buffer;
   recvBuffer_ = call.recv.buffer;
+  arguments_.clear();
   describe(call, sendSlots, recvSlots, [&](uint64_t word) {
     arguments_.push_back(word);
     return true;

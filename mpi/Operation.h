@@ -31,6 +31,10 @@ public:
   /// Between runs: from now on it serves this call, which has its shape.
   void moveTo(const Call &call);
 
+  /// Between runs: from now on it serves this call of its kind, as a new operation would. False: it
+  /// cannot, and is as before. An error: memory is short.
+  virtual Result<bool> resizeTo(const Call &) { return false; }
+
   /// The next run serves this call, which serves(call) or which it was moved to.
   virtual void willServe(const Call &) {}
 
@@ -104,6 +108,15 @@ protected:
   /// message lies in both.
   std::byte *scratch(uint64_t bytes);
   bool isScratch(const void *address) const;
+
+  /// Of the call that it served.
+  void forgetMemory() {
+    packed_.clear();
+    unpacked_.clear();
+    layouts_.clear();
+    scratch_.clear();
+    sentBytes_ = 0;
+  }
 
   /// For arguments that may mean something else another time, although they look the same.
   void neverQuick() { isQuick_ = false; }

@@ -523,7 +523,9 @@ Result<std::shared_ptr<Operation>> ServedComm::findOrMake(const Call &call) {
   // Memory that was not seen before may be that of a driver that came since.
   if (!isThere && !Accelerators::arePresent() && lookForDevices() && isUnusable(call))
     return refuseNextRun(call);
-  if (!isKnown || (places < kPlaces && !isThere))
+  if (!isKnown)
+    return resizeOrMake(call);
+  if (places < kPlaces && !isThere)
     return make(call);
   if (found != prepared_.begin())
     prepared_.splice(prepared_.begin(), prepared_, found);
@@ -531,6 +533,27 @@ Result<std::shared_ptr<Operation>> ServedComm::findOrMake(const Call &call) {
   if (!isThere)
     (*found)->moveTo(call);
   return *found;
+}
+
+// Counts that change from call to call need no plan each: one that was not used lately, and would
+// be dropped soon, takes them.
+Result<std::shared_ptr<Operation>> ServedComm::resizeOrMake(const Call &call) {
+  if (prepared_.size() < kPrepared || learner_)
+    return make(call);
+  auto at = prepared_.end();
+  for (size_t i = 0; i < kPrepared / 2; ++i) {
+    --at;
+    if ((*at)->kind() != call.kind || (*at)->isBusy())
+      continue;
+    Result<bool> isResized = (*at)->resizeTo(call);
+    if (!isResized)
+      return isResized.status();
+    if (!*isResized)
+      continue;
+    prepared_.splice(prepared_.begin(), prepared_, at);
+    return prepared_.front();
+  }
+  return make(call);
 }
 
 Result<std::shared_ptr<Operation>> ServedComm::makeForAll(const Call &call) {

@@ -194,6 +194,7 @@ private:
   };
   const Quick &quickOf(CallKind kind) const { return quick_[static_cast<size_t>(kind)]; }
 
+  Result<std::shared_ptr<Operation>> resizeOrMake(const Call &call);
   static ServedComm *lookUp(MPI_Comm comm);
   Job::Context takeContexts(uint32_t number);
   void setContexts(Job::Context first);

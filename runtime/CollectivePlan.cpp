@@ -197,6 +197,7 @@ Result<bool> CollectivePlan::chooseFrom(Library &library) {
   request_.collective = program.find(name_, DeclKind::Collective);
   request_.arguments.clear();
   reason_ = "named";
+  rule_ = nullptr;
   if (request_.collective != kNoDecl)
     return true;
   Result<const SelectionRule *> rule = library.select(situation());
@@ -204,7 +205,8 @@ Result<bool> CollectivePlan::chooseFrom(Library &library) {
     return rule.status();
   if (!*rule)
     return false;
-  auto number = static_cast<size_t>(*rule - (*library.rules())->data());
+  rule_ = *rule;
+  auto number = static_cast<size_t>(rule_ - (*library.rules())->data());
   bool isDecision = number < library.numDecisions();
   reason_ = isDecision ? concat("decision ", number, " of the profile for ", name_)
                        : concat("rule ", number - library.numDecisions() + 1, " for ", name_);
@@ -213,6 +215,21 @@ Result<bool> CollectivePlan::chooseFrom(Library &library) {
   for (uint32_t argument : (*rule)->arguments)
     request_.arguments[program.arguments[argument].param] = program.arguments[argument].value;
   return true;
+}
+
+// What depends on n: the rule, what the passes choose, and the size class.
+bool CollectivePlan::holdsFor(uint64_t n) const {
+  bool mayBeElsewhere = preferred_ && library_ != preferred_;
+  if (!sizeClass_.contains(n) || image_ || mayBeElsewhere || !graphs_.empty())
+    return false;
+  if (compiler_ && !compiler_->makesAlike(request_.elements, n))
+    return false;
+  if (!rule_)
+    return true;
+  Situation s = situation();
+  s.bytes = n * elementBytes();
+  Result<const SelectionRule *> rule = library_->select(s);
+  return rule && *rule == rule_;
 }
 
 Status CollectivePlan::describeValue(const Program &program, const std::string &name,

@@ -102,6 +102,8 @@ public:
   std::string argumentsInWords() const;
   /// Once committed: n that setElements() takes.
   const SizeClass &sizeClass() const { return sizeClass_; }
+  /// Once committed: whether a plan that is made for n elements would have the same schedule.
+  bool holdsFor(uint64_t n) const;
   /// Once committed: what passes ran, and what each remarked if that is known.
   const std::string &passes() const;
   const std::string &remarks() const { return remarks_; }
@@ -173,6 +175,7 @@ private:
   RankView view_;         ///< of the schedule, or of the image
   SizeClass sizeClass_;
   const LibraryImage *image_ = nullptr;
+  const SelectionRule *rule_ = nullptr; ///< null: the collective was named
   std::string reason_, remarks_;
   ProofStamp proof_ = ProofStamp::None;
   TransferPolicy transferPolicy_ = TransferPolicy::Report;

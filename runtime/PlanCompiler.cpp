@@ -129,6 +129,12 @@ Result<std::shared_ptr<const PlanCompiler>> PlanCompiler::make(CompileSettings s
       new PlanCompiler(std::move(settings), pipeline.take()));
 }
 
+// What passes on DAGs, or a proof, make of one n is not taken for another one (compileAllOnce()).
+bool PlanCompiler::makesAlike(uint64_t n, uint64_t m) const {
+  return !needsAllRanks() &&
+         (!pipeline_.has(PassKind::Program) || magnitudeOf(n) == magnitudeOf(m));
+}
+
 // The next power of two stands for n: which choice is made does not depend on the calls before.
 Result<PlanCompiler::Choice> PlanCompiler::choose(const From &from,
                                                   const InstantiateRequest &given) const {

@@ -56,6 +56,10 @@ public:
   /// Whether the graphs of all ranks are needed, and not of this one alone.
   bool needsAllRanks() const { return pipeline_.has(PassKind::Dag) || proves(); }
 
+  /// Whether schedules for n and m elements, of whose size classes each has both, are the same if
+  /// nothing else differs.
+  bool makesAlike(uint64_t n, uint64_t m) const;
+
   /// Of a program of the library, whose costs count where it has some. `request`: gets what the
   /// program passes bind. An error: it cannot be instantiated, or passes made what is not proved.
   Result<CompiledSchedule> compile(Library &library, InstantiateRequest &request, Rank rank) const;
