@@ -163,8 +163,8 @@ TEST(LocalEndpoint, groupsShareAWorker) {
                         if (up.rank() == down.rank())
                           return "wrong rank";
                         Rank above{1 - index(up.rank())}, below{1 - index(down.rank())};
-                        auto a = up.open({edgeTo(above, 1), edgeTo(above, 1), 0, {}});
-                        auto b = down.open({edgeTo(below, 1), edgeTo(below, 1), 0, {}});
+                        auto a = up.open({edgeTo(above, 1), edgeTo(above, 1), {}, {}});
+                        auto b = down.open({edgeTo(below, 1), edgeTo(below, 1), {}, {}});
                         for (uint64_t run = 0; run < 50; ++run) {
                           uint64_t me = index(up.rank());
                           if (auto s = exchange(**a, run * 10 + me, run * 10 + 1 - me); !s.empty())
@@ -186,8 +186,8 @@ TEST(LocalEndpoint, failuresNameRanksOfTheGroup) {
                           return "";
                         LocalEndpoint pair(worker, groupOf(7, {1, 2}, worker.rank()), nullptr);
                         Rank peer{1 - index(pair.rank())};
-                        auto aborted = pair.open({edgeTo(peer, 1), edgeTo(peer, 1), 0, {}});
-                        auto deadly = pair.open({edgeTo(peer, 1), edgeTo(peer, 1), 0, {}});
+                        auto aborted = pair.open({edgeTo(peer, 1), edgeTo(peer, 1), {}, {}});
+                        auto deadly = pair.open({edgeTo(peer, 1), edgeTo(peer, 1), {}, {}});
                         if (pair.rank() == Rank{1})
                           (*aborted)->abort({Rank{1}, kNoOp, "enough"});
                         auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -224,7 +224,7 @@ struct Numbered {
         peer{1 - index(endpoint.rank())} {}
 
   std::unique_ptr<Channels> open() {
-    return endpoint.open({edgeTo(peer, 1), edgeTo(peer, 1), 0, {}}).take();
+    return endpoint.open({edgeTo(peer, 1), edgeTo(peer, 1), {}, {}}).take();
   }
 };
 
@@ -274,7 +274,7 @@ TEST(LocalEndpoint, aSenderThatIsAheadIsHeldBack) {
                         bool sends = both.rank() == Rank{0};
                         std::vector<EdgeSpec> edge = edgeTo(Rank{sends ? 1u : 0u}, kStreams + 1);
                         std::vector<EdgeSpec> none;
-                        auto opened = both.open({sends ? edge : none, sends ? none : edge, 0, {}});
+                        auto opened = both.open({sends ? edge : none, sends ? none : edge, {}, {}});
                         Channels &channels = **opened;
                         channels.start();
                         std::vector<Word> words(kStreams);
@@ -323,12 +323,12 @@ TEST(LocalEndpoint, messagesOfClosedPlansAreDiscarded) {
                         LocalEndpoint both(worker, groupOf(1, {0, 1}, worker.rank()), nullptr);
                         bool sends = both.rank() == Rank{0};
                         Rank peer{sends ? 1u : 0u};
-                        auto talk = both.open({edgeTo(peer, 1), edgeTo(peer, 1), 0, {}});
+                        auto talk = both.open({edgeTo(peer, 1), edgeTo(peer, 1), {}, {}});
                         for (uint64_t i = 0; i < 100; ++i) {
                           if (!sends && i % 2 == 0) {
                             both.refuse("no");
                           } else if (auto plan =
-                                         both.open({edgeTo(peer, 1), edgeTo(peer, 1), 0, {}});
+                                         both.open({edgeTo(peer, 1), edgeTo(peer, 1), {}, {}});
                                      sends && plan) {
                             Word word{i};
                             (*plan)->start();

@@ -79,8 +79,8 @@ protected:
   }
   void open(const Transfer &sent, const Transfer &received) {
     std::vector<EdgeSpec> out{edge(1, sent)}, in{edge(0, received)};
-    channels_[0] = endpoints_[0]->open({out, {}, 0, {}}).take();
-    channels_[1] = endpoints_[1]->open({{}, in, 0, {}}).take();
+    channels_[0] = endpoints_[0]->open({out, {}, {}, {}}).take();
+    channels_[1] = endpoints_[1]->open({{}, in, {}, {}}).take();
   }
   void open(const Transfer &way) { open(way, way); }
 
@@ -334,8 +334,8 @@ TEST_F(StaticMessages, keepNoMemory) {
     ids.push_back(MessageId{m});
   std::vector<EdgeSpec> out{{Rank{1}, ids, ways}}, in{{Rank{0}, ids, ways}};
   for (int plan = 0; plan < 6000; ++plan) { // 64 KiB each, of 256 MiB
-    channels_[0] = endpoints_[0]->open({out, {}, 0, {}}).take();
-    channels_[1] = endpoints_[1]->open({{}, in, 0, {}}).take();
+    channels_[0] = endpoints_[0]->open({out, {}, {}, {}}).take();
+    channels_[1] = endpoints_[1]->open({{}, in, {}, {}}).take();
     if (plan % 1000 == 0) {
       ASSERT_EQ(runOnce(from, to, 1), "");
       uint32_t before = numSlots();
@@ -354,7 +354,7 @@ std::string exchange(shm::World &world, Rank self, const Transfer &way, uint64_t
   Worker worker(world, self, protocol::Options{});
   LocalEndpoint endpoint(worker, RankGroup::ofAll(2, self), nullptr);
   std::vector<EdgeSpec> edges{{Rank{1 - index(self)}, {MessageId{0}}, {way}}};
-  auto channels = endpoint.open({edges, edges, 0, {}}).take();
+  auto channels = endpoint.open({edges, edges, {}, {}}).take();
   Memory from(worker, true, bytes), to(worker, true, bytes), expected(worker, true, bytes);
   for (uint32_t run = 0; run < 300; ++run) {
     from.fill(static_cast<uint8_t>(3 * run + index(self)));

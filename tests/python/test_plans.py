@@ -1,6 +1,7 @@
 """Communicators of local ranks, plans, memory, errors, signals."""
 import array
 import asyncio
+import contextlib
 import gc
 import os
 import signal
@@ -260,17 +261,23 @@ def test_an_exception_in_a_rank_ends_the_others(ranks):
 
 
 def test_cancel():
+    """Rank 1 begins its run once rank 0 has cancelled its own: before, it could be over."""
+    is_cancelled = threading.Event()
     with Communicator.local(2) as ranks:
 
         def body(comm):
             plan = comm.plan("barrier").commit()
-            plan.start()
             if comm.rank == 0:
+                plan.start()
                 plan.cancel()
+                is_cancelled.set()
                 with pytest.raises(colldsl.CancelledError, match="the run was cancelled"):
                     plan.wait(20)
             else:
-                plan.wait(20)
+                assert is_cancelled.wait(20)
+                with contextlib.suppress(colldsl.CancelledError):
+                    plan.start()
+                    plan.wait(20)
 
         ranks.run(body)
 
