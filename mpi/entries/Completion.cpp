@@ -466,6 +466,14 @@ int statusOfSome(int count, const MPI_Request *requests, int *outcount, int *ind
   return code;
 }
 
+template <typename Function> struct SecondParameter;
+template <typename Result, typename First, typename Second, typename... Others>
+struct SecondParameter<Result(First, Second, Others...)> {
+  using Type = Second;
+};
+/// [const] MPI_Request *: not const before MPICH 5.
+using RequestsLookedAt = SecondParameter<decltype(MPI_Request_get_status_all)>::Type;
+
 /// Looks at an array that holds requests of ours. What failed is found by a call that completes it.
 template <typename Look> int lookOnce(const int *found, Look look) {
   Guard guard(*Job::current());
@@ -478,22 +486,22 @@ template <typename Look> int lookOnce(const int *found, Look look) {
 } // namespace
 
 COLLDSL_ENTRY(Request_get_status_all,
-              (int count, const MPI_Request requests[], int *flag, MPI_Status *statuses)) {
+              (int count, RequestsLookedAt requests, int *flag, MPI_Status *statuses)) {
   (void)moveOnce();
   if (!anyOurs(count, requests))
     return real::Request_get_status_all(count, requests, flag, statuses);
   return lookOnce(flag, [&] { return statusOfAll(count, requests, flag, statuses); });
 }
 
-COLLDSL_ENTRY(Request_get_status_any, (int count, const MPI_Request requests[], int *index,
-                                       int *flag, MPI_Status *status)) {
+COLLDSL_ENTRY(Request_get_status_any,
+              (int count, RequestsLookedAt requests, int *index, int *flag, MPI_Status *status)) {
   (void)moveOnce();
   if (!anyOurs(count, requests))
     return real::Request_get_status_any(count, requests, index, flag, status);
   return lookOnce(flag, [&] { return statusOfAny(count, requests, index, flag, status); });
 }
 
-COLLDSL_ENTRY(Request_get_status_some, (int count, const MPI_Request requests[], int *outcount,
+COLLDSL_ENTRY(Request_get_status_some, (int count, RequestsLookedAt requests, int *outcount,
                                         int indices[], MPI_Status *statuses)) {
   (void)moveOnce();
   if (!anyOurs(count, requests))
