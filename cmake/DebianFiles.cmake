@@ -35,7 +35,11 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   endforeach()
 endforeach()
 
-# Refuses a library that lacks a symbol of the list, or has one that the list lacks.
+# Refuses a library that lacks a symbol of the list, or has one that the list lacks. dpkg-gensymbols of
+# Debian 13 wants to read of the package in debian/control.
+file(WRITE ${CPACK_COLLDSL_DEBIAN_FILES}/debian/control
+  "Source: colldsl\n\nPackage: ${CPACK_DEBIAN_LIBRARY_PACKAGE_NAME}\nArchitecture: any\n")
 file(GLOB library ${CPACK_TEMPORARY_DIRECTORY}/library/usr/lib/*/libcolldsl.so.*.*)
-run(dpkg-gensymbols -c4 -q -p${CPACK_DEBIAN_LIBRARY_PACKAGE_NAME} -v${version} -e${library}
-  -I${debian_dir}/libcolldsl0.symbols -O${CPACK_COLLDSL_DEBIAN_FILES}/symbols)
+execute_process(WORKING_DIRECTORY ${CPACK_COLLDSL_DEBIAN_FILES} COMMAND_ERROR_IS_FATAL ANY
+  COMMAND dpkg-gensymbols -c4 -q -p${CPACK_DEBIAN_LIBRARY_PACKAGE_NAME} -v${version} -e${library}
+    -I${debian_dir}/libcolldsl0.symbols -O${CPACK_COLLDSL_DEBIAN_FILES}/symbols)
