@@ -1,5 +1,6 @@
 #include "mpi/CheckCalls.h"
 
+#include "mpi/BlockSide.h"
 #include "mpi/EntryPoints.h"
 #include "mpi/Real.h"
 
@@ -60,45 +61,13 @@ int64_t bytesOf(const Side &side) {
   return static_cast<int64_t>(side.count) * size;
 }
 
-/// Of the side whose count means something on this rank, and is the same on all.
-int64_t blockBytes(const Call &call, bool isRoot) {
-  switch (call.kind) {
-  case CallKind::Bcast:
-  case CallKind::Allgather:
-  case CallKind::Alltoall:
-  case CallKind::Reduce:
-  case CallKind::Allreduce:
-  case CallKind::ReduceScatterBlock:
-  case CallKind::Scan:
-  case CallKind::Exscan:
-    return bytesOf(call.recv);
-  case CallKind::Gather:
-    return bytesOf(isRoot ? call.recv : call.send);
-  case CallKind::Scatter:
-    return bytesOf(isRoot ? call.send : call.recv);
-  case CallKind::NeighborAllgather:
-  case CallKind::NeighborAllgatherv:
-  case CallKind::NeighborAlltoall:
-  case CallKind::NeighborAlltoallv:
-  case CallKind::NeighborAlltoallw:
-  case CallKind::Barrier:
-  case CallKind::Gatherv:
-  case CallKind::Scatterv:
-  case CallKind::Allgatherv:
-  case CallKind::Alltoallv:
-  case CallKind::Alltoallw:
-  case CallKind::ReduceScatter:
-    return kNotCompared;
-  }
-  __builtin_unreachable();
-}
-
 Compared comparedOf(const Call &call, int rank) {
   Compared mine;
   mine.kind = call.kind;
   if (hasRoot(call.kind))
     mine.root = call.root;
-  mine.bytes = blockBytes(call, call.root == rank);
+  const Side *side = blockSide(call, call.root == rank);
+  mine.bytes = side ? bytesOf(*side) : kNotCompared;
   if (!reduces(call.kind))
     return mine;
   mine.op = numberOf(call.op);

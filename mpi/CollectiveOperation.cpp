@@ -1,6 +1,7 @@
 #include "mpi/CollectiveOperation.h"
 
 #include "ir/Concat.h"
+#include "mpi/BlockSide.h"
 #include "mpi/ServedComm.h"
 #include "mpi/Settings.h"
 
@@ -369,34 +370,9 @@ void CollectiveOperation::shift(ptrdiff_t sent, ptrdiff_t received) {
 
 /// n of a plan that serves the call. Nothing: it has several, or none.
 std::optional<uint64_t> CollectiveOperation::elementsOf(const Call &call) const {
-  const Side *side = &call.recv;
-  bool isRoot = rank_ == call.root, areBytes = true;
-  switch (kind()) {
-  case CallKind::Bcast:
-  case CallKind::Allgather:
-  case CallKind::Alltoall:
-    break;
-  case CallKind::Gather:
-    side = isRoot ? &call.recv : &call.send;
-    break;
-  case CallKind::Scatter:
-    side = isRoot ? &call.send : &call.recv;
-    break;
-  case CallKind::Reduce:
-  case CallKind::Allreduce:
-  case CallKind::Scan:
-  case CallKind::Exscan:
-    side = isInPlace(call.send) ? &call.recv : &call.send;
-    areBytes = false;
-    break;
-  case CallKind::ReduceScatterBlock:
-    areBytes = false;
-    break;
-  default:
-    return std::nullopt;
-  }
-  const TypeLayout *layout = areBytes ? knownLayoutOf(side->type) : nullptr;
-  if (side->count < 0 || (areBytes && !layout))
+  const Side *side = blockSide(call, rank_ == call.root);
+  const TypeLayout *layout = side && !reduction_ ? knownLayoutOf(side->type) : nullptr;
+  if (!side || side->count < 0 || (!reduction_ && !layout))
     return std::nullopt;
   return static_cast<uint64_t>(side->count) * (layout ? layout->size : 1);
 }

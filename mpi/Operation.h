@@ -32,7 +32,7 @@ public:
   void moveTo(const Call &call);
 
   /// Between runs: from now on it serves this call of its kind, as a new operation would. False: it
-  /// cannot, and is as before. An error: memory is short.
+  /// cannot, and is as before. An error: it serves no call.
   virtual Result<bool> resizeTo(const Call &) { return false; }
 
   /// The next run serves this call, which serves(call) or which it was moved to.

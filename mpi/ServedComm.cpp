@@ -546,8 +546,10 @@ Result<std::shared_ptr<Operation>> ServedComm::resizeOrMake(const Call &call) {
     if ((*at)->kind() != call.kind || (*at)->isBusy())
       continue;
     Result<bool> isResized = (*at)->resizeTo(call);
-    if (!isResized)
-      return isResized.status();
+    if (!isResized) { // it serves neither call any more
+      prepared_.erase(at);
+      return make(call);
+    }
     if (!*isResized)
       continue;
     prepared_.splice(prepared_.begin(), prepared_, at);

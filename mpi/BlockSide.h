@@ -1,0 +1,43 @@
+/// Which of a call's counts is that of one block.
+#pragma once
+
+#include "mpi/Call.h"
+
+namespace colldsl::mpi {
+
+/// The side whose count means something on this rank, and is the same block on all ranks. Null:
+/// blocks have lengths of their own, or there are none.
+inline const Side *blockSide(const Call &call, bool isRoot) {
+  switch (call.kind) {
+  case CallKind::Bcast:
+  case CallKind::Allgather:
+  case CallKind::Alltoall:
+  case CallKind::ReduceScatterBlock:
+    return &call.recv;
+  case CallKind::Reduce:
+  case CallKind::Allreduce:
+  case CallKind::Scan:
+  case CallKind::Exscan:
+    return call.send.buffer == MPI_IN_PLACE ? &call.recv : &call.send;
+  case CallKind::Gather:
+    return isRoot ? &call.recv : &call.send;
+  case CallKind::Scatter:
+    return isRoot ? &call.send : &call.recv;
+  case CallKind::NeighborAllgather:
+  case CallKind::NeighborAllgatherv:
+  case CallKind::NeighborAlltoall:
+  case CallKind::NeighborAlltoallv:
+  case CallKind::NeighborAlltoallw:
+  case CallKind::Barrier:
+  case CallKind::Gatherv:
+  case CallKind::Scatterv:
+  case CallKind::Allgatherv:
+  case CallKind::Alltoallv:
+  case CallKind::Alltoallw:
+  case CallKind::ReduceScatter:
+    return nullptr;
+  }
+  __builtin_unreachable();
+}
+
+} // namespace colldsl::mpi
