@@ -1,13 +1,13 @@
 #include "python/native/Program.h"
 
+#include "python/native/ChooseProofs.h"
+
 #include "ir/TextForm.h"
 #include "runtime/Library.h"
-#include "tools/input/Functions.h"
 #include "tools/library/ProgramContent.h"
 #include "tools/output/Convert.h"
 #include "tools/sim/DisturbanceOptions.h"
 #include "tools/sim/MakeWorkload.h"
-#include "tools/verify/ProveTarget.h"
 
 namespace colldsl::python {
 
@@ -73,14 +73,9 @@ Verified describe(const Summary &summary, const Source &source) {
 Outcome proveAll(Source &source, const Words &words, const std::atomic<bool> &stop,
                  std::vector<Verified> &verified) {
   ProofOptions proofs;
-  Options options("verify", "", "");
-  proofs.addTo(options);
-  if (Outcome exit = parse(options, words))
+  std::vector<Source::Target> targets;
+  if (Outcome exit = chooseProofs(source, words, stop, proofs, targets))
     return exit;
-  proofs.schedule.instantiate.stop = &stop;
-  proofs.request.verify.stop = &stop;
-  std::vector<Source::Target> targets = source.choose(proofs.schedule);
-  expandFunctions(source, targets);
   if (targets.empty() || !usedAllSettings(source, targets, proofs.schedule))
     return Exit::Failure;
   Proofs all(source, proofs.schedule, proofs.request);

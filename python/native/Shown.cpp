@@ -1,10 +1,10 @@
 #include "python/native/Shown.h"
 
-#include "tools/input/Functions.h"
+#include "python/native/ChooseProofs.h"
+
 #include "tools/input/Messages.h"
 #include "tools/show/FailurePage.h"
 #include "tools/sim/DisturbanceOptions.h"
-#include "tools/verify/ProveTarget.h"
 
 #include <algorithm>
 
@@ -51,14 +51,9 @@ Outcome addRun(Source &source, const Words &words, const std::atomic<bool> &stop
 Outcome makeFailure(Source &source, const Words &words, const std::string &collective, size_t task,
                     const std::atomic<bool> &stop, show::Document &document) {
   ProofOptions proofs;
-  Options options("verify", "", "");
-  proofs.addTo(options);
-  if (Outcome exit = parse(options, words))
+  std::vector<Source::Target> targets;
+  if (Outcome exit = chooseProofs(source, words, stop, proofs, targets))
     return exit;
-  proofs.schedule.instantiate.stop = &stop;
-  proofs.request.verify.stop = &stop;
-  std::vector<Source::Target> targets = source.choose(proofs.schedule);
-  expandFunctions(source, targets);
   auto target = std::find_if(targets.begin(), targets.end(),
                              [&](const Source::Target &t) { return t.name == collective; });
   if (target == targets.end())
