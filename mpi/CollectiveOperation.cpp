@@ -30,6 +30,24 @@ std::string inWords(const CollectivePlan &plan) {
 
 bool isInPlace(const Side &side) { return side.buffer == MPI_IN_PLACE; }
 
+/// Whether a rank gives no counts where its call needs them.
+bool lacksCounts(const Call &call, bool isRoot) {
+  switch (call.kind) {
+  case CallKind::Gatherv:
+    return isRoot && !call.recv.counts;
+  case CallKind::Scatterv:
+    return isRoot && !call.send.counts;
+  case CallKind::Allgatherv:
+  case CallKind::ReduceScatter:
+    return !call.recv.counts;
+  case CallKind::Alltoallv:
+  case CallKind::Alltoallw:
+    return !call.recv.counts || (!isInPlace(call.send) && !call.send.counts);
+  default:
+    return false;
+  }
+}
+
 } // namespace
 
 // In the placed form of an allgather a rank knows only the lengths of its own blocks, which may lie
@@ -133,6 +151,8 @@ CollectiveOperation::~CollectiveOperation() {
 Status CollectiveOperation::describe(const Call &call) {
   if (call.root < 0 || call.root >= ranks_)
     return Status::error("there is no such root");
+  if (lacksCounts(call, rank_ == call.root))
+    return Status::error("there are no counts");
   if (Status s = plan_.isCommitted() ? Status() : plan_.setType(ElementType::U8); !s)
     return s;
   switch (call.kind) {
@@ -240,7 +260,9 @@ Status CollectiveOperation::describeReduction(const Call &call) {
   }
   Status s = bindElements("x", in, count, isInPlace(call.send) ? Way::Copied : Way::In);
   bool hasResult = !hasRoot || rank_ == call.root;
-  return s && hasResult ? bindElements("y", call.recv, count, Way::Out) : s;
+  // Of an exscan the first rank has none: its memory stays, as it does under the MPIs.
+  Way way = call.kind == CallKind::Exscan && rank_ == 0 ? Way::Dropped : Way::Out;
+  return s && hasResult ? bindElements("y", call.recv, count, way) : s;
 }
 
 Status CollectiveOperation::describeReduceScatter(const Call &call) {
@@ -368,8 +390,11 @@ void CollectiveOperation::shift(ptrdiff_t sent, ptrdiff_t received) {
     (void)plan_.move(direct.buffer, direct.isSent ? sent : received);
 }
 
-/// n of a plan that serves the call. Nothing: it has several, or none.
+/// n of a plan that serves the call; of blocks with lengths of their own a plan has none. Nothing:
+/// no plan serves it.
 std::optional<uint64_t> CollectiveOperation::elementsOf(const Call &call) const {
+  if (isListed(kind()))
+    return 0;
   const Side *side = blockSide(call, rank_ == call.root);
   const TypeLayout *layout = side && !reduction_ ? knownLayoutOf(side->type) : nullptr;
   if (!side || side->count < 0 || (!reduction_ && !layout))
@@ -385,9 +410,9 @@ bool CollectiveOperation::differsInSizes(const Call &call) const {
     asBefore.recv.count = made_.recv.count;
     return !holdsType() && hasShapeOf(asBefore);
   }
-  auto isUsable = [](const Side &side) {
-    return isInPlace(side) || side.type == MPI_DATATYPE_NULL ||
-           (side.count >= 0 && layoutOf(side.type).ok());
+  auto isUsable = [](const Side &side) { // lists are looked at when they are bound
+    return isInPlace(side) || side.counts || side.type == MPI_DATATYPE_NULL ||
+           (side.count >= 0 && (knownLayoutOf(side.type) || layoutOf(side.type).ok()));
   };
   return call.root == made_.root && isInPlace(call.send) == isInPlace(made_.send) &&
          isInPlace(call.recv) == isInPlace(made_.recv) && isUsable(call.send) &&
@@ -395,7 +420,7 @@ bool CollectiveOperation::differsInSizes(const Call &call) const {
 }
 
 Result<bool> CollectiveOperation::resizeTo(const Call &call) {
-  if (!plan_.isCommitted() || call.hasLists() || !differsInSizes(call))
+  if (!plan_.isCommitted() || kind() == CallKind::ReduceScatter || !differsInSizes(call))
     return false;
   std::optional<uint64_t> elements = elementsOf(call);
   if (!elements || !plan_.holdsFor(*elements))

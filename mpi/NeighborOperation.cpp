@@ -40,6 +40,8 @@ NeighborOperation::~NeighborOperation() {
 
 Result<std::shared_ptr<Operation>> NeighborOperation::make(ServedComm &comm, const Call &call,
                                                            uint32_t stream) {
+  if (call.send.buffer == MPI_IN_PLACE || call.recv.buffer == MPI_IN_PLACE)
+    return std::shared_ptr<Operation>();
   std::shared_ptr<NeighborOperation> operation(new NeighborOperation(comm, call.kind, stream));
   if (hasRemoteNeighbors(comm)) {
     auto remote = FarExchange::make(comm, call.send.isSame, stream);

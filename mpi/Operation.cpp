@@ -64,6 +64,17 @@ void Operation::remember(const Call &call, int sendSlots, int recvSlots) {
     arguments_.push_back(word);
     return true;
   });
+  shape_ = shapeOf(call);
+}
+
+uint64_t Operation::shapeOf(const Call &call) const {
+  uint64_t shape = 0;
+  describe(call, sendSlots_, recvSlots_, [&](uint64_t word) {
+    shape = (shape ^ word) * 0x9e3779b97f4a7c15u;
+    shape ^= shape >> 32;
+    return true;
+  });
+  return shape;
 }
 
 void Operation::beLike(const Operation &other) {
@@ -71,6 +82,7 @@ void Operation::beLike(const Operation &other) {
   sentBytes_ = other.sentBytes_;
   layouts_ = other.layouts_;
   arguments_ = other.arguments_;
+  shape_ = other.shape_;
   isQuick_ = other.isQuick_;
   sendBuffer_ = other.sendBuffer_;
   recvBuffer_ = other.recvBuffer_;

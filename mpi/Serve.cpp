@@ -144,6 +144,8 @@ bool serve(MPI_Comm comm, const Call &call, int &code) {
 }
 
 bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *request, int &code) {
+  if (!request)
+    return passOn(call);
   if (isPersistent && isRefused(comm, call, code)) {
     *request = MPI_REQUEST_NULL;
     return true;

@@ -20,8 +20,6 @@
 namespace colldsl::mpi {
 namespace {
 
-// Of so many calls that differ in their arguments the last are remembered.
-constexpr size_t kPrepared = 16;
 // Of those that differ in the places of their buffers alone, so many have an operation each.
 constexpr size_t kPlaces = 2;
 // With fewer peers on other nodes than this, at the rank that has most, a graph stays as it is.
@@ -509,53 +507,27 @@ void ServedComm::distrust(CallKind kind) {
 
 // What goes round some places has an operation for each; beyond, the one used least lately moves.
 Result<std::shared_ptr<Operation>> ServedComm::findOrMake(const Call &call) {
-  auto found = prepared_.end();
-  size_t places = 0;
-  for (auto at = prepared_.begin(); at != prepared_.end(); ++at) {
-    if ((*at)->kind() != call.kind || (*at)->isBusy() || !(*at)->hasShapeOf(call))
-      continue;
-    found = at;
-    if ((*at)->isAt(call))
-      break;
-    ++places;
-  }
-  bool isKnown = found != prepared_.end(), isThere = isKnown && (*found)->isAt(call);
+  PreparedOperations::Found found = prepared_.find(call);
   // Memory that was not seen before may be that of a driver that came since.
-  if (!isThere && !Accelerators::arePresent() && lookForDevices() && isUnusable(call))
+  if (!found.isThere && !Accelerators::arePresent() && lookForDevices() && isUnusable(call))
     return refuseNextRun(call);
-  if (!isKnown)
+  if (!found.operation)
     return resizeOrMake(call);
-  if (places < kPlaces && !isThere)
+  if (found.places < kPlaces && !found.isThere)
     return make(call);
-  if (found != prepared_.begin())
-    prepared_.splice(prepared_.begin(), prepared_, found);
-  (*found)->willServe(call);
-  if (!isThere)
-    (*found)->moveTo(call);
-  return *found;
+  found.operation->willServe(call);
+  if (!found.isThere)
+    found.operation->moveTo(call);
+  return std::move(found.operation);
 }
 
-// Counts that change from call to call need no plan each: one that was not used lately, and would
-// be dropped soon, takes them.
+// Arguments that change from call to call need no plan each.
 Result<std::shared_ptr<Operation>> ServedComm::resizeOrMake(const Call &call) {
-  if (prepared_.size() < kPrepared || learner_)
+  std::shared_ptr<Operation> resized = learner_ ? nullptr : prepared_.resize(call);
+  if (!resized)
     return make(call);
-  auto at = prepared_.end();
-  for (size_t i = 0; i < kPrepared / 2; ++i) {
-    --at;
-    if ((*at)->kind() != call.kind || (*at)->isBusy())
-      continue;
-    Result<bool> isResized = (*at)->resizeTo(call);
-    if (!isResized) { // it serves neither call any more
-      prepared_.erase(at);
-      return make(call);
-    }
-    if (!*isResized)
-      continue;
-    prepared_.splice(prepared_.begin(), prepared_, at);
-    return prepared_.front();
-  }
-  return make(call);
+  Summary::all().countResized();
+  return resized;
 }
 
 Result<std::shared_ptr<Operation>> ServedComm::makeForAll(const Call &call) {
@@ -570,9 +542,8 @@ Result<std::shared_ptr<Operation>> ServedComm::make(const Call &call) {
       isAlongTopology(call.kind) ? NeighborOperation::make(*this, call, 0) : makeForAll(call);
   if (!made || !*made)
     return made;
-  prepared_.push_front(*made);
-  if (prepared_.size() > kPrepared)
-    prepared_.pop_back();
+  prepared_.put(*made);
+  Summary::all().countPrepared();
   return made;
 }
 

@@ -8,9 +8,9 @@
 #include "mpi/Neighborhood.h"
 #include "mpi/Operation.h"
 #include "mpi/PlanGroup.h"
+#include "mpi/Prepared.h"
 
 #include <array>
-#include <list>
 
 namespace colldsl::mpi {
 
@@ -257,7 +257,7 @@ private:
   std::shared_ptr<PlanGroup> plans_;
   std::shared_ptr<protocol::RunProgress> progress_; ///< of blocking and nonblocking calls
   uint32_t persistent_ = 0;
-  std::list<std::shared_ptr<Operation>> prepared_; ///< the last used first
+  PreparedOperations prepared_;
   std::array<Quick, kCallKinds> quick_;
   InfoHints wanted_; ///< by this rank
   std::shared_ptr<HintsQuery> query_;

@@ -52,6 +52,7 @@ void Summary::print() const {
   real::Comm_rank(MPI_COMM_WORLD, &rank);
   printKinds(rank);
   printAlgorithms(rank);
+  printPrepared(rank);
 }
 
 void Summary::printKinds(int rank) const {
@@ -76,6 +77,17 @@ void Summary::printKinds(int rank) const {
                  " bytes sent by those served\n",
                  kCallNames[kind], sum[0], sum[1], devices.c_str(), sum[2]);
   }
+}
+
+// A plan for each call is what a program with too many different ones pays.
+void Summary::printPrepared(int rank) const {
+  uint64_t mine[] = {prepared_, resized_}, sums[] = {0, 0};
+  real::Reduce(mine, sums, 2, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0 && sums[0] > 0)
+    std::fprintf(stderr,
+                 "colldsl: plans: %" PRIu64 " made, %" PRIu64
+                 " times another call's arguments taken\n",
+                 sums[0], sums[1]);
 }
 
 void Summary::printAlgorithms(int rank) const {

@@ -48,6 +48,13 @@ public:
       row.forDevices.fetch_add(1, std::memory_order_relaxed);
   }
 
+  /// Operations that were made for calls that did not come before, and such that took the
+  /// arguments of another call. Under a Guard.
+  void countPrepared() { ++prepared_; }
+  void countResized() { ++resized_; }
+  uint64_t prepared() const { return prepared_; }
+  uint64_t resized() const { return resized_; }
+
   /// So far, by this process. Any thread.
   uint64_t passedOn(CallKind kind) const {
     return passedOn_[static_cast<size_t>(kind)].calls.load(std::memory_order_relaxed);
@@ -65,9 +72,11 @@ private:
     std::atomic<uint64_t> calls{0}, forDevices{0};
   };
   void printKinds(int rank) const;
+  void printPrepared(int rank) const;
   void printAlgorithms(int rank) const;
 
   std::array<PassedOn, kCallKinds> passedOn_;
+  uint64_t prepared_ = 0, resized_ = 0;
   std::map<std::pair<CallKind, std::string>, Algorithm> algorithms_;
   static Summary all_;
 };

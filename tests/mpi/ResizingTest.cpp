@@ -1,10 +1,11 @@
 // More shapes of calls than operations are kept: an operation that was not used lately takes the
 // counts of the next call, and delivers that many elements and no more.
-#include "mpi/Mpi.h"
+#include "mpi/Summary.h"
 
 #include <algorithm>
 #include <functional>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -150,9 +151,108 @@ TEST(Resizing, TypesChange) {
   }
 }
 
+/// Blocks with lengths of their own, one behind the other with gaps.
+struct Blocks {
+  std::vector<int> counts, places;
+  std::vector<MPI_Datatype> types;
+  int end = 0;
+};
+
+/// In a call between these ranks; often none.
+int lengthOf(int call, int from, int to) {
+  return (call * 7 + from * 5 + to * 3) % 211 * (call % 3);
+}
+
+/// `scale`: of places; 1, or the bytes of an element.
+template <typename Length> Blocks blocksOf(const Ranks &ranks, int scale, Length length) {
+  Blocks blocks;
+  for (int rank = 0; rank < ranks.all; ++rank) {
+    blocks.counts.push_back(length(rank));
+    blocks.places.push_back(blocks.end * scale);
+    blocks.end += length(rank) + rank % 2;
+  }
+  blocks.types.assign(static_cast<size_t>(ranks.all), MPI_INT);
+  return blocks;
+}
+
+/// What this rank sends to each, and what it gets from each, by length and place.
+void exchangeLists(int call, CallKind kind, const Ranks &ranks) {
+  int root = call % ranks.all;
+  bool gathers = kind == CallKind::Gatherv || kind == CallKind::Allgatherv;
+  bool isRooted = kind == CallKind::Gatherv || kind == CallKind::Scatterv;
+  int scale = kind == CallKind::Alltoallw ? static_cast<int>(sizeof(int)) : 1;
+  auto length = [&](int from, int to) { // a gathered block is the same for all
+    if (kind == CallKind::Scatterv && from != root)
+      return 0;
+    if (kind == CallKind::Gatherv && to != root)
+      return 0;
+    return lengthOf(call, from, gathers ? 0 : to);
+  };
+  Blocks sent = blocksOf(ranks, scale, [&](int to) { return length(ranks.self, to); });
+  Blocks got = blocksOf(ranks, scale, [&](int from) { return length(from, ranks.self); });
+  std::vector<int> in(static_cast<size_t>(sent.end) + 50, valueOf(call, ranks.self, 0));
+  std::vector<int> out(static_cast<size_t>(got.end) + 50, kGuard), expected = out;
+  for (int from = 0; from < ranks.all; ++from)
+    std::fill_n(expected.begin() + got.places[static_cast<size_t>(from)] / scale,
+                got.counts[static_cast<size_t>(from)], valueOf(call, from, 0));
+  int own = lengthOf(call, ranks.self, 0), part = length(root, ranks.self);
+  if (kind == CallKind::Gatherv)
+    MPI_Gatherv(in.data(), own, MPI_INT, out.data(), got.counts.data(), got.places.data(), MPI_INT,
+                root, MPI_COMM_WORLD);
+  else if (kind == CallKind::Scatterv)
+    MPI_Scatterv(in.data(), sent.counts.data(), sent.places.data(), MPI_INT,
+                 out.data() + got.places[static_cast<size_t>(root)], part, MPI_INT, root,
+                 MPI_COMM_WORLD);
+  else if (kind == CallKind::Allgatherv)
+    MPI_Allgatherv(in.data(), own, MPI_INT, out.data(), got.counts.data(), got.places.data(),
+                   MPI_INT, MPI_COMM_WORLD);
+  else if (kind == CallKind::Alltoallv)
+    MPI_Alltoallv(in.data(), sent.counts.data(), sent.places.data(), MPI_INT, out.data(),
+                  got.counts.data(), got.places.data(), MPI_INT, MPI_COMM_WORLD);
+  else
+    MPI_Alltoallw(in.data(), sent.counts.data(), sent.places.data(), sent.types.data(), out.data(),
+                  got.counts.data(), got.places.data(), got.types.data(), MPI_COMM_WORLD);
+  ASSERT_EQ(out, expected) << kCallNames[static_cast<size_t>(kind)] << ", call " << call
+                           << (isRooted ? ", with a root" : "");
+}
+
+TEST(Resizing, BlocksOfChangingLengths) {
+  Ranks ranks;
+  uint64_t resized = Summary::all().resized();
+  for (int call = 0; call < 600; ++call) {
+    constexpr CallKind kListed[] = {CallKind::Gatherv, CallKind::Scatterv, CallKind::Allgatherv,
+                                    CallKind::Alltoallv, CallKind::Alltoallw};
+    exchangeLists(call, kListed[call % std::size(kListed)], ranks);
+    if (HasFatalFailure())
+      return;
+  }
+  EXPECT_GT(Summary::all().resized(), resized + 200);
+}
+
+// Nothing is made, or takes other arguments, when the same calls come again.
+TEST(Resizing, ThirtyDifferentCallsOfEachKindKeepTheirPlans) {
+  constexpr int kShapes = 30, kRounds = 4;
+  Ranks ranks;
+  uint64_t afterFirst = 0;
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  std::vector<int> in(kShapes, 1), out(static_cast<size_t>(kShapes * ranks.all));
+  for (int round = 0; round < kRounds; ++round) {
+    for (int count = 1; count <= kShapes; ++count) {
+      MPI_Allreduce(in.data(), out.data(), count, MPI_INT, MPI_SUM, comm);
+      MPI_Bcast(out.data(), count, MPI_INT, 0, comm);
+      MPI_Allgather(in.data(), count, MPI_INT, out.data(), count, MPI_INT, comm);
+    }
+    uint64_t changes = Summary::all().prepared() + Summary::all().resized();
+    afterFirst = round == 0 ? changes : afterFirst;
+    EXPECT_EQ(changes, afterFirst) << "round " << round;
+  }
+  MPI_Comm_free(&comm);
+}
+
 // An operation whose run is under way keeps its counts.
 TEST(Resizing, OperationsInFlightStayAsTheyAre) {
-  constexpr int kInFlight = 24, kRounds = 6;
+  constexpr int kInFlight = 48, kRounds = 6;
   Ranks ranks;
   for (int round = 0; round < kRounds; ++round) {
     std::vector<std::vector<int>> in, out;
