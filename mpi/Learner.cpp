@@ -118,9 +118,12 @@ std::optional<LearnedKey> Learner::keyOf(const Call &call) {
     return LearnedKey{call.kind, 0, 0, false};
   LearnedKey key{call.kind, *bytes, call.root, sharesPlace(call.kind) && isInPlace(call.send)};
   const Topology &topology = comm_.plans()->communicator().topology();
-  Situation situation{function,        topology.numRanks(),
-                      *bytes,          topology.numGroups(Level::Node),
-                      ElementType::U8, true};
+  Situation situation;
+  situation.function = function;
+  situation.ranks = topology.numRanks();
+  situation.bytes = *bytes;
+  situation.nodes = topology.numGroups(Level::Node);
+  situation.type = ElementType::U8;
   TuningPoint point;
   point.function = function;
   point.ranks = situation.ranks;

@@ -23,6 +23,7 @@ Caps commonCaps(const Caps &a, const Caps &b) {
   common.opensAlone &= b.opensAlone;
   common.batches |= b.batches;
   common.mustBePolled &= b.mustBePolled;
+  common.sharesCores = false;
   common.spinBudget.polls = std::max(a.spinBudget.polls, b.spinBudget.polls);
   common.spinBudget.yielding = std::max(a.spinBudget.yielding, b.spinBudget.yielding);
   return common;

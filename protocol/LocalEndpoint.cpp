@@ -48,6 +48,7 @@ LocalEndpoint::LocalEndpoint(Worker &worker, RankGroup group, std::mutex *guard)
   caps_.name = "local";
   caps_.maxInlineBytes = shm::kSlotInlineBytes;
   caps_.canRead = worker.world().options().singleCopy == shm::SingleCopy::On;
+  caps_.sharesCores = worker.world().sharesCores();
   caps_.opensAlone = true;
   caps_.spinBudget = worker.spinBudget();
   caps_.inOrderCommit = true;

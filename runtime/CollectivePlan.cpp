@@ -183,6 +183,7 @@ Situation CollectivePlan::situation() const {
   s.nodes = communicator_.topology().numGroups(Level::Node);
   s.type = request_.type;
   s.commutative = commutes();
+  s.oversubscribed = s.nodes == 1 && communicator_.engine().endpoint().caps().sharesCores;
   return s;
 }
 

@@ -260,7 +260,8 @@ bool fits(const SelectionRule &rule, const Situation &s) {
   return rule.function == s.function && rule.minRanks <= s.ranks && s.ranks <= rule.maxRanks &&
          rule.minBytes <= s.bytes && s.bytes <= rule.maxBytes && rule.minNodes <= s.nodes &&
          s.nodes <= rule.maxNodes && (rule.types >> static_cast<unsigned>(s.type) & 1) != 0 &&
-         (s.commutative || !rule.needsCommutative);
+         (s.commutative || !rule.needsCommutative) &&
+         (s.oversubscribed || !rule.needsOversubscribed);
 }
 
 Result<const SelectionRule *> Library::select(const Situation &situation) {

@@ -77,6 +77,7 @@ struct SelectionRule {
   uint32_t minNodes = 1, maxNodes = UINT32_MAX;
   uint32_t types = UINT32_MAX; ///< bit t: serves ElementType t
   bool needsCommutative = false;
+  bool needsOversubscribed = false;
   uint32_t collective = 0;         ///< DeclId
   std::vector<uint32_t> arguments; ///< indices into Program::arguments
 };
@@ -88,6 +89,7 @@ struct Situation {
   uint32_t nodes = 1;
   ElementType type = ElementType::I32;
   bool commutative = true;
+  bool oversubscribed = false; ///< one node, which has fewer cores than ranks
 };
 
 bool fits(const SelectionRule &rule, const Situation &situation);

@@ -91,6 +91,7 @@ template <typename Visit, Is<SelectionRule> R> void eachField(Visit &visit, R &r
   visit(r.maxNodes);
   visit(r.types);
   visit(r.needsCommutative);
+  visit(r.needsOversubscribed);
   visit(r.collective);
   visit(r.arguments);
 }

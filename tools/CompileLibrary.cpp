@@ -48,7 +48,7 @@ void Settings::addTo(Options &options) {
                   "which collective serves a function when (default: the standard library's\n"
                   "rules for the functions that are named); one a line, the first that\n"
                   "fits is taken: FUNCTION [ranks A..B] [bytes A..B] [nodes A..B]\n"
-                  "[types T,T] [commutative] use COLLECTIVE [NAME=VALUE]...",
+                  "[types T,T] [commutative] [oversubscribed] use COLLECTIVE [NAME=VALUE]...",
                   rules) = completionOfFiles({".rules"});
   options.section("ready images");
   options.add("--ranks", "LIST", "for these numbers of ranks; none: no images",

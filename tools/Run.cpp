@@ -412,6 +412,7 @@ Exit runCommand(Arguments arguments) {
     return options.refuse("nothing to run: name a file, a collective, or --stdlib");
   settings.single.tryValues = settings.stdlib;
   settings.single.takesImages = true;
+  settings.single.runsHere = true;
   std::unique_ptr<Launcher> launcher;
   if (Status s = join(settings, launcher); !s)
     return printError(s.diagnostic()), Exit::Failure;

@@ -88,7 +88,11 @@ LibraryContent smallLibrary() {
   far.types = 1u << static_cast<unsigned>(ElementType::F32);
   far.collective = index(shift);
   far.arguments = {0};
-  content.rules = {small, far};
+  SelectionRule crowded;
+  crowded.function = "crowd";
+  crowded.needsOversubscribed = true;
+  crowded.collective = index(star);
+  content.rules = {small, far, crowded};
   return content;
 }
 

@@ -90,6 +90,8 @@ TEST(Library, TheFirstRuleThatFitsIsChosen) {
   EXPECT_EQ(chosen({"shift", 4, 1, 2, ElementType::F32}), "none");
   EXPECT_EQ(chosen({"shift", 4, 1, 1, ElementType::F64}), "none");
   EXPECT_EQ(chosen({"reduce", 4, 1}), "none");
+  EXPECT_EQ(chosen({"crowd", 4, 1, 1, ElementType::I32, true, true}), "crowd");
+  EXPECT_EQ(chosen({"crowd", 4, 1, 1, ElementType::I32, true, false}), "none");
 }
 
 TEST(Library, EveryFlippedByteIsNoticed) {

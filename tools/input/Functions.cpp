@@ -3,6 +3,7 @@
 #include "tools/input/Messages.h"
 #include "tools/library/Rules.h"
 #include "tools/options/ErrorStream.h"
+#include "transports/shm/Sleep.h"
 
 #include <algorithm>
 
@@ -33,6 +34,8 @@ Result<Situation> situationOf(const std::string &function, const SingleOptions &
   situation.nodes = topology->numGroups(Level::Node);
   situation.type = options.schedule.type;
   situation.commutative = commutes(options.schedule);
+  situation.oversubscribed =
+      options.runsHere && situation.nodes == 1 && shm::isOversubscribed(situation.ranks);
   return situation;
 }
 

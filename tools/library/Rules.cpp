@@ -112,10 +112,14 @@ private:
       rule_.needsCommutative = true;
       return {};
     }
+    if (word == "oversubscribed") {
+      rule_.needsOversubscribed = true;
+      return {};
+    }
     bool known = word == "ranks" || word == "bytes" || word == "nodes" || word == "types";
     if (!known)
-      return Status::error("expected 'ranks', 'bytes', 'nodes', 'types', 'commutative' or 'use', "
-                           "found '" +
+      return Status::error("expected 'ranks', 'bytes', 'nodes', 'types', 'commutative', "
+                           "'oversubscribed' or 'use', found '" +
                            word + "'");
     if (words_.empty() || words_.front() == "use")
       return Status::error("'" + word + "' is not followed by a value");
@@ -238,6 +242,8 @@ std::string printRule(const SelectionRule &rule, const Program &program,
   }
   if (rule.needsCommutative)
     line += " commutative";
+  if (rule.needsOversubscribed)
+    line += " oversubscribed";
   const Decl &decl = program.decl(DeclId{rule.collective});
   line += " use " + program.nameOf(decl);
   for (uint32_t i : rule.arguments) {

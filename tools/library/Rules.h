@@ -6,8 +6,9 @@
 ///   bcast bytes 64KiB.. use bcast_tree segment=32KiB t='kary(0, 4)'
 ///
 /// The first one that fits is taken. `a..b` includes both ends, of which each may be left
-/// out; `commutative` requires an operator that commutes. Values of parameters are
-/// expressions of the language, in quotes if they hold blanks.
+/// out; `commutative` requires an operator that commutes, `oversubscribed` ranks of one node that
+/// has fewer cores than ranks. Values of parameters are expressions of the language, in quotes if
+/// they hold blanks.
 #pragma once
 
 #include "compiler/Compile.h"
