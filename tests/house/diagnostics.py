@@ -24,7 +24,7 @@ HELP = re.compile(r"\boptions\.add\w*\(|\bOptions options\(")
 # Folders whose messages `colldsl` does not print, or that are not part of it.
 NOT_PRINTED = {"bench", "build", "examples", "mpi", "packaging", "python", "tests"}
 # In front of the messages of a folder.
-IN_FRONT = {"graphs": "the graph file '\0': "}
+IN_FRONT = {"graphs": "graph file \0: "}
 # What yields "an int", "a slice of blocks".
 DESCRIBED = re.compile(r"\bstd::string\(describe\([\w.]+\)\)|\bdescribe\([\w.]+\)")
 # In place of what is put in when the program runs.
