@@ -44,7 +44,24 @@ std::shared_ptr<const ParseResult> parseBuiltIn(StringRef text, uint16_t file) {
   return result;
 }
 
+std::vector<std::string> foldersFor(StringRef path, StringRef importer,
+                                    const std::vector<std::string> &includePaths) {
+  if (llvm::sys::path::is_absolute(path))
+    return {""};
+  std::vector<std::string> folders = {llvm::sys::path::parent_path(importer).str()};
+  llvm::append_range(folders, includePaths);
+  return folders;
+}
+
 } // namespace
+
+std::string findImport(StringRef path, StringRef importer,
+                       const std::vector<std::string> &includePaths) {
+  for (const std::string &folder : foldersFor(path, importer, includePaths))
+    if (std::string candidate = joined(folder, path); fs::exists(candidate))
+      return candidate;
+  return "";
+}
 
 void FileLoader::loadMain(const std::string &path) {
   if (!full() && !states_.contains(realPathOf(path)))
@@ -90,7 +107,7 @@ void FileLoader::load(Result<uint16_t> file, StringRef realPath, bool isMain) {
 }
 
 void FileLoader::follow(const ast::Import &import, uint16_t importer) {
-  std::string path = search(import.path, importer);
+  std::string path = findImport(import.path, sources_.name(importer), options_.includePaths);
   if (full())
     return;
   if (path.empty())
@@ -102,22 +119,6 @@ void FileLoader::follow(const ast::Import &import, uint16_t importer) {
     load(read(path), realPath, /*isMain=*/false);
   else if (known->second == State::Busy)
     reportCycle(realPath, import.loc);
-}
-
-std::vector<std::string> FileLoader::foldersFor(StringRef path, uint16_t importer) const {
-  if (llvm::sys::path::is_absolute(path))
-    return {""};
-  std::vector<std::string> folders = {llvm::sys::path::parent_path(sources_.name(importer)).str()};
-  llvm::append_range(folders, options_.includePaths);
-  return folders;
-}
-
-/// Empty if it is nowhere.
-std::string FileLoader::search(StringRef path, uint16_t importer) const {
-  for (const std::string &folder : foldersFor(path, importer))
-    if (std::string candidate = joined(folder, path); fs::exists(candidate))
-      return candidate;
-  return "";
 }
 
 Status FileLoader::refuse(StringRef path, const std::string &why) const {
@@ -159,7 +160,8 @@ Result<uint16_t> FileLoader::read(const std::string &path) {
 }
 
 void FileLoader::reportMissing(const ast::Import &import, uint16_t importer) {
-  std::vector<std::string> folders = foldersFor(import.path, importer);
+  std::vector<std::string> folders =
+      foldersFor(import.path, sources_.name(importer), options_.includePaths);
   for (std::string &folder : folders)
     folder = folder.empty() ? "the current folder" : "'" + folder + "'";
   errors_.push_back(Diagnostic::error(import.loc,

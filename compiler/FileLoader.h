@@ -21,6 +21,11 @@ struct LoadedFile {
   bool isMain = false;                  ///< named by the user, not imported
 };
 
+/// The file that `path` in an import of `importer` is, in its folder or one of the include paths;
+/// empty if it is nowhere.
+std::string findImport(llvm::StringRef path, llvm::StringRef importer,
+                       const std::vector<std::string> &includePaths);
+
 /// An import is looked for in the folder of the importing file, then in the include
 /// paths. Each file is read once, however many import it; a file that imports itself,
 /// directly or through others, is an error. Imports ordinary files only.
@@ -50,8 +55,6 @@ private:
   void keep(std::shared_ptr<const Ast> ast, bool isMain);
   void load(Result<uint16_t> file, llvm::StringRef realPath, bool isMain);
   void follow(const ast::Import &import, uint16_t importer);
-  std::string search(llvm::StringRef path, uint16_t importer) const;
-  std::vector<std::string> foldersFor(llvm::StringRef path, uint16_t importer) const;
   Result<uint16_t> read(const std::string &path);
   Result<uint16_t> add(std::unique_ptr<llvm::MemoryBuffer> file);
   Status checkSize(uint64_t bytes, llvm::StringRef path) const;

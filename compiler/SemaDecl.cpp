@@ -300,7 +300,9 @@ Dim Sema::analyseDimension(const ast::Dimension &ast, bool isLast, bool mayBindS
                name->name != "ranks";
   if (isNew)
     return newSizeSymbol(*name, ast.loc, blockSizes ? DimKind::Capacity : DimKind::Symbol);
+  bindsSizes_ = mayBindSizes;
   TypedExpr size = expr(*ast.size);
+  bindsSizes_ = false;
   dim.kind = kind;
   dim.expr = size.id;
   if (size.type.is(ValueType::IntList)) {

@@ -156,7 +156,10 @@ TypedExpr Sema::analyseName(const NameExpr &ast) {
   error(ast.loc,
         isDecl ? "'" + ast.name.str() + "' is declared, but not a value"
                : "unknown name '" + ast.name.str() + "'",
-        isDecl ? "call it: " + ast.name.str() + "(...)" : didYouMean(meant));
+        isDecl ? "call it: " + ast.name.str() + "(...)"
+        : meant.empty() && bindsSizes_
+            ? "a buffer T[" + ast.name.str() + "] in front of this one introduces a size"
+            : didYouMean(meant));
   return invalid(ast.loc);
 }
 

@@ -228,6 +228,7 @@ private:
   uint32_t orders_ = 0;
   SourceLoc invalidAt_; ///< of the first expression that stands for an error
   Scope *scope_ = nullptr;
+  bool bindsSizes_ = false;   ///< in a dimension of a parameter
   llvm::StringSet<> ensured_; ///< buffers that an `ensures` names
 };
 

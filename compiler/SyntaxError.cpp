@@ -162,6 +162,13 @@ StringRef keywordForFound(const SyntaxError &error) {
   return keywordFor(error.found, has(error.expected, ";") ? kTails : error.expected);
 }
 
+/// `combine A to B`, `combine A into B with op`.
+bool breaksCombine(const SyntaxError &error) {
+  constexpr StringRef kForeign[] = {"to", "onto", "in", "and", "with", "using"};
+  return error.operation == "combine" && (error.previous == "with" || error.previous == "using" ||
+                                          llvm::is_contained(kForeign, error.found));
+}
+
 std::string hintFor(const SyntaxError &error) {
   bool wantsName = has(error.expected, "Identifier") && !has(error.expected, "Number");
   bool isAssignment = error.found == "=" || error.found == "+=" || error.found == "-=";
@@ -172,6 +179,8 @@ std::string hintFor(const SyntaxError &error) {
     return "'" + error.found + "' is a value and cannot be a name";
   if (error.previous == "." && llvm::isDigit(error.found.empty() ? ' ' : error.found.front()))
     return "numbers are whole";
+  if (breaksCombine(error))
+    return "the form is: combine A into B op";
   if (StringRef ours = ourOperatorFor(error.found); !ours.empty())
     return didYouMean(ours);
   if (error.found == "#")

@@ -11,7 +11,7 @@ namespace {
 using llvm::formatv;
 
 /// What nearly every byte is: nothing more need be known of it.
-bool isPlain(unsigned char c) { return (c >= 0x20 && c < 0x7f) || c == '\t' || c == '\r'; }
+bool isPlain(unsigned char c) { return (c >= 0x20 && c < 0x7f) || c == '\t'; }
 
 /// Why no character of a text begins at i, where the byte is not plain; or empty.
 std::string faultAt(std::string_view text, size_t i) {
@@ -20,6 +20,10 @@ std::string faultAt(std::string_view text, size_t i) {
     return "NUL byte in the text";
   if (bytes[i] == '\f')
     return "";
+  if (bytes[i] == '\r')
+    return i + 1 == text.size()
+               ? ""
+               : "a carriage return without a line feed: a line ends with LF or with CR LF";
   if (bytes[i] < 0x80)
     return formatv("control character 0x{0:x-2} in the text", unsigned{bytes[i]});
   if (llvm::isLegalUTF8Sequence(bytes + i, bytes + text.size()))

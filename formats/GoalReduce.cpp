@@ -60,7 +60,7 @@ Result<Op> GoalReducer::reduce(uint32_t i) const {
   bool isLocal = op.kind == OpKind::Copy || op.kind == OpKind::Combine;
   bool isTransfer = op.kind == OpKind::Send || op.kind == OpKind::Recv;
   if (isLocal && !options_.localOpsAsCalc)
-    return refuse(op, i, "", "ask for local ops as calc");
+    return refuse(op, i, "", "--local-as-calc writes copies and combines as calc");
   auto bytes = statedBytes(dag_, op, n_);
   if ((isLocal || isTransfer) && !bytes)
     return refuse(op, i, " whose size is known at call time only", "");

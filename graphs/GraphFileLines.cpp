@@ -2,6 +2,8 @@
 
 #include "ir/Numbers.h"
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 namespace colldsl {
@@ -13,9 +15,11 @@ Result<GraphFileLines> GraphFileLines::open(const std::string &path) {
     return Status::error("the graph file '" + path + "' is not an ordinary file");
   GraphFileLines lines;
   lines.path_ = path;
+  errno = 0;
   lines.file_.open(path);
   if (!lines.file_)
-    return Status::error("cannot read the graph file '" + path + "'");
+    return Status::error("cannot read the graph file '" + path + "'" +
+                         (errno ? std::string(": ") + std::strerror(errno) : ""));
   uint64_t bytes = std::filesystem::file_size(path, error);
   if (!error && bytes > kMaxBytes)
     return Status::error("the graph file '" + path + "' has " + std::to_string(bytes) +
@@ -64,7 +68,7 @@ Status GraphFileLines::expected(const std::string &what) const {
 }
 
 Status GraphFileLines::error(const std::string &what) const {
-  return Status::error(path_ + ":" + std::to_string(number_) + ": " + what);
+  return Status::error("graph file " + path_ + ":" + std::to_string(number_) + ": " + what);
 }
 
 Status GraphFileLines::endedBefore(const std::string &what) const {

@@ -183,10 +183,10 @@ Status checkBothSides(const std::string &path, const SparseMatrix &graph) {
     return {};
   const Side &only = std::min(*o, *i);
   bool isOut = *o < *i;
-  return Status::error(path + ": expected each edge from both sides, found that between vertices " +
-                       std::to_string(only.from + 1) + " and " + std::to_string(only.to + 1) +
-                       " with this weight at vertex " +
-                       std::to_string((isOut ? only.from : only.to) + 1) + " only");
+  return Status::error(
+      "graph file " + path + ": expected each edge from both sides, found that between vertices " +
+      std::to_string(only.from + 1) + " and " + std::to_string(only.to + 1) +
+      " with this weight at vertex " + std::to_string((isOut ? only.from : only.to) + 1) + " only");
 }
 
 } // namespace

@@ -107,6 +107,15 @@ int64_t Interpreter::productList(int64_t handle, SourceLoc loc) {
   return product;
 }
 
+/// Where the dimensions are those of a graph, the mistake is where the graph was made.
+void Interpreter::failGrid(SourceLoc loc, std::string message) {
+  if (!frame_->graph)
+    return fail(loc, std::move(message));
+  Diagnostic d = Diagnostic::error(frame_->calledAt, std::move(message));
+  d.notes.push_back(Diagnostic::note(loc, "needed here"));
+  fail(std::move(d));
+}
+
 /// This rank displaced by delta along dimension d of a grid over all ranks, the last
 /// dimension running fastest, as MPI_Cart_create numbers them.
 int64_t Interpreter::gridShift(const Expr &e, int64_t grid, int64_t d, int64_t delta) {
@@ -119,15 +128,15 @@ int64_t Interpreter::gridShift(const Expr &e, int64_t grid, int64_t d, int64_t d
   int64_t stride = 1, total = 1;
   for (size_t i = 0; i < dims.size(); ++i) {
     if (dims[i] <= 0 || __builtin_mul_overflow(total, dims[i], &total)) {
-      fail(e.loc, "a grid cannot have " + std::to_string(dims[i]) + " ranks in a dimension");
+      failGrid(e.loc, "a grid cannot have " + std::to_string(dims[i]) + " ranks in a dimension");
       return kNone;
     }
     if (static_cast<int64_t>(i) > d)
       stride *= dims[i];
   }
   if (total != currentGroup().size) {
-    fail(e.loc, "a grid of " + std::to_string(total) + " ranks over " +
-                    std::to_string(currentGroup().size) + " ranks");
+    failGrid(e.loc, "a grid of " + std::to_string(total) + " ranks over " +
+                        std::to_string(currentGroup().size) + " ranks");
     return kNone;
   }
   // The ranks of a group are few, so that 32 bits hold all of what follows.

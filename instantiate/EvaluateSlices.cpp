@@ -158,11 +158,22 @@ SliceValue Interpreter::blockOf(const SliceValue &s, int64_t i, SourceLoc loc) {
   return block;
 }
 
+/// "'y', which has 1 block", "a slice of 'y', which has 4 blocks".
+std::string Interpreter::blocksWords(const SliceValue &s) const {
+  const Buffer &buffer = dag_->buffers[index(s.buffer)];
+  auto isAt = [&](const Position &p, int64_t scale, int64_t offset) {
+    return Int128{p.scale} * buffer.denominator == Int128{scale} * p.denominator &&
+           Int128{p.offset} * buffer.denominator == Int128{offset} * p.denominator;
+  };
+  bool isWhole = s.isWholeBuffer2d() || (isAt(s.begin, buffer.originScale, buffer.originOffset) &&
+                                         isAt(s.end, buffer.endScale, buffer.endOffset));
+  return (isWhole ? "'" : "a slice of '") + text(buffer.name) + "', which has " +
+         std::to_string(s.blocks) + (s.blocks == 1 ? " block" : " blocks");
+}
+
 SliceValue Interpreter::blockAt(const SliceValue &s, int64_t i, const Expr &e) {
   if (i == kNone || i < 0 || i >= s.blocks) {
-    fail(e.loc, i == kNone ? "block 'none' of a buffer"
-                           : "block " + std::to_string(i) + " of a buffer that has " +
-                                 std::to_string(s.blocks) + " blocks");
+    fail(e.loc, "block " + (i == kNone ? "'none'" : std::to_string(i)) + " of " + blocksWords(s));
     return s;
   }
   return blockOf(s, i, e.loc);
@@ -175,8 +186,7 @@ SliceValue Interpreter::blocksAt(const SliceValue &s, int64_t lo, int64_t hi, co
     return s;
   }
   if (lo < 0 || hi < lo || hi > s.blocks) {
-    fail(e.loc, "blocks " + std::to_string(lo) + ".." + std::to_string(hi) +
-                    " of a buffer that has " + std::to_string(s.blocks) + " blocks");
+    fail(e.loc, indexWords("block", false, lo, hi) + " of " + blocksWords(s));
     return s;
   }
   SliceValue result = s;

@@ -38,6 +38,7 @@ int64_t Interpreter::makeGraph(const Expr &e, Args args) {
   int64_t handle = graphs_.next();
   GraphValue &graph = graphs_[handle];
   graph.decl = DeclId{static_cast<uint32_t>(e.value)};
+  graph.madeAt = e.loc;
   graph.args.assign(args.begin(), args.end());
   return handle;
 }
@@ -142,7 +143,7 @@ void Interpreter::workOutGraph(GraphValue &graph, const Group &group, SourceLoc 
       graph.edges[1] = known->second[1];
       return;
     }
-    workOutEdges(graph, group, loc);
+    workOutEdges(graph, group);
     if (!name.empty() && !failed_)
       return keepView(std::move(name), graph);
   }
@@ -150,10 +151,10 @@ void Interpreter::workOutGraph(GraphValue &graph, const Group &group, SourceLoc 
   numberEdges(graph.edges[1]);
 }
 
-void Interpreter::workOutEdges(GraphValue &graph, const Group &group, SourceLoc loc) {
+void Interpreter::workOutEdges(GraphValue &graph, const Group &group) {
   Group asRank = group;
   asRank.me = graph.view.rank;
-  Frame frame = openFrame(graph.decl, &asRank, loc);
+  Frame frame = openFrame(graph.decl, &asRank, graph.madeAt);
   frame.graph = &graph;
   FrameScope scope(*this, frame);
   for (size_t i = 0; i < graph.args.size(); ++i)

@@ -130,6 +130,7 @@ private:
   int64_t reverseBits(int64_t x, int64_t bits, SourceLoc loc);
   int64_t sumList(int64_t handle, SourceLoc loc);
   int64_t productList(int64_t handle, SourceLoc loc);
+  void failGrid(SourceLoc loc, std::string message);
   int64_t gridShift(const Expr &e, int64_t grid, int64_t d, int64_t delta);
 
   // Values of int registers: ints, and the rest by handle (Evaluate.cpp, and the files below)
@@ -157,7 +158,7 @@ private:
   GraphValue &graphViewOf(int64_t graphHandle, SourceLoc loc);
   void workOutTree(TreeValue &tree, const Group &group, SourceLoc loc);
   void workOutGraph(GraphValue &graph, const Group &group, SourceLoc loc);
-  void workOutEdges(GraphValue &graph, const Group &group, SourceLoc loc);
+  void workOutEdges(GraphValue &graph, const Group &group);
   void workOutBody(TreeValue &tree, const Group &group, SourceLoc loc);
   void takeGivenTree(TreeValue &tree, const Group &group, SourceLoc loc);
   int64_t rootOf(const TreeValue &tree, SourceLoc loc);
@@ -197,6 +198,7 @@ private:
     return false;
   }
   void failInsignificant(SourceLoc loc);
+  std::string blocksWords(const SliceValue &s) const;
   SliceValue blockAt(const SliceValue &s, int64_t i, const Expr &e);
   SliceValue blocksAt(const SliceValue &s, int64_t lo, int64_t hi, const Expr &e);
   SliceValue partsAt(const SliceValue &s, int64_t lo, int64_t hi, int64_t count, const Expr &e);

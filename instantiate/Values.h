@@ -117,6 +117,7 @@ struct GraphValue {
   DeclId decl = kNoDecl; ///< kNoDecl: given, or read from a file
   const GivenGraph *given = nullptr;
   uint32_t file = 0; ///< index of the loaded edge list
+  SourceLoc madeAt;  ///< of one that a declaration makes
   std::vector<int64_t> args;
   int64_t at = kNone;
 

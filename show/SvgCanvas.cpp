@@ -1,12 +1,16 @@
 #include "show/SvgCanvas.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace colldsl::show {
 namespace {
 
-constexpr double kGlyphWidth = 6.4; ///< pixels of text of 11 pixels, roughly
+constexpr double kGlyphWidth = 6.4;   ///< pixels of text of 11 pixels, roughly
+constexpr double kHeadingWidth = 8.6; ///< of a title's, which is bold
 
 constexpr llvm::StringLiteral kStyle = R"(<style>
   text { font: 11px sans-serif; fill: #24292f; }
@@ -177,17 +181,53 @@ void SvgCanvas::legend(double x, double y,
 }
 
 void SvgCanvas::finish(double width, double height, llvm::raw_ostream &out) {
+  constexpr double kMostForHeading = 640, kMargin = 8;
+  double wanted = headingX_ + static_cast<double>(heading_.size()) * kHeadingWidth + kMargin;
+  width = std::max(width, std::min(wanted, kMostForHeading));
+  std::string picture = std::exchange(body_.str(), {});
+  if (!heading_.empty())
+    text(headingX_, 20, fittedHeading(heading_, width - headingX_ - kMargin), "start", "title");
   out << "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " << number(width) << " "
       << number(height) << "\" width=\"" << number(width) << "\" height=\"" << number(height)
       << "\" role=\"img\">\n<title>" << escaped(title_) << "</title>\n"
-      << kStyle << bodyText_ << "</svg>\n";
+      << kStyle << body_.str() << picture << "</svg>\n";
 }
 
-std::string fitted(llvm::StringRef text, double most) {
-  if (static_cast<double>(text.size()) * kGlyphWidth <= most)
+namespace {
+
+/// Of `most` signs, the last one an ellipsis if something is left out. No character is cut.
+std::string cut(llvm::StringRef text, double most) {
+  auto isWithin = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; };
+  if (static_cast<double>(text.size()) <= most)
     return text.str();
-  size_t length = static_cast<size_t>(std::max(0.0, most / kGlyphWidth - 1));
+  auto length = static_cast<size_t>(std::max(0.0, most - 1));
+  while (length > 0 && isWithin(text[length]))
+    --length;
   return length > 0 ? text.take_front(length).rtrim().str() + "\u2026" : "";
+}
+
+/// Where ", 3 ranks" begins; the end: nowhere.
+size_t ranksIn(llvm::StringRef text) {
+  for (size_t at = text.rfind(", "); at != llvm::StringRef::npos;
+       at = text.take_front(at).rfind(", ")) {
+    llvm::StringRef words = text.substr(at + 2);
+    llvm::StringRef digits = words.take_while(llvm::isDigit);
+    if (!digits.empty() && words.substr(digits.size()).starts_with(" rank"))
+      return at;
+  }
+  return text.size();
+}
+
+} // namespace
+
+std::string fitted(llvm::StringRef text, double most) { return cut(text, most / kGlyphWidth); }
+
+std::string fittedHeading(llvm::StringRef text, double most) {
+  double signs = most / kHeadingWidth;
+  if (static_cast<double>(text.size()) <= signs)
+    return text.str();
+  llvm::StringRef tail = text.substr(ranksIn(text));
+  return cut(text.drop_back(tail.size()), signs - static_cast<double>(tail.size())) + tail.str();
 }
 
 std::string rankColor(uint32_t rank, uint32_t ranks) {

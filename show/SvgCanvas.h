@@ -37,6 +37,11 @@ public:
   /// font, is left out.
   void text(double x, double y, llvm::StringRef text, llvm::StringRef anchor = "start",
             llvm::StringRef kind = "", double most = 1e9);
+  /// Of the whole picture, above it: finish() draws it, when it knows how much room there is.
+  void heading(double x, std::string text) {
+    headingX_ = x;
+    heading_ = std::move(text);
+  }
   /// In lines of about `most` pixels; returns where the next line would be.
   double paragraph(double x, double y, llvm::StringRef text, double most,
                    llvm::StringRef kind = "");
@@ -49,7 +54,8 @@ public:
   void finish(double width, double height, llvm::raw_ostream &out);
 
 private:
-  std::string title_;
+  std::string title_, heading_;
+  double headingX_ = 0;
   std::string bodyText_;
   llvm::raw_string_ostream body_;
 };
@@ -66,6 +72,8 @@ double stepFor(double range, double count);
 std::string escaped(llvm::StringRef text);
 /// Cut with an ellipsis where it would be wider than `most` pixels.
 std::string fitted(llvm::StringRef text, double most);
+/// "a_long_na..., 3 ranks, 64 KiB": what is in front of the ranks is cut.
+std::string fittedHeading(llvm::StringRef text, double most);
 /// Of rank r among several: hues around the circle, alike in lightness.
 std::string rankColor(uint32_t rank, uint32_t ranks);
 

@@ -9,7 +9,7 @@ void drawDag(const Document &document, uint32_t rank, llvm::raw_ostream &out) {
   const ShownSchedule &shown = document.schedules.front();
   const Dag &dag = shown.schedule->ranks[rank];
   SvgCanvas svg(shown.label + ", rank " + std::to_string(rank));
-  svg.text(kLeft, 20, shown.label + ": the ops of rank " + std::to_string(rank), "start", "title");
+  svg.heading(kLeft, shown.label + ": the ops of rank " + std::to_string(rank));
   std::vector<uint32_t> layer(dag.size()), slot(dag.size()), used;
   for (uint32_t i = 0; i < dag.size(); ++i) {
     for (const Dep &dep : dag.depsOf(dag.ops[i]))

@@ -153,7 +153,7 @@ Status drawFailure(const Document &document, const SvgChoice &choice, llvm::raw_
   double width = std::max(showsBytes ? kPanelsWidth : kWidth,
                           graph.numColumns() * kColumn - (kColumn - kBox) + kLeft - kText);
   SvgCanvas svg(document.title);
-  svg.text(kText, 20, document.title, "start", "title");
+  svg.heading(kText, document.title);
   double y = svg.paragraph(kText, 40,
                            std::string(spelling(failure.what.proof)) + ": " + failure.what.message,
                            width, "badText");

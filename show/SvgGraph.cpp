@@ -1,6 +1,7 @@
 #include "show/SvgViews.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <numbers>
@@ -11,14 +12,15 @@
 namespace colldsl::show {
 namespace {
 
-/// Ranks, or as many neighbouring ones as leave kMostNodes, and the messages between them.
+/// Ranks, or neighbouring ones, a power of two that leaves kMostNodes, and the messages between
+/// them. So the halves of a butterfly and the subtrees of a binomial tree stay whole.
 struct Graph {
-  static constexpr uint32_t kMostNodes = 96;
+  static constexpr uint32_t kMostNodes = 128; ///< as MOST_NODES in web/graph.js
   static constexpr uint32_t kNone = 0xffffffffu;
 
   explicit Graph(const ShownSchedule &shown) {
     const Matrix &matrix = shown.matrix;
-    uint32_t fold = (matrix.size() + kMostNodes - 1) / kMostNodes;
+    uint32_t fold = std::bit_ceil((matrix.size() + kMostNodes - 1) / kMostNodes);
     nodes = (matrix.size() + fold - 1) / fold;
     perNode = fold * matrix.ranksPerCell;
     for (const Matrix::Cell &cell : matrix.cells)
@@ -58,6 +60,9 @@ class GraphSvg {
 public:
   GraphSvg(const ShownSchedule &shown, SvgCanvas &svg)
       : shown_(shown), svg_(svg), graph_(shown), x_(graph_.nodes), y_(graph_.nodes) {
+    constexpr double kLeast = 11, kGlyph = 7, kAround = 3;
+    auto longest = static_cast<double>(nameOf(graph_.nodes - 1).size());
+    node_ = std::max(kLeast, longest * kGlyph / 2 + kAround);
     parents_ = graph_.parents(false);
     if (parents_.empty()) {
       parents_ = graph_.parents(true);
@@ -72,9 +77,8 @@ public:
     for (const auto &[ends, bytes] : graph_.links)
       drawLink(ends.first, ends.second, bytes);
     for (uint32_t i = 0; i < graph_.nodes; ++i) {
-      svg_.circle(x_[i], y_[i], kNode, "node");
-      svg_.text(x_[i], y_[i] + 4,
-                std::to_string(i * graph_.perNode) + (graph_.perNode > 1 ? "+" : ""), "middle");
+      svg_.circle(x_[i], y_[i], node_, "node");
+      svg_.text(x_[i], y_[i] + 4, nameOf(i), "middle");
     }
     drawLevels();
     double y = svg_.paragraph(kLeft, bottom_ + 14, words(), right_ - kLeft, "muted");
@@ -82,12 +86,13 @@ public:
   }
 
 private:
-  static constexpr double kNode = 11, kLeft = 20, kTop = 44;
+  static constexpr double kLeft = 20, kTop = 44;
 
   void placeRing() {
-    constexpr double kName = 56, kApart = 36;
-    radius_ = std::max(90.0, graph_.nodes * kApart / (2 * std::numbers::pi));
-    double reach = radius_ + kNode + 8;
+    constexpr double kName = 56;
+    double apart = 2 * node_ + 14;
+    radius_ = std::max(90.0, graph_.nodes * apart / (2 * std::numbers::pi));
+    double reach = radius_ + node_ + 8;
     if (!levels_.empty())
       reach += 22 + kArc * static_cast<double>(levels_.size());
     double wide = reach + (levels_.empty() ? 0 : kName);
@@ -103,7 +108,8 @@ private:
 
   /// Leaves side by side, parents above the middle of their children.
   void placeTree() {
-    constexpr double kLayer = 76, kLeaf = 38;
+    constexpr double kLayer = 76;
+    double apart = 2 * node_ + 16;
     std::vector<std::vector<uint32_t>> children(graph_.nodes);
     uint32_t root = 0;
     for (uint32_t i = 0; i < graph_.nodes; ++i)
@@ -111,9 +117,9 @@ private:
         root = i;
       else
         children[parents_[i]].push_back(i);
-    double leaf = kLeft + kNode, lowest = 0;
+    double leaf = kLeft + node_, lowest = 0;
     std::vector<std::pair<uint32_t, size_t>> stack{{root, 0}}; // a node, and its next child
-    y_[root] = kTop + kNode;
+    y_[root] = kTop + node_;
     while (!stack.empty()) {
       auto &[node, next] = stack.back();
       if (next < children[node].size()) {
@@ -124,7 +130,7 @@ private:
       }
       if (children[node].empty()) {
         x_[node] = leaf;
-        leaf += kLeaf;
+        leaf += apart;
       } else {
         x_[node] = (x_[children[node].front()] + x_[children[node].back()]) / 2;
       }
@@ -132,7 +138,7 @@ private:
       stack.pop_back();
     }
     right_ = std::max(leaf, kLeft + 380);
-    bottom_ = lowest + kNode + 6;
+    bottom_ = lowest + node_ + 6;
   }
 
   double angle(double i) const {
@@ -142,13 +148,19 @@ private:
   void drawLink(uint32_t from, uint32_t to, uint64_t bytes) {
     constexpr size_t kDense = 600;
     double dx = x_[to] - x_[from], dy = y_[to] - y_[from], length = std::hypot(dx, dy);
-    double ux = dx / length * (kNode + 2), uy = dy / length * (kNode + 2);
+    double ux = dx / length * (node_ + 2), uy = dy / length * (node_ + 2);
     double share = static_cast<double>(bytes) / static_cast<double>(graph_.most);
-    double bend = parents_.empty() ? std::min(12.0, length / 16) : 0;
+    double gap = length - 2 * (node_ + 2), width = std::min(0.8 + 2.4 * share, gap / 5);
+    double bend = parents_.empty() ? std::min(12.0, gap / 16) : 0;
     svg_.begin(nodeWords(from) + " to " + nodeWords(to) + ": " + std::to_string(bytes) + " B");
     svg_.arrow(x_[from] + ux, y_[from] + uy, x_[to] - ux, y_[to] - uy, "arrow",
-               {0.8 + 2.4 * share, bend, graph_.links.size() > kDense ? 0.3 : 1});
+               {width, bend, graph_.links.size() > kDense ? 0.3 : 1});
     svg_.end();
+  }
+
+  /// In its circle: "12", or "96+" of several ranks.
+  std::string nameOf(uint32_t node) const {
+    return std::to_string(node * graph_.perNode) + (graph_.perNode > 1 ? "+" : "");
   }
 
   std::string nodeWords(uint32_t node) const {
@@ -161,7 +173,7 @@ private:
   void drawLevels() {
     for (size_t i = 0; i < levels_.size(); ++i) {
       const ShownLevel &level = levels_[levels_.size() - 1 - i];
-      double radius = radius_ + kNode + 14 + kArc * static_cast<double>(i);
+      double radius = radius_ + node_ + 14 + kArc * static_cast<double>(i);
       for (uint32_t node = 0; node < graph_.nodes;) {
         uint32_t group = level.groupOf[node * graph_.perNode], end = node + 1;
         while (end < graph_.nodes && level.groupOf[end * graph_.perNode] == group)
@@ -216,6 +228,7 @@ private:
   bool isReversed_ = false;
   std::vector<ShownLevel> levels_; ///< around a ring
   std::vector<double> x_, y_;
+  double node_ = 0; ///< radius of a node
   double radius_ = 0, cx_ = 0, cy_ = 0, right_ = 0, bottom_ = 0;
 };
 
@@ -224,7 +237,7 @@ private:
 void drawGraph(const Document &document, llvm::raw_ostream &out) {
   const ShownSchedule &shown = document.schedules.front();
   SvgCanvas svg(shown.label);
-  svg.text(20, 20, shown.label, "start", "title");
+  svg.heading(20, shown.label);
   GraphSvg(shown, svg).draw(out);
 }
 

@@ -140,6 +140,8 @@ private:
   double drawLegend() {
     constexpr size_t kSteps = 4;
     double y = bottom_ + 62, x = kText;
+    if (run_.links.empty())
+      return svg_.paragraph(kText, y, "No message goes over a link.", 300, "muted");
     for (size_t i = 1; i <= kSteps; ++i) {
       double share = static_cast<double>(i) / kSteps;
       svg_.arrow(x, y, x + 34, y, "link", {1 + 3.5 * share, 0, 0.15 + 0.85 * share});
@@ -170,7 +172,7 @@ void drawLinks(const Document &document, llvm::raw_ostream &out) {
   const ShownRun &run = document.runs.front();
   std::string title = "bytes over the links: " + document.schedules[run.schedule].label;
   SvgCanvas svg(title);
-  svg.text(kText, 20, title, "start", "title");
+  svg.heading(kText, title);
   LinksSvg(document, run, svg).draw(out);
 }
 

@@ -27,7 +27,7 @@ void drawMatrix(const Document &document, llvm::raw_ostream &out) {
   const ShownSchedule &shown = document.schedules.front();
   const Matrix &matrix = shown.matrix;
   SvgCanvas svg(shown.label);
-  svg.text(kLeft, 20, shown.label, "start", "title");
+  svg.heading(kLeft, shown.label);
   double cell = kSide / matrix.size(), gap = cell > 6 ? 1 : 0;
   auto most = static_cast<double>(mostBytes(matrix));
   for (const Matrix::Cell &c : matrix.cells) {

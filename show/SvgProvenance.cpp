@@ -5,7 +5,7 @@
 namespace colldsl::show {
 namespace {
 
-constexpr double kLeft = 64, kTop = 46, kGapX = 24, kGapY = 52, kWidth = kPanelsWidth - kLeft;
+constexpr double kLeft = 80, kTop = 46, kGapX = 24, kGapY = 52, kWidth = kPanelsWidth - kLeft;
 constexpr uint32_t kMostParts = 60'000; ///< more would take a viewer seconds
 constexpr uint32_t kMostAcross = 4;
 
@@ -182,7 +182,7 @@ Result<double> drawPanels(const ShownSchedule &shown, const SvgChoice &choice, S
 Status drawProvenance(const Document &document, const SvgChoice &choice, llvm::raw_ostream &out) {
   const ShownSchedule &shown = document.schedules.front();
   SvgCanvas svg(shown.label);
-  svg.text(kLeft, 20, shown.label, "start", "title");
+  svg.heading(kLeft, shown.label);
   Result<double> bottom = drawPanels(shown, choice, svg, kTop - 6);
   if (!bottom)
     return bottom.status();

@@ -37,7 +37,7 @@ private:
     row_ = std::min(kMostRow, kMostHeight / of.ranks);
     top_ = top;
     if (document_.runs.size() > 1)
-      svg_.text(kLeft, top - 6, of.label + ", " + run.label);
+      svg_.text(kLeft, top - 6, fittedHeading(of.label + ", " + run.label, kWidth));
     double height = row_ * of.ranks;
     svg_.rect(kLeft, top, kWidth, height, "axis");
     drawRanks(of.ranks);
@@ -177,7 +177,7 @@ private:
 
 void drawSpaceTime(const Document &document, llvm::raw_ostream &out) {
   SvgCanvas svg(document.title);
-  svg.text(kLeft, 20, document.title, "start", "title");
+  svg.heading(kLeft, document.title);
   double height = SpaceTimeSvg(document, svg).draw();
   svg.finish(kLeft + kWidth + 20, height, out);
 }

@@ -37,10 +37,28 @@ Exit refuse(llvm::StringRef word) {
   std::vector<llvm::StringRef> names;
   for (const Command &command : kCommands)
     names.push_back(command.name);
-  std::string hint = didYouMean(nearestWord(word, names));
+  std::string hint =
+      word == "version" ? didYouMean("--version") : didYouMean(nearestWord(word, names));
   llvm::errs() << "colldsl: there is no command '" << word << "'"
                << (hint.empty() ? "; `colldsl --help` lists them" : "; " + hint) << "\n";
   return Exit::Usage;
+}
+
+const Command *findCommand(llvm::StringRef word) {
+  const Command *command = std::find_if(std::begin(kCommands), std::end(kCommands),
+                                        [&](const Command &c) { return c.name == word; });
+  return command == std::end(kCommands) ? nullptr : command;
+}
+
+/// `colldsl help verify` is `colldsl verify --help`.
+Exit help(std::span<const char *const> words) {
+  if (words.empty()) {
+    printHelp(llvm::outs());
+    return Exit::Success;
+  }
+  constexpr const char *kHelp[] = {"--help"};
+  const Command *command = findCommand(words.front());
+  return command ? command->run({kHelp}) : refuse(words.front());
 }
 
 Exit dispatch(std::span<const char *const> words) {
@@ -49,17 +67,14 @@ Exit dispatch(std::span<const char *const> words) {
     return Exit::Usage;
   }
   llvm::StringRef word = words.front();
-  if (word == "--help" || word == "-h" || word == "help") {
-    printHelp(llvm::outs());
-    return Exit::Success;
-  }
+  if (word == "--help" || word == "-h" || word == "help")
+    return help(words.subspan(1));
   if (word == "--version") {
     llvm::outs() << "colldsl " COLLDSL_VERSION "\n";
     return Exit::Success;
   }
-  const Command *command = std::find_if(std::begin(kCommands), std::end(kCommands),
-                                        [&](const Command &c) { return c.name == word; });
-  return command == std::end(kCommands) ? refuse(word) : command->run({words.subspan(1)});
+  const Command *command = findCommand(word);
+  return command ? command->run({words.subspan(1)}) : refuse(word);
 }
 
 /// Whether all that was printed has arrived: a full disk is reported here only.

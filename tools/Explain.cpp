@@ -13,12 +13,12 @@ void printList() {
   for (const Explanation &e : explanations())
     width = std::max(width, e.name.size());
   for (const Explanation &e : explanations())
-    llvm::outs() << llvm::left_justify(e.name, static_cast<unsigned>(width)) << "  ..."
-                 << e.firstFragment() << "...\n";
+    llvm::outs() << llvm::left_justify(e.name, static_cast<unsigned>(width)) << "  "
+                 << e.firstMessage() << "\n";
 }
 
 void print(const Explanation &e) {
-  llvm::outs() << e.name << ": \"..." << e.firstFragment() << "...\"\n\n" << e.text.trim() << "\n";
+  llvm::outs() << e.name << ": \"" << e.firstMessage() << "\"\n\n" << e.text.trim() << "\n";
   if (!e.example.trim().empty())
     llvm::outs() << (e.isOfCommands() ? "\nFor example:\n\n"
                                       : "\nFor example, `colldsl verify` refuses this with it:\n\n")

@@ -211,10 +211,7 @@ Exit listCommand(Arguments arguments) {
   options.completeOperands(completionOfSchedules(Completion::Names::Declarations));
   options.addFlag("--json", "print one JSON object, of all", json);
   ScheduleOptions schedule;
-  options.add("--include", "DIR", "search imported files here too", [&](llvm::StringRef path) {
-    schedule.compile.includePaths.push_back(path.str());
-    return Status();
-  });
+  schedule.addInclude(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;
   std::unique_ptr<Source> source = Source::read(options.operands(), schedule);

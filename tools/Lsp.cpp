@@ -49,6 +49,12 @@ Exit lspCommand(Arguments arguments) {
     return *exit;
   if (!options.operands().empty())
     return options.refuse("editors open the files, name none");
+  const PassSettings &passes = settings.proofs.schedule.passes;
+  if (passes.printAfterAll || passes.timePasses)
+    return options.refuse(
+        std::string(passes.printAfterAll ? "--print-after-all" : "--time-passes") +
+        " prints on the standard error, which no editor shows; `colldsl verify` "
+        "has it");
   std::signal(SIGPIPE, SIG_IGN); // an editor that died is noticed at the end of its stream
   int interrupt = endingSignals();
   lsp::Server server(settings, STDIN_FILENO, STDOUT_FILENO, interrupt);

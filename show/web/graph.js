@@ -131,10 +131,11 @@ class MatrixView {
 
 const MOST_NODES = 128;
 
-/// Nodes are ranks, or as many neighbouring ranks as leave MOST_NODES; links are weighted by bytes.
+/// Nodes are ranks, or neighbouring ranks, a power of two that leaves MOST_NODES, as in SvgGraph.cpp;
+/// links are weighted by bytes.
 function communicationGraph(schedule) {
   const { matrix, ranks } = schedule;
-  const fold = Math.ceil(matrix.size / MOST_NODES), perNode = fold * matrix.ranksPerCell;
+  const fold = 2 ** Math.ceil(Math.log2(Math.max(1, matrix.size / MOST_NODES))), perNode = fold * matrix.ranksPerCell;
   const links = new Map();
   for (let i = 0; i < matrix.from.length; ++i) {
     const from = Math.floor(matrix.from[i] / fold), to = Math.floor(matrix.to[i] / fold);
@@ -183,6 +184,7 @@ class GraphView extends PlaneView {
       this.isReversed = Boolean(this.parents);
     }
     this.layout = this.parents ? "tree" : "ring";
+    this.size = Math.max(11, 3.5 * this.nameOf(this.graph.nodes.at(-1)).length + 3);
     this.place();
   }
 
@@ -193,7 +195,7 @@ class GraphView extends PlaneView {
   }
 
   placeRing() {
-    const count = this.graph.nodes.length, radius = Math.max(120, count * 26 / (2 * Math.PI));
+    const count = this.graph.nodes.length, radius = Math.max(120, count * (2 * this.size + 14) / (2 * Math.PI));
     this.radius = radius;
     this.graph.nodes.forEach((node, i) => {
       node.angle = 2 * Math.PI * i / count - Math.PI / 2;
@@ -211,13 +213,13 @@ class GraphView extends PlaneView {
       const node = this.graph.nodes[i];
       node.y = depth * 90;
       children[i].forEach(child => visit(child, depth + 1));
-      node.x = children[i].length ? (this.graph.nodes[children[i][0]].x + this.graph.nodes[children[i].at(-1)].x) / 2 : 46 * leaf++;
+      node.x = children[i].length ? (this.graph.nodes[children[i][0]].x + this.graph.nodes[children[i].at(-1)].x) / 2 : (2 * this.size + 20) * leaf++;
     };
     visit(this.parents.indexOf(-1), 0);
   }
 
   box() {
-    const grow = this.layout === "ring" ? 40 + 18 * this.schedule.levels.length : 24;
+    const grow = this.size + (this.layout === "ring" ? 29 + 18 * this.schedule.levels.length : 12);
     const xs = this.graph.nodes.map(n => n.x), ys = this.graph.nodes.map(n => n.y);
     return { left: Math.min(...xs) - grow, right: Math.max(...xs) + grow, top: Math.min(...ys) - grow, bottom: Math.max(...ys) + grow };
   }
@@ -241,17 +243,21 @@ class GraphView extends PlaneView {
     const x1 = this.plane.x(a.x), y1 = this.plane.y(a.y), x2 = this.plane.x(b.x), y2 = this.plane.y(b.y);
     const length = Math.hypot(x2 - x1, y2 - y1) || 1, away = this.nodeRadius() + 1;
     const ux = (x2 - x1) / length * away, uy = (y2 - y1) / length * away;
-    const width = 0.8 + 4 * link.bytes / most;
+    const gap = length - 2 * away, width = Math.min(0.8 + 4 * link.bytes / most, Math.max(0.8, gap / 4));
     s.context.globalAlpha = isFaint ? 0.12 : isDense ? 0.25 : 0.8;
     const touches = this.marked === link.from ? "send" : this.marked === link.to ? "receive" : "arrow";
     if (isDense)
       s.line(x1 + ux, y1 + uy, x2 - ux, y2 - uy, touches, width);
     else
-      s.arrow(x1 + ux, y1 + uy, x2 - ux, y2 - uy, touches, width, { size: 5 + width, bend: this.layout === "ring" ? Math.min(24, length / 8) : 0 });
+      s.arrow(x1 + ux, y1 + uy, x2 - ux, y2 - uy, touches, width, { size: Math.min(5 + width, Math.max(3, gap)), bend: this.layout === "ring" ? Math.min(24, gap / 8) : 0 });
     s.context.globalAlpha = 1;
   }
 
-  nodeRadius() { return Math.max(3, Math.min(15, 13 * this.plane.scale)); }
+  /// What stands in its circle: "12", or "96+" of several ranks.
+  nameOf(node) { return node.first === node.last ? `${node.first}` : `${node.first}+`; }
+
+  /// Neighbours do not touch, however far one zooms out.
+  nodeRadius() { return Math.min(this.size, this.size * this.plane.scale); }
 
   drawNode(node, i) {
     const s = this.surface, x = this.plane.x(node.x), y = this.plane.y(node.y), r = this.nodeRadius();
@@ -262,8 +268,26 @@ class GraphView extends PlaneView {
     s.context.lineWidth = 1.5;
     s.context.fill();
     s.context.stroke();
-    if (r >= 9)
-      s.text(node.first === node.last ? `${node.first}` : `${node.first}+`, x, y, "text", { align: "center", most: 2 * r });
+    const name = this.nameOf(node);
+    if (this.namesFit(r))
+      s.text(name, x, y, "text", { align: "center" });
+    else if (this.layout === "ring")
+      this.nameBeside(node, name, x, y, r);
+  }
+
+  /// Whether the names of all nodes have room within their circles.
+  namesFit(radius) {
+    return this.surface.context.measureText(this.nameOf(this.graph.nodes.at(-1))).width <= 2 * radius - 2;
+  }
+
+  /// Outside of the ring, or inside where the arcs of the levels are outside, if neighbours leave room.
+  nameBeside(node, name, x, y, radius) {
+    const LINE = 12, apart = 2 * Math.PI * this.radius * this.plane.scale / this.graph.nodes.length;
+    const width = this.surface.context.measureText(name).width;
+    const reach = radius + 4 + (Math.abs(Math.cos(node.angle)) * width + Math.abs(Math.sin(node.angle)) * LINE) / 2;
+    const away = this.schedule.levels.length ? -reach : reach;
+    if (apart > LINE && apart > Math.abs(Math.sin(node.angle)) * (width + 3))
+      this.surface.text(name, x + away * Math.cos(node.angle), y + away * Math.sin(node.angle), "text", { align: "center" });
   }
 
   /// Groups of the machine as arcs around the ring; the innermost arc is the smallest group.
@@ -271,7 +295,7 @@ class GraphView extends PlaneView {
     const c = this.surface.context, s = this.surface, { nodes, perNode } = this.graph;
     const cx = this.plane.x(0), cy = this.plane.y(0), half = Math.PI / nodes.length;
     [...this.schedule.levels].reverse().forEach((level, depth) => {
-      const radius = (this.radius + 30 + 18 * depth) * this.plane.scale;
+      const radius = (this.radius + this.size + 19 + 18 * depth) * this.plane.scale;
       for (let i = 0; i < nodes.length;) {
         let end = i;
         const group = level.groupOf[i * perNode];
@@ -334,5 +358,13 @@ class GraphView extends PlaneView {
       this.marked !== undefined ? swatch("send", "sent by it") : null, this.marked !== undefined ? swatch("receive", "received by it") : null,
     ].filter(Boolean);
   }
-  state() { return { nodes: this.graph.nodes.length, links: this.graph.links.length, layout: this.layout, marked: this.marked ?? null }; }
+  state() { return { nodes: this.graph.nodes.length, links: this.graph.links.length, layout: this.layout, marked: this.marked ?? null,
+                     gap: this.gap() }; }
+
+  /// The least distance in pixels between two circles.
+  gap() {
+    const nodes = this.graph.nodes;
+    const least = nodes.flatMap((a, i) => nodes.slice(0, i).map(b => Math.hypot(a.x - b.x, a.y - b.y)));
+    return Math.min(...least) * this.plane.scale - 2 * this.nodeRadius();
+  }
 }

@@ -126,6 +126,8 @@ class LinksView extends PlaneView {
   }
   legend() {
     const { dims, kind } = this.network;
+    if (!this.run.links.from.length)
+      return [make("span", {}, "no message goes over a link")];
     return [make("span", {}, `${kind === "torus" ? "torus" : "fat tree"}, ${dims.join(" x ")}`), swatch("heat-low", "few bytes"),
             swatch("heat-high", `${bytesText(this.most)}, the most of a link`), make("span", {}, "one arrow each way"),
             kind === "torus" ? make("span", {}, "stubs lead around the edge") : null].filter(Boolean);

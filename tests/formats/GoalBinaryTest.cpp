@@ -272,7 +272,7 @@ TEST(GoalBinary, RefusesOpsThatGoalLacks) {
   Result<std::vector<std::byte>> bytes = encodeGoal(schedule);
   ASSERT_FALSE(bytes);
   EXPECT_EQ(bytes.message(), "rank 0, op l2: GOAL cannot say a copy");
-  EXPECT_EQ(bytes.status().diagnostic().hint, "ask for local ops as calc");
+  EXPECT_EQ(bytes.status().diagnostic().hint, "--local-as-calc writes copies and combines as calc");
   EXPECT_EQ(bytes.status().diagnostic().loc, (SourceLoc{6, 3, 0}));
 }
 

@@ -141,50 +141,53 @@ TEST_F(GraphFileTest, PartitionsAreBalancedAndAlwaysTheSame) {
 
 TEST_F(GraphFileTest, BadMatricesAreErrors) {
   EXPECT_EQ(errorOf("m.mtx", "1 1 1\n"),
-            "m.mtx:1: expected '%%MatrixMarket matrix coordinate', found '1 1 1'");
+            "graph file m.mtx:1: expected '%%MatrixMarket matrix coordinate', found '1 1 1'");
   EXPECT_EQ(errorOf("m", "%%MatrixMarket matrix array real general\n"),
-            "m:1: expected '%%MatrixMarket matrix coordinate', found "
+            "graph file m:1: expected '%%MatrixMarket matrix coordinate', found "
             "'%%MatrixMarket matrix array real general'");
   EXPECT_EQ(errorOf("m", "%%MatrixMarket matrix coordinate quaternion general\n"),
-            "m:1: expected real, integer, complex or pattern, found 'quaternion'");
+            "graph file m:1: expected real, integer, complex or pattern, found 'quaternion'");
   EXPECT_EQ(errorOf("m", kGeneral),
-            "m:2: expected 'rows columns entries', found the end of the file");
+            "graph file m:2: expected 'rows columns entries', found the end of the file");
   EXPECT_EQ(errorOf("m", kGeneral + "3 4 1\n1 1\n"),
-            "m:2: expected a square matrix, found 3 rows and 4 columns");
+            "graph file m:2: expected a square matrix, found 3 rows and 4 columns");
   EXPECT_EQ(errorOf("m", kGeneral + "99999999999 3 1\n"),
-            "m:2: expected the rows, 0..67108864, found '99999999999'");
+            "graph file m:2: expected the rows, 0..67108864, found '99999999999'");
   EXPECT_EQ(errorOf("m", kGeneral + "3 3 2\n1 1\n"),
-            "m:4: expected entry 2 of 2, found the end of the file");
-  EXPECT_EQ(errorOf("m", kGeneral + "3 3 1\n1 4\n"), "m:3: expected a column, 1..3, found '4'");
+            "graph file m:4: expected entry 2 of 2, found the end of the file");
+  EXPECT_EQ(errorOf("m", kGeneral + "3 3 1\n1 4\n"),
+            "graph file m:3: expected a column, 1..3, found '4'");
   EXPECT_EQ(errorOf("m", kGeneral + "3 3 1\n1 1\n2 2\n"),
-            "m:4: expected nothing after 1 entries, found '2 2'");
+            "graph file m:4: expected nothing after 1 entries, found '2 2'");
   EXPECT_EQ(errorOf("m", kSymmetric + "3 3 1\n1 2 1\n"),
-            "m:3: expected an entry on or below the diagonal, found '1 2 1'");
+            "graph file m:3: expected an entry on or below the diagonal, found '1 2 1'");
   EXPECT_EQ(errorOf("m", kSymmetric + "3 3 1\n2 1 x\n"),
-            "m:3: expected 'row column value', found '2 1 x'");
+            "graph file m:3: expected 'row column value', found '2 1 x'");
 }
 
 TEST_F(GraphFileTest, BadGraphsAreErrors) {
-  EXPECT_EQ(errorOf("g.graph", ""),
-            "g.graph:1: expected 'vertices edges [format [weights]]', found the end of the file");
+  EXPECT_EQ(errorOf("g.graph", ""), "graph file g.graph:1: expected 'vertices edges [format "
+                                    "[weights]]', found the end of the file");
   EXPECT_EQ(errorOf("g.graph", "2 1\n2\n"),
-            "g.graph:3: expected vertex 2 of 2, found the end of the file");
-  EXPECT_EQ(errorOf("g.graph", "2 1\n3\n1\n"), "g.graph:2: expected a neighbour, 1..2, found '3'");
+            "graph file g.graph:3: expected vertex 2 of 2, found the end of the file");
+  EXPECT_EQ(errorOf("g.graph", "2 1\n3\n1\n"),
+            "graph file g.graph:2: expected a neighbour, 1..2, found '3'");
   EXPECT_EQ(errorOf("g.graph", "2 1\n1\n1\n"),
-            "g.graph:2: expected another vertex, found vertex 1 as its own neighbour");
-  EXPECT_EQ(errorOf("g.graph", "3 1\n2\n3\n\n"),
-            "g.graph: expected each edge from both sides, found that between vertices 1 and 2 with "
-            "this weight at vertex 1 only");
-  EXPECT_EQ(errorOf("g.graph", "2 2\n2\n1\n"),
-            "g.graph:4: expected 2 edges, each from both sides, found 2 neighbours in all");
+            "graph file g.graph:2: expected another vertex, found vertex 1 as its own neighbour");
+  EXPECT_EQ(errorOf("g.graph", "3 1\n2\n3\n\n"), "graph file g.graph: expected each edge from both "
+                                                 "sides, found that between vertices 1 and 2 with "
+                                                 "this weight at vertex 1 only");
+  EXPECT_EQ(
+      errorOf("g.graph", "2 2\n2\n1\n"),
+      "graph file g.graph:4: expected 2 edges, each from both sides, found 2 neighbours in all");
   EXPECT_EQ(errorOf("g.graph", "2 1 7\n"),
-            "g.graph:1: expected a format of up to three digits 0 or 1, found '7'");
+            "graph file g.graph:1: expected a format of up to three digits 0 or 1, found '7'");
 }
 
 TEST_F(GraphFileTest, BadListsAndOtherFilesAreErrors) {
-  EXPECT_EQ(errorOf("l", "0 1\n0\n"), "l:2: expected 'from to [weight]', found '0'");
-  EXPECT_EQ(errorOf("l", "0 1 2 3\n"), "l:1: more than three numbers on a line");
-  EXPECT_EQ(errorOf("l", "-1 1\n"), "l:1: ranks are 0..16777215");
+  EXPECT_EQ(errorOf("l", "0 1\n0\n"), "graph file l:2: expected 'from to [weight]', found '0'");
+  EXPECT_EQ(errorOf("l", "0 1 2 3\n"), "graph file l:1: more than three numbers on a line");
+  EXPECT_EQ(errorOf("l", "-1 1\n"), "graph file l:1: ranks are 0..16777215");
   Result<GraphFile> folder = GraphFile::load(folder_);
   ASSERT_FALSE(folder);
   EXPECT_NE(folder.message().find("is not an ordinary file"), std::string::npos);

@@ -45,7 +45,7 @@ class Names(unittest.TestCase):
 
 class Diagnostics(unittest.TestCase):
     def found(self, call):
-        rows = 'COLLDSL_EXPLANATION("twice", "^label \'... is twice|no label", R"(\nText.)", R"(\n)")\n'
+        rows = 'COLLDSL_EXPLANATION("twice", "^label \'... is twice$|no label", "compiler", R"(\nText.)", R"(\n)")\n'
         return found_in(
             diagnostics.check, {"tools/explain/Explanations.def": rows, "compiler/Sema.cpp": call}
         )
@@ -57,6 +57,21 @@ class Diagnostics(unittest.TestCase):
             self.found('\nerror(loc, "a label \'" + name + "\' is twice");'),
             ["compiler/Sema.cpp:2: no explanation has a fragment of 'a label \'...\' is twice'"],
         )
+
+    def test_foreign_messages(self):
+        rows = 'COLLDSL_EXPLANATION("twice", "is twice$", "ir/Text verifier", R"(\nText.)", R"(\n)")\n'
+
+        def found(path, code):
+            return found_in(diagnostics.check, {"tools/explain/Explanations.def": rows, path: code})
+
+        code = 'Status s() {\n  return fail("it " + name, "is" // two parts\n   " twice");\n}\n'
+        self.assertEqual(
+            found("tools/Sim.cpp", code), ["tools/Sim.cpp:2: 'twice' fits 'it ...is twice'"]
+        )
+        self.assertFalse(found("ir/TextParse.cpp", code))
+        self.assertFalse(found("tools/Sim.cpp", code.replace("twice", "twice there")))
+        self.assertFalse(found("tools/Sim.cpp", code.replace("return fail(", "options.addFlag(")))
+        self.assertTrue(found("verify/Sim.cpp", code))
 
     def test_needs_rows(self):
         files = {"tools/explain/Explanations.def": "", "compiler/Sema.cpp": ""}

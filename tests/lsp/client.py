@@ -40,6 +40,7 @@ class Server:
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.messages = queue.Queue()  # None at the end
         self.stash = []                # that were not waited for
+        self.seen = []                 # all but answers
         self.answers = {}
         self.asked = 0
         threading.Thread(target=self._read, daemon=True).start()
@@ -92,6 +93,7 @@ class Server:
         if "id" in message:  # a request of the server
             self.send({"id": message["id"], "result": None})
         self.stash.append(message)
+        self.seen.append(message)
 
     def wait_for(self, method, fits=lambda params: True):
         """The parameters of the next message of a method that fit. Earlier ones are dropped."""

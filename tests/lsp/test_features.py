@@ -249,6 +249,29 @@ def test_definitions_in_an_import(server, tmp_path):
     assert file.ask("definition", "a = a")["uri"] == (tmp_path / "my parts.coll").as_uri()
 
 
+def test_definition_of_an_import(server, tmp_path):
+    (tmp_path / "parts.coll").write_text("function bisect(a: int) = a / 2;\n")
+    file = File(server, '// import "other.coll"\nimport "parts.coll";\nimport "none.coll";\n', tmp_path / "whole.coll")
+    start = {"line": 0, "character": 0}
+    found = {"uri": (tmp_path / "parts.coll").as_uri(), "range": {"start": start, "end": start}}
+    for inside in (0, 3, len('"parts.coll')):
+        assert file.ask("definition", '"parts', inside) == found
+    for other in ("import \"parts", "none", "other"):
+        assert file.ask("definition", other, 2) is None
+
+
+def test_diagnostics_are_sent_where_they_changed(server, tmp_path):
+    other = File(server, "collective f(inout x: T[n]) { g(x); }\n", tmp_path / "a.coll")
+    assert len(other.diagnostics()) == 1
+    file = File(server, "collective g(inout x: T[n]) { h(x); }\n", tmp_path / "b.coll")
+    assert len(file.diagnostics()) == 1
+    file.replace_all("collective g(inout x: T[n]) { k(x); }\n")
+    file.diagnostics()
+    file.ask("hover", "collective")
+    published = [m["params"]["uri"] for m in server.seen if m["method"] == "textDocument/publishDiagnostics"]
+    assert (published.count(other.uri), published.count(file.uri)) == (1, 2)
+
+
 def test_references(server):
     file = File(server, SHIFT)
     found = file.ask("references", "data: T[n], out", context={"includeDeclaration": True})

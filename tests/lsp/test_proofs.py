@@ -142,6 +142,14 @@ def test_promises_of_nothing_are_refused(server):
     assert wrong["code"] == "empty-promise" and file.text_of(wrong["range"]) == "y"
 
 
+def test_verdicts_are_reported_together(server):
+    file = File(server, "".join(SHIFT.replace("shift", f"s{i}").replace("twice", f"t{i}") for i in range(40)))
+    settled(file)
+    sent = [m["method"] for m in server.seen]
+    assert sent.count("textDocument/publishDiagnostics") == 1
+    assert 1 <= sent.count("workspace/codeLens/refresh") < 40
+
+
 def test_no_proofs():
     server = Server("--no-proofs")
     server.initialize()

@@ -199,7 +199,34 @@ def test_help_and_operands():
     assert shown.returncode == 0 and "--no-proofs" in shown.stdout
     refused = subprocess.run([PROGRAM, "lsp", "a.coll"], capture_output=True, text=True)
     assert refused.returncode == 2 and refused.stdout == ""
+    for option in ("--print-after-all", "--time-passes"):
+        refused = subprocess.run([PROGRAM, "lsp", option], capture_output=True, text=True)
+        assert refused.returncode == 2 and option in refused.stderr
 
+
+
+def test_the_files_of_a_killed_server_are_removed_by_the_next(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    (tmp_path / "colldsl-lsp-other").write_text("no folder")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "colldsl-lsp-link").symlink_to(tmp_path / "elsewhere")
+
+    def with_files():
+        server = Server("--no-proofs")
+        server.initialize()
+        file = File(server, "collective f(inout x: T[n]) { bcast_kary(x); }\n")
+        return server, pathlib.Path(file.ask("definition", "bcast_kary")["uri"].removeprefix("file://"))
+
+    killed, abandoned = with_files()
+    living, kept = with_files()
+    assert abandoned.exists() and abandoned.parent != kept.parent
+    killed.process.kill()
+    killed.process.wait(timeout=SECONDS)
+    last = Server("--no-proofs")
+    last.initialize()
+    assert not abandoned.parent.parent.exists() and kept.exists()
+    assert last.end() == 0 and living.end() == 0
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["colldsl-lsp-link", "colldsl-lsp-other", "elsewhere"]
 
 
 def test_a_signal_ends_the_server_which_leaves_no_files():

@@ -286,6 +286,27 @@ class Browser(unittest.TestCase):
         field.send_keys("4", Keys.TAB)
         self.assertEqual((self.state()["rank"], self.state()["nodes"]), (4, 3))
 
+    def test_graphs_of_many_ranks_show_their_arrows(self):
+        for collective, ranks, layout in (("allgather_ring", 64, "ring"), ("bcast_binomial", 1024, "tree")):
+            self.page("show", collective, "-n", str(ranks), "--bytes", "8", "-o")
+            self.js("colldsl.open('graph'); colldsl.paint()")
+            state = self.state()
+            self.assertEqual((state["layout"], state["nodes"]), (layout, min(ranks, 128)))
+            self.assertGreater(state["gap"], 4)
+
+    def test_a_long_name_wraps(self):
+        name, source = "a" * 150, f"{self.folder}/long.coll"
+        with open(source, "w") as file:
+            file.write(f"collective {name}(in x: T[n], out y: T[n])\n  ensures y == x\n{{\n  copy x to y;\n}}\n")
+        self.page("show", source, "-n", "3", "-o")
+        wide = self.js("return [...document.querySelectorAll('h1, h2')].map(h => h.scrollWidth - h.clientWidth)")
+        self.assertEqual([w for w in wide if w > 0], [])
+
+    def test_a_network_without_links_in_use(self):
+        self.page("show", "allgather_ring", "-n", "1", "--topology", "node:1", "--network", "torus:1", "-o")
+        self.js("colldsl.open('links'); colldsl.paint()")
+        self.assertEqual(self.js("return document.getElementById('legend').innerText"), "no message goes over a link")
+
     def test_the_load_of_links(self):
         self.page("show", "allgather_ring", "-n", "8", "--topology", "node:8", "--network", "torus:4x2", "--view", "links", "-o")
         state = self.state()

@@ -8,7 +8,8 @@ namespace colldsl::tools {
 namespace {
 
 constexpr Explanation kExplanations[] = {
-#define COLLDSL_EXPLANATION(name, fragments, text, example) {name, fragments, text, example},
+#define COLLDSL_EXPLANATION(name, fragments, sources, text, example)                               \
+  {name, fragments, text, example},
 #include "tools/explain/Explanations.def"
 };
 
@@ -16,13 +17,27 @@ constexpr Explanation kExplanations[] = {
 
 llvm::ArrayRef<Explanation> explanations() { return kExplanations; }
 
+std::string Explanation::firstMessage() const {
+  llvm::StringRef words = fragments.split('|').first;
+  bool begins = words.consume_front("^"), ends = words.consume_back("$");
+  return (begins ? "" : "...") + words.str() + (ends ? "" : "...");
+}
+
 namespace {
 
-/// "block ... of": the pieces come in this order; '^': the first one begins the message.
+/// "block ... of": the pieces come in this order; '^': the first one begins the message; '$': the
+/// last one ends it.
 bool fits(llvm::StringRef fragment, llvm::StringRef message) {
-  bool begins = fragment.consume_front("^");
+  bool begins = fragment.consume_front("^"), ends = fragment.consume_back("$");
   if (begins && !message.starts_with(fragment.split("...").first))
     return false;
+  if (ends) {
+    auto [front, last] = fragment.rsplit("...");
+    bool isOne = last.empty(); // rsplit() leaves all in front
+    if (!message.consume_back(isOne ? front : last))
+      return false;
+    fragment = isOne ? "" : front;
+  }
   while (!fragment.empty()) {
     auto [piece, rest] = fragment.split("...");
     size_t at = message.find(piece);

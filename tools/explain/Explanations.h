@@ -6,6 +6,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <string>
 #include <vector>
 
 namespace colldsl::tools {
@@ -16,8 +17,8 @@ struct Explanation {
   llvm::StringRef text;
   llvm::StringRef example; ///< source text, or commands behind "$ "; empty: none shows it alone
 
-  /// The first of the fragments.
-  llvm::StringRef firstFragment() const { return fragments.split('|').first; }
+  /// Of the first of the fragments, with "..." where anything may stand.
+  std::string firstMessage() const;
   bool isOfCommands() const { return example.ltrim().starts_with("$ "); }
 };
 

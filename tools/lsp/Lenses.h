@@ -15,6 +15,7 @@ struct Findings {
   std::shared_ptr<const Analysis> analysis; ///< of the text
   std::map<std::string, Verdict> verdicts;  ///< by collective
   std::shared_ptr<const Proving> proving;   ///< null: no verdict is known
+  bool isReported = true;                   ///< the client has the verdicts
 };
 
 /// A line above each collective. Null findings: no proofs are wanted.

@@ -1,9 +1,42 @@
+#include "compiler/Scanner.h"
 #include "tools/lsp/Features.h"
 #include "tools/lsp/Occurrences.h"
+#include "tools/lsp/Uri.h"
 
 namespace colldsl::lsp {
 
+namespace {
+
+/// The string behind `import` that is at an offset, without its quotes; empty: none is.
+llvm::StringRef importAt(const View &view, size_t offset) {
+  std::string_view text = view.document().text;
+  Result<std::vector<Token>> tokens = scan(text, 0, {});
+  for (size_t i = 1; tokens && i < tokens->size(); ++i) {
+    const Token &token = (*tokens)[i];
+    size_t begin = static_cast<size_t>(token.text.data() - text.data());
+    bool isImport = token.kind == TokenKind::String && (*tokens)[i - 1].text == "import";
+    if (isImport && begin <= offset && offset <= begin + token.text.size())
+      return llvm::StringRef(token.text).drop_front().drop_back();
+  }
+  return {};
+}
+
+/// The beginning of the file that an import names.
+std::optional<json::Value> importedFile(const View &view, Position position) {
+  llvm::StringRef path = importAt(view, view.lines().offsetOf(position, view.encoding()));
+  Workspace &workspace = view.context().workspace;
+  std::string file = path.empty() ? "" : workspace.importedFile(path, view.document());
+  if (file.empty())
+    return std::nullopt;
+  const Document *open = workspace.findPath(realPathOf(file));
+  return json::Object{{"uri", open ? open->uri : uriOf(file)}, {"range", toJson(Range{})}};
+}
+
+} // namespace
+
 Answer definition(const View &view, Position position) {
+  if (std::optional<json::Value> file = importedFile(view, position))
+    return std::move(*file);
   const SymbolIndex::Symbol *symbol = view.symbolOf(view.wordAt(position));
   if (!symbol)
     return json::Value(nullptr);

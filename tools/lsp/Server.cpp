@@ -12,6 +12,18 @@ namespace {
 /// After the last message a text is analysed for its diagnostics.
 constexpr std::chrono::milliseconds kQuietTime{40};
 
+/// Verdicts that come within this time are reported together.
+constexpr std::chrono::milliseconds kReportTime{100};
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+/// The earlier of two times to wait, of which the first may be none.
+milliseconds earlier(std::optional<milliseconds> time, Clock::time_point at) {
+  auto left = std::max(std::chrono::ceil<milliseconds>(at - Clock::now()), milliseconds(0));
+  return time ? std::min(*time, left) : left;
+}
+
 } // namespace
 
 Server::Server(const ServerOptions &options, int input, int output, int interrupt)
@@ -19,15 +31,21 @@ Server::Server(const ServerOptions &options, int input, int output, int interrup
       writer_(output), context_{{}, Workspace(options.proofs.schedule.compile), {}, {}} {}
 
 bool Server::run() {
+  TemporaryFolder::removeAbandoned();
   MessageReader reader(input_, interrupt_);
   std::thread reading([&] { readAll(reader, inbox_); }); // ends with the stream, or at `exit`
   while (!ends_) {
     bool hasStale = llvm::any_of(context_.workspace.documents(),
                                  [](const auto &entry) { return !entry.second.isPublished; });
-    if (std::optional<Event> event =
-            inbox_.pop(hasStale ? std::optional(kQuietTime) : std::nullopt))
+    std::optional<milliseconds> time = hasStale ? std::optional(kQuietTime) : std::nullopt;
+    if (reportAt_)
+      time = earlier(time, *reportAt_);
+    std::optional<Event> event = inbox_.pop(time);
+    if (event)
       handle(std::move(*event));
-    else
+    if (reportAt_ && Clock::now() >= *reportAt_)
+      reportFindings();
+    else if (!event)
       publishStale();
   }
   prover_.reset();
@@ -105,7 +123,21 @@ void Server::handle(Prover::Finding finding) {
     return;
   known->second.verdicts[finding.collective] = std::move(finding.verdict);
   known->second.proving = std::move(finding.proving);
-  publish(document->second);
+  known->second.isReported = false;
+  if (!reportAt_)
+    reportAt_ = Clock::now() + kReportTime;
+}
+
+void Server::reportFindings() {
+  reportAt_.reset();
+  for (auto &[path, findings] : findings_) {
+    if (std::exchange(findings.isReported, true))
+      continue;
+    auto document = context_.workspace.documents().find(path);
+    if (document != context_.workspace.documents().end() &&
+        document->second.generation == findings.generation)
+      publish(document->second);
+  }
   if (context_.client.refreshesLenses)
     sendRequest("workspace/codeLens/refresh", nullptr);
 }
@@ -117,8 +149,12 @@ void Server::publishStale() {
     const Analysis &analysis = context_.workspace.analyse(document);
     bool isOwn = !context_.folder.holds(path); // the library is proved already
     if (prover_ && isOwn) {
-      findings_[path] = {
-          document.generation, options_.proofs.schedule.names, document.analysis, {}, nullptr};
+      findings_[path] = {document.generation,
+                         options_.proofs.schedule.names,
+                         document.analysis,
+                         {},
+                         nullptr,
+                         true};
       if (analysis.compilation.ok())
         prover_->start(path, document.generation, document.analysis);
       else
@@ -128,6 +164,7 @@ void Server::publishStale() {
   }
 }
 
+/// Unless the client has them already.
 void Server::publish(Document &document) {
   json::Array all = compilerDiagnostics(context_, context_.workspace.analyse(document));
   if (auto found = findings_.find(document.path);
@@ -135,9 +172,12 @@ void Server::publish(Document &document) {
     for (json::Value &diagnostic : proofDiagnostics(context_, found->second))
       all.push_back(std::move(diagnostic));
   document.isPublished = true;
-  notify("textDocument/publishDiagnostics", json::Object{{"uri", document.uri},
-                                                         {"version", document.version},
-                                                         {"diagnostics", std::move(all)}});
+  json::Value params = json::Object{
+      {"uri", document.uri}, {"version", document.version}, {"diagnostics", std::move(all)}};
+  if (std::string text = toText(params); document.published != text) {
+    document.published = std::move(text);
+    notify("textDocument/publishDiagnostics", std::move(params));
+  }
 }
 
 } // namespace colldsl::lsp

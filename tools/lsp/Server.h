@@ -47,6 +47,7 @@ private:
   void notify(llvm::StringRef method, json::Value params);
   void sendRequest(llvm::StringRef method, json::Value params);
   void publishStale();
+  void reportFindings();
   void publish(Document &document);
 
   // Lifecycle.cpp
@@ -84,6 +85,8 @@ private:
   std::unique_ptr<Prover> prover_;           ///< null: no proofs are wanted, or not yet
   enum class State : uint8_t { New, Ready, ShutDown } state_ = State::New;
   bool ends_ = false;
+  /// When the client gets the verdicts that have come since the last time; nothing: none has.
+  std::optional<std::chrono::steady_clock::time_point> reportAt_;
   int64_t requests_ = 0; ///< requests to the client
 };
 

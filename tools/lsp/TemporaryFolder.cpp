@@ -8,22 +8,71 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
 namespace colldsl::lsp {
 
 namespace fs = llvm::sys::fs;
 
+namespace {
+
+constexpr const char *kPrefix = "colldsl-lsp";
+
+/// A folder of this user with its lock; -1: it is another's, or another process has the lock.
+int lock(const std::string &path) {
+  int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  struct stat status;
+  bool isOwn = folder >= 0 && fstat(folder, &status) == 0 && status.st_uid == geteuid();
+  if (isOwn && flock(folder, LOCK_EX | LOCK_NB) == 0)
+    return folder;
+  if (folder >= 0)
+    close(folder);
+  return -1;
+}
+
+} // namespace
+
 TemporaryFolder::~TemporaryFolder() {
   if (!path_.empty())
     fs::remove_directories(path_);
+  if (lock_ >= 0)
+    close(lock_);
 }
 
+void TemporaryFolder::removeAbandoned() {
+  llvm::SmallString<128> folder;
+  llvm::sys::path::system_temp_directory(/*ErasedOnReboot=*/true, folder);
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error, /*follow_symlinks=*/false), end;
+       it != end && !error; it.increment(error)) {
+    llvm::StringRef name = llvm::sys::path::filename(it->path());
+    if (!name.consume_front(std::string(kPrefix) + "-"))
+      continue;
+    if (int locked = lock(it->path()); locked >= 0) {
+      fs::remove_directories(it->path());
+      close(locked);
+    }
+  }
+}
+
+/// Between the making and the lock another server may remove the folder: then there is a next one.
 Status TemporaryFolder::make() {
-  if (!path_.empty())
-    return {};
-  llvm::SmallString<128> path;
-  if (std::error_code error = fs::createUniqueDirectory("colldsl-lsp", path))
-    return Status::error("cannot make a temporary folder: " + error.message());
-  path_ = realPath(path);
+  for (int tries = 0; path_.empty(); ++tries) {
+    llvm::SmallString<128> path;
+    if (std::error_code error = fs::createUniqueDirectory(kPrefix, path))
+      return Status::error("cannot make a temporary folder: " + error.message());
+    lock_ = lock(path.str().str());
+    if (lock_ >= 0 && fs::exists(path))
+      path_ = realPath(path);
+    else if (tries == 100)
+      return Status::error("cannot lock a temporary folder");
+    else if (lock_ >= 0)
+      close(std::exchange(lock_, -1));
+  }
   return {};
 }
 

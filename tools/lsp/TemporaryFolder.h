@@ -9,13 +9,17 @@
 
 namespace colldsl::lsp {
 
-/// Made at the first use, removed with this object.
+/// Made at the first use, removed with this object. The process holds a lock of it (flock), by
+/// which others see that it lives.
 class TemporaryFolder {
 public:
   TemporaryFolder() = default;
   ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder &) = delete;
   TemporaryFolder &operator=(const TemporaryFolder &) = delete;
+
+  /// Removes those of this user whose process has died.
+  static void removeAbandoned();
 
   /// The path of a file of the standard library ("stdlib/trees.coll"), read-only.
   Result<std::string> libraryFile(llvm::StringRef name);
@@ -31,6 +35,7 @@ private:
   static std::string realPath(llvm::StringRef path);
 
   std::string path_; ///< empty: not made yet
+  int lock_ = -1;
 };
 
 } // namespace colldsl::lsp

@@ -1,5 +1,6 @@
 #include "tools/lsp/Workspace.h"
 
+#include "compiler/FileLoader.h"
 #include "tools/lsp/ToJson.h"
 #include "tools/lsp/Uri.h"
 
@@ -8,7 +9,7 @@ namespace colldsl::lsp {
 Document &Workspace::open(const std::string &uri, std::string text, int64_t version) {
   std::string path = pathOf(uri);
   Document &document = documents_[path];
-  document = {uri, path, std::move(text), version, ++generations_, false, nullptr, nullptr};
+  document = {uri, path, std::move(text), version, ++generations_, false, "", nullptr, nullptr};
   expire(path);
   return document;
 }
@@ -74,6 +75,10 @@ CompileOptions Workspace::optionsFor(const std::string &path) const {
     if (other != path)
       options.openTexts.emplace(realPathOf(other), document.text);
   return options;
+}
+
+std::string Workspace::importedFile(llvm::StringRef path, const Document &importer) const {
+  return findImport(path, importer.path, options_.includePaths);
 }
 
 std::shared_ptr<const Analysis> Workspace::analyse(const std::string &path, std::string text,

@@ -17,6 +17,7 @@ struct Document {
   int64_t version = 0;
   uint64_t generation = 0;                  ///< counts the texts of all documents
   bool isPublished = false;                 ///< the client has the diagnostics of this text
+  std::string published;                    ///< the parameters that it has, as text
   std::shared_ptr<const Analysis> analysis; ///< null: of no text yet, or stale
   std::shared_ptr<const Analysis> named;    ///< the last that has names, perhaps of an older text
 };
@@ -42,6 +43,9 @@ public:
   /// path.
   std::shared_ptr<const Analysis> analyse(const std::string &path, std::string text,
                                           std::map<std::string, std::string> instead = {});
+
+  /// The file that an import of a document names; empty: there is none.
+  std::string importedFile(llvm::StringRef path, const Document &importer) const;
 
   std::map<std::string, Document> &documents() { return documents_; }
 

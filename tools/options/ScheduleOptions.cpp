@@ -3,6 +3,8 @@
 #include "compiler/Spelling.h"
 #include "tools/options/Lists.h"
 
+#include "llvm/Support/FileSystem.h"
+
 #include <initializer_list>
 #include <limits>
 
@@ -42,6 +44,15 @@ template <typename T> Status setLimits(Result<uint64_t> given, std::initializer_
 
 } // namespace
 
+void ScheduleOptions::addInclude(Options &options) {
+  options.add("--include", "DIR", "search imported files here too", [this](llvm::StringRef path) {
+    if (!llvm::sys::fs::is_directory(path))
+      return Status::error("'" + path.str() + "' is no folder");
+    compile.includePaths.push_back(path.str());
+    return Status();
+  });
+}
+
 void ScheduleOptions::addTo(Options &options) {
   options.section("which collective");
   options.add("--name", "C",
@@ -72,10 +83,7 @@ void ScheduleOptions::addTo(Options &options) {
     type = parsed.value_or(type);
     return parsed ? Status() : unknown("type", text, kTypes);
   }) = completionOf(kTypes);
-  options.add("--include", "DIR", "search imported files here too", [this](llvm::StringRef path) {
-    compile.includePaths.push_back(path.str());
-    return Status();
-  });
+  addInclude(options);
   machine.addTo(options);
   passes.addTo(options);
   addLimits(options);

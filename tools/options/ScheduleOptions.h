@@ -35,6 +35,7 @@ struct ScheduleOptions {
 
   /// This object outlives the parse.
   void addTo(Options &options);
+  void addInclude(Options &options); ///< one of them
 
 private:
   void addLimits(Options &options);
