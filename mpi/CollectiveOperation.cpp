@@ -402,14 +402,9 @@ std::optional<uint64_t> CollectiveOperation::elementsOf(const Call &call) const 
   return static_cast<uint64_t>(side->count) * (layout ? layout->size : 1);
 }
 
-// What moves as bytes may be of any type.
-bool CollectiveOperation::differsInSizes(const Call &call) const {
-  if (reduction_) {
-    Call asBefore = call;
-    asBefore.send.count = made_.send.count;
-    asBefore.recv.count = made_.recv.count;
-    return !holdsType() && hasShapeOf(asBefore);
-  }
+/// Whether the call differs from the one before in what blocks are, where they lie, and what
+/// combines them at most. What moves as bytes may be of any type.
+bool CollectiveOperation::hasFormOf(const Call &call) const {
   auto isUsable = [](const Side &side) { // lists are looked at when they are bound
     return isInPlace(side) || side.counts || side.type == MPI_DATATYPE_NULL ||
            (side.count >= 0 && (knownLayoutOf(side.type) || layoutOf(side.type).ok()));
@@ -419,12 +414,29 @@ bool CollectiveOperation::differsInSizes(const Call &call) const {
          isUsable(call.recv);
 }
 
+/// Whether the operator and the type are those of the call before, and still mean the same.
+bool CollectiveOperation::combinesAlike(const Call &call) const {
+  Call asBefore = call;
+  asBefore.send.count = made_.send.count;
+  asBefore.recv.count = made_.recv.count;
+  return !holdsType() && hasShapeOf(asBefore);
+}
+
+// Programs make operators and types for one call.
 Result<bool> CollectiveOperation::resizeTo(const Call &call) {
-  if (!plan_.isCommitted() || kind() == CallKind::ReduceScatter || !differsInSizes(call))
+  if (!plan_.isCommitted() || kind() == CallKind::ReduceScatter || !hasFormOf(call))
     return false;
   std::optional<uint64_t> elements = elementsOf(call);
   if (!elements || !plan_.holdsFor(*elements))
     return false;
+  if (reduction_ && !combinesAlike(call)) {
+    std::unique_ptr<Reduction> other = Reduction::of(call.op, call.reducedType());
+    if (!other || !other->canReplace(*reduction_))
+      return false;
+    if (Status s = plan_.replaceCombiner(other->combiner()); !s)
+      return s;
+    reduction_ = std::move(other);
+  }
   forgetMemory();
   direct_.clear();
   Call sized = call;

@@ -82,7 +82,8 @@ private:
   Status setValue(const char *parameter, GivenValue value);
   Status setInPlace();
   std::optional<uint64_t> elementsOf(const Call &call) const;
-  bool differsInSizes(const Call &call) const;
+  bool hasFormOf(const Call &call) const;
+  bool combinesAlike(const Call &call) const;
   Status bindElements(const char *buffer, const Side &side, uint64_t count, Way way);
 
   Result<Side> ownSlot(const Side &side);

@@ -38,6 +38,12 @@ public:
   static uint64_t numFreed() { return numFreed_.load(std::memory_order_relaxed); }
   static void countFreed() { numFreed_.fetch_add(1, std::memory_order_relaxed); }
 
+  /// Whether a plan that combines with the other one can combine with this instead.
+  bool canReplace(const Reduction &other) const {
+    return commutes_ == other.commutes_ && isUsers() == other.isUsers() &&
+           layout_->size == other.layout_->size;
+  }
+
   bool commutes() const { return commutes_; }
   bool isUsers() const { return op_ != MPI_OP_NULL; } ///< a function of the program is called
   bool isPacked() const { return !layout_->isDense(); }

@@ -155,6 +155,17 @@ Status CollectivePlan::move(const std::string &buffer, ptrdiff_t by) {
   return {};
 }
 
+Status CollectivePlan::replaceCombiner(const Combiner &combiner) {
+  if (Status s = mayBind(); !s)
+    return s;
+  if (combiner_.elementBytes != combiner.elementBytes)
+    return Status::error(concat("the plan combines elements of ", combiner_.elementBytes,
+                                " bytes, not of ", combiner.elementBytes));
+  combiner_ = combiner;
+  isBound_ = false;
+  return {};
+}
+
 Status CollectivePlan::setBlocks(const std::string &buffer, BlockTable blocks) {
   if (Status s = bindAnew(buffer); !s)
     return s;

@@ -67,6 +67,9 @@ public:
   Status bind(const std::string &buffer, BoundBuffer memory);
   /// What was bound to the buffer lies so many bytes further on: cheaper than bind().
   Status move(const std::string &buffer, ptrdiff_t by);
+  /// Of a plan that has a combiner: another one for elements of as many bytes, which commutes if
+  /// that one does.
+  Status replaceCombiner(const Combiner &combiner);
   /// Places and lengths of blocks, in elements.
   Status setBlocks(const std::string &buffer, BlockTable blocks);
 

@@ -31,6 +31,19 @@ struct Lists {
   std::vector<char> in, out;
 };
 
+void combine(void *in, void *inout, int *count, MPI_Datatype *) {
+  for (int i = 0; i < *count; ++i)
+    static_cast<char *>(inout)[i] |= static_cast<char *>(in)[i];
+}
+
+/// An operator for this call alone.
+void allreduceByOwn(Lists &l) {
+  MPI_Op op;
+  MPI_Op_create(combine, 1, &op);
+  MPI_Allreduce(l.in.data(), l.out.data(), l.count, MPI_CHAR, op, MPI_COMM_WORLD);
+  MPI_Op_free(&op);
+}
+
 struct Operation {
   const char *name;
   std::function<void(Lists &)> call;
@@ -46,6 +59,7 @@ const std::vector<Operation> kOperations = {
      [](Lists &l) {
        MPI_Allreduce(l.in.data(), l.out.data(), l.count, MPI_CHAR, MPI_MAX, MPI_COMM_WORLD);
      }},
+    {"own-operator", allreduceByOwn},
     {"allgather",
      [](Lists &l) {
        MPI_Allgather(l.in.data(), l.count, MPI_CHAR, l.out.data(), l.count, MPI_CHAR,

@@ -229,6 +229,62 @@ TEST(Resizing, BlocksOfChangingLengths) {
   EXPECT_GT(Summary::all().resized(), resized + 200);
 }
 
+void addPairs(void *in, void *inout, int *pairs, MPI_Datatype *) {
+  for (int i = 0; i < 2 * *pairs; ++i)
+    static_cast<int *>(inout)[i] += static_cast<int *>(in)[i];
+}
+
+void largerPairs(void *in, void *inout, int *pairs, MPI_Datatype *) {
+  for (int i = 0; i < 2 * *pairs; ++i)
+    static_cast<int *>(inout)[i] =
+        std::max(static_cast<int *>(inout)[i], static_cast<int *>(in)[i]);
+}
+
+// An operator and a type for one call each, as BLACS makes them: no plan each, and what was freed
+// is not called.
+TEST(Resizing, OperatorsAndTypesOfOneCall) {
+  constexpr int kCalls = 200, kPairs = 50;
+  Ranks ranks;
+  uint64_t prepared = Summary::all().prepared();
+  for (int call = 0; call < kCalls; ++call) {
+    bool adds = call % 3 != 0;
+    int pairs = 1 + call * 7 % kPairs;
+    MPI_Op op = MPI_OP_NULL;
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    MPI_Op_create(adds ? addPairs : largerPairs, 1, &op);
+    MPI_Type_contiguous(2, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    std::vector<int> in(2 * kPairs, kGuard), out(in.size(), kGuard), expected = out;
+    for (int i = 0; i < 2 * pairs; ++i) {
+      in[static_cast<size_t>(i)] = valueOf(call, ranks.self, i);
+      expected[static_cast<size_t>(i)] =
+          adds ? sumOf(call, ranks.all, i) : valueOf(call, ranks.all - 1, i);
+    }
+    MPI_Allreduce(in.data(), out.data(), pairs, type, op, MPI_COMM_WORLD);
+    MPI_Type_free(&type);
+    MPI_Op_free(&op);
+    ASSERT_EQ(out, expected) << "call " << call;
+  }
+  EXPECT_LT(Summary::all().prepared(), prepared + kCalls / 2);
+}
+
+TEST(Resizing, OperatorsOfTheMpi) {
+  const MPI_Op ops[] = {MPI_MAX, MPI_MIN, MPI_SUM};
+  Ranks ranks;
+  for (int call = 0; call < 300; ++call) {
+    int count = 1 + call * 11 % 150, op = call % 3;
+    std::vector<int> in, out(200, kGuard), expected = out;
+    for (int i = 0; i < count; ++i) {
+      in.push_back(valueOf(call, ranks.self, i));
+      expected[static_cast<size_t>(i)] = op == 0   ? valueOf(call, ranks.all - 1, i)
+                                         : op == 1 ? valueOf(call, 0, i)
+                                                   : sumOf(call, ranks.all, i);
+    }
+    MPI_Allreduce(in.data(), out.data(), count, MPI_INT, ops[op], MPI_COMM_WORLD);
+    ASSERT_EQ(out, expected) << "call " << call;
+  }
+}
+
 // Nothing is made, or takes other arguments, when the same calls come again.
 TEST(Resizing, ThirtyDifferentCallsOfEachKindKeepTheirPlans) {
   constexpr int kShapes = 30, kRounds = 4;
