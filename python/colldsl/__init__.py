@@ -24,7 +24,8 @@ from .errors import (
     StateError,
     TimeoutError,
 )
-from .plans import Communicator, Graph, LocalRanks, Plan, PlanInfo
+from .communicators import Communicator, LocalRanks
+from .plans import Graph, Plan, PlanInfo
 from .picture import Picture
 from .program import (
     Comparison,

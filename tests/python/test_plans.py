@@ -182,7 +182,7 @@ def test_wrong_descriptions():
             comm.plan("allreduce", ALONE, x=ALONE)
         with pytest.raises(colldsl.ArgumentError, match="there is no reduction 'most'"):
             comm.plan("allreduce", ALONE, op="most")
-        with pytest.raises(colldsl.ArgumentError, match="parameter 'root': 'dict' is no int"):
+        with pytest.raises(colldsl.ArgumentError, match="parameter 'root' of 'bcast' takes a rank, not {}"):
             comm.plan("bcast", ALONE, root={})
         with pytest.raises(colldsl.PlanError, match="rout"):
             comm.plan("bcast", ALONE, rout=1).commit()
