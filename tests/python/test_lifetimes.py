@@ -206,3 +206,40 @@ async def main():
 asyncio.run(main())
 """)
     assert (ended.stderr, ended.returncode) == ("", 0)
+
+
+def test_subinterpreters_are_refused():
+    ended = run("""
+import _xxsubinterpreters as interpreters
+one = interpreters.create()
+interpreters.run_string(one, '''
+try:
+    import colldsl
+except ImportError as error:
+    print(error, flush=True)
+''')
+interpreters.destroy(one)
+import colldsl
+print(colldsl.__version__)
+""")
+    assert ended.returncode == 0, ended.stderr
+    assert "not in a subinterpreter" in ended.stdout.splitlines()[0]
+
+
+def test_a_forked_child_leaves_communicators_alone():
+    ended = run("""
+import os, sys, numpy as np, colldsl
+ranks = colldsl.Communicator.local(2)
+ys = [np.zeros(4), np.zeros(4)]
+plans = ranks.run(lambda comm: comm.plan("allreduce", np.ones(4), ys[comm.rank]).commit())
+child = os.fork()
+if child == 0:
+    for plan in plans:
+        plan.close()
+    ranks.close()
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+ranks.run(lambda comm: plans[comm.rank].run(20))
+print(ys[0][0], ys[1][0])
+""")
+    assert (ended.stdout, ended.stderr) == ("2.0 2.0\n", "")
