@@ -337,8 +337,8 @@ COLLDSL_API colldsl_status colldsl_plan_forget(colldsl_plan *plan, const char *n
 /* Before colldsl_plan_commit(), and between runs. */
 
 /** n, the number of elements: what the first length of a buffer in the collective's text stands
- * for, less than 2^63. Default: 0. Between runs: another n of the same size class, on all ranks; n = 0 is a class
- * of its own. */
+ * for, less than 2^63. Default: 0. Between runs: another n of the same size class, on all ranks; n
+ * = 0 is a class of its own. */
 COLLDSL_API colldsl_status colldsl_plan_set_count(colldsl_plan *plan, uint64_t n);
 
 /** The memory of a buffer. It belongs to the caller, and to the plan while it runs. Buffers
