@@ -32,6 +32,14 @@ def integer(
     return number
 
 
+def number(value: Any, what: str) -> float:
+    """A float, or what counts as one."""
+    try:
+        return float(value + 0.0)  # text is no number
+    except (TypeError, OverflowError):
+        raise ArgumentError(f"{what}: {value!r} is no number") from None
+
+
 def integers(
     values: Iterable[Any], what: str, least: Optional[int] = None, most: Optional[int] = None
 ) -> list[int]:
@@ -57,7 +65,7 @@ def numbers(value: Numbers, what: str) -> str:
     if isinstance(value, range) and value.step == 1 and len(value) > 0:
         return f"{value[0]}..{value[-1]}"
     found = [integer(value, what)] if is_integer(value) else integers(value, what)  # type: ignore
-    words = [str(number) for number in found]
+    words = [str(one) for one in found]
     if not words:
         raise ArgumentError(f"{what}: there is no number in {value!r}")
     return ",".join(words)

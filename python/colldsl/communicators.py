@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Optional, SupportsIndex, TypeVar, Union, overload
 
 from . import _colldsl
-from ._words import INT64, MOST_ELEMENTS, MOST_RANKS, integer, integers
+from ._words import INT64, MOST_ELEMENTS, MOST_RANKS, integer, integers, number
 from .builder import Collective
 from .errors import ArgumentError, CancelledError, StateError
 from .plans import Graph, Plan, parameters_of, program_of, set_value
@@ -172,6 +172,8 @@ class Communicator:
         values      the same as a dict, for names that are those of other arguments
         """
         source = program_of(program, self.size)
+        if not isinstance(collective, str):
+            raise ArgumentError(f"the name of a collective is text, not {collective!r}")
         parameters = parameters_of(collective, source)
         library = None if source is None else source.library(None)
         names = [p.name for p in parameters if p.is_buffer and not (in_place and p.is_aliased)]
@@ -355,7 +357,7 @@ def _settings(
     settings = _colldsl.Settings()
     settings.topology = topology
     settings.passes = passes
-    settings.setup_timeout = setup_timeout
+    settings.setup_timeout = number(setup_timeout, "setup_timeout")
     settings.arena_bytes = integer(arena_bytes, "arena_bytes", 0, MOST_ELEMENTS)
     settings.no_single_copy = not single_copy
     settings.proves_all = prove

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Optional, SupportsIndex, Union
 
 from . import _colldsl
-from ._words import INT64, MOST_ELEMENTS, MOST_RANKS, integer, integers, is_integer
+from ._words import INT64, MOST_ELEMENTS, MOST_RANKS, integer, integers, is_integer, number
 from .builder import Collective
 from .errors import ArgumentError
 from .program import Path, Program, load
@@ -198,7 +198,7 @@ class Plan:
     def wait(self, timeout: Optional[float] = None) -> None:
         """Waits until the run is over. A run that takes longer than `timeout` seconds fails, and the
         plan with it. After Ctrl-C the run goes on, and may be waited for again."""
-        self._native.wait(-1.0 if timeout is None else timeout)
+        self._native.wait(-1.0 if timeout is None else number(timeout, "timeout"))
 
     def run(self, timeout: Optional[float] = None) -> None:
         """start() and wait()."""

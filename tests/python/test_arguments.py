@@ -36,6 +36,7 @@ def comm():
         ("alltoallv", {"blocks": {"x": [-1]}}, "lengths of the blocks of 'x'.0.: -1 is less than 0"),
         ("alltoallv", {"blocks": {"x": 4}}, "lengths of the blocks of 'x': 4 is no list of ints"),
         ("allreduce", {"values": {"op": "sum"}, "op": "max"}, "parameter 'op' is given twice"),
+        (None, {}, "the name of a collective is text, not None"),
         ("allreduce", {"program": 7}, "program= takes a Program, .* not a 'int'"),
     ],
     ids=str,
@@ -103,13 +104,14 @@ def test_integers_of_numpy():
         (lambda: Communicator.local(1.5), "ranks: 1.5 is no int"),
         (lambda: Communicator.local(-1), "ranks: -1 is less than 0"),
         (lambda: Communicator.local(2**40), "ranks: 1099511627776 is more than"),
+        (lambda: Communicator.local(1, setup_timeout="soon"), "setup_timeout: 'soon' is no number"),
         (lambda: Communicator.local(1, arena_bytes=-1), "arena_bytes: -1 is less than 0"),
         (lambda: Communicator.from_allgather("x", 1, bytes), "rank: 'x' is no int"),
         (lambda: Communicator.from_allgather(0, 1, None), "allgather: None cannot be called"),
         (lambda: colldsl.load("allreduce").verify(ranks=[1.5]), r"ranks\[0\]: 1.5 is no int"),
         (lambda: colldsl.load("allreduce").verify(ranks=range(0)), "ranks: there is no number"),
     ],
-    ids=range(8),
+    ids=range(9),
 )
 def test_numbers_that_are_wrong(call, message):
     with pytest.raises(ArgumentError, match=message):
