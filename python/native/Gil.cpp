@@ -2,52 +2,28 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cxxabi.h>
-#include <mutex>
+#include <thread>
 #include <unistd.h>
 
 namespace colldsl::python {
 namespace {
 
-/// Counts the threads that are in scopes without the GIL. Never destroyed: threads that stay use it
-/// while the process exits.
-class Scopes {
-public:
-  static Scopes &all() {
-    static auto *scopes = new Scopes;
-    return *scopes;
-  }
+std::atomic<unsigned> openScopes{0}; ///< without the GIL, of all threads
+std::atomic<bool> isFinalized{false};
 
-  void enter() {
-    std::lock_guard lock(mutex_);
-    ++open_;
-  }
-  void leave(unsigned scopes = 1) {
-    std::lock_guard lock(mutex_);
-    open_ -= scopes;
-    changed_.notify_all();
-  }
-  void begin() { isOver_.store(false); }
-  bool isOver() const { return isOver_.load(std::memory_order_relaxed); }
-  void end() {
-    constexpr std::chrono::seconds kPatience{1};
-    isOver_.store(true);
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, kPatience, [&] { return open_ == 0; });
-  }
-
-private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  unsigned open_ = 0;
-  std::atomic<bool> isOver_{false};
-};
+/// Of Py_AtExit().
+void waitForScopes() {
+  constexpr std::chrono::milliseconds kPatience{1000}, kTurn{1};
+  isFinalized.store(true);
+  for (auto waited = kTurn; openScopes.load() != 0 && waited <= kPatience; waited += kTurn)
+    std::this_thread::sleep_for(kTurn);
+}
 
 thread_local unsigned openHere = 0; ///< scopes without the GIL around each other in this thread
 
 [[noreturn]] void stay() {
-  Scopes::all().leave(openHere);
+  openScopes.fetch_sub(openHere);
   for (;;)
     pause();
 }
@@ -64,7 +40,7 @@ template <typename Take> void takeOrStay(Take take) {
 } // namespace
 
 Released::Released() {
-  Scopes::all().enter();
+  openScopes.fetch_add(1, std::memory_order_relaxed);
   ++openHere;
   state_ = PyEval_SaveThread();
 }
@@ -72,14 +48,14 @@ Released::Released() {
 Released::~Released() {
   takeOrStay([&] { PyEval_RestoreThread(state_); });
   --openHere;
-  Scopes::all().leave();
+  openScopes.fetch_sub(1, std::memory_order_release);
 }
 
-bool Released::isOver() { return Scopes::all().isOver(); }
+bool Released::isOver() { return isFinalized.load(std::memory_order_relaxed); }
 
 void Released::endWithPython() {
-  Scopes::all().begin();
-  Py_AtExit([] { Scopes::all().end(); });
+  isFinalized.store(false);
+  Py_AtExit(waitForScopes);
 }
 
 // A thread that Python does not know would get a state of an interpreter that is gone. The thread
