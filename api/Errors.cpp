@@ -28,6 +28,14 @@ colldsl_status failNull(const char *argument) {
   return fail(COLLDSL_ERROR_ARGUMENT, concat("argument '", argument, "' is null"));
 }
 
+Status checkLength(const char *argument, size_t length) {
+  constexpr size_t most = UINT32_MAX;
+  if (length <= most)
+    return {};
+  return Status::error(
+      concat("argument '", argument, "' has ", length, " elements; there may be ", most));
+}
+
 Result<std::chrono::nanoseconds> toTimeout(double seconds) {
   constexpr double longest = 1e9;
   if (std::isnan(seconds))

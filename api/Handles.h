@@ -9,6 +9,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <unistd.h>
 
 struct colldsl_context {
   std::string topology; ///< empty: as the ranks are bound to this machine
@@ -27,6 +28,7 @@ struct colldsl_comm {
   bool strictTransfers = false;
   bool isOfFork = false;   ///< colldsl_fork() destroys it
   bool hasProfile = false; ///< all ranks go by the same machine profile
+  pid_t owner = getpid();  ///< a child that this process forks has a copy, which it leaves alone
 };
 
 struct colldsl_library {
@@ -39,13 +41,16 @@ struct colldsl_graph {
 
 struct colldsl_plan {
   colldsl_plan(colldsl::Communicator &communicator, colldsl::Library &library, const char *name)
-      : plan(communicator, library, name) {}
+      : plan(communicator, library, name) {
+    plan.requireDisjointBlocks();
+  }
 
   colldsl::CollectivePlan plan;
   std::atomic<bool> isCancelled{false}; ///< the run under way, or the last one
   std::atomic<int64_t> waitedNs{0};     ///< for the last run, by colldsl_plan_test_for()
   std::string arguments;                ///< of a committed plan, in words
   std::string transfers;                ///< the same
+  pid_t owner = getpid();               ///< as of the communicator
 };
 
 namespace colldsl::api {
@@ -58,6 +63,9 @@ colldsl_status report(const Status &status, colldsl_status kind);
 
 /// An error says "argument 'comm' is null".
 colldsl_status failNull(const char *argument);
+
+/// For arrays: an error says "argument 'values' has 5000000000 elements; there may be ...".
+Status checkLength(const char *argument, size_t length);
 
 /// Runs the body of an API function: nothing is thrown into C.
 template <typename Body> colldsl_status guarded(Body body) {

@@ -38,9 +38,10 @@ colldsl_status describing(colldsl_plan *plan, const char *name, const char *argu
                 [&](CollectivePlan &p) { return report(body(p), COLLDSL_ERROR_STATE); });
 }
 
-colldsl_status setNumber(colldsl_plan *plan, const char *parameter, int64_t value) {
+colldsl_status setNumber(colldsl_plan *plan, const char *parameter, int64_t value,
+                         CollectivePlan::NumberKind kind) {
   return describing(plan, parameter, "parameter",
-                    [&](CollectivePlan &p) { return p.setValue(parameter, value); });
+                    [&](CollectivePlan &p) { return p.setValue(parameter, value, kind); });
 }
 
 colldsl_status bind(colldsl_plan *plan, const char *buffer, BoundBuffer memory) {
@@ -86,7 +87,10 @@ colldsl_status colldsl_plan_create(colldsl_comm *comm, colldsl_library *library,
   });
 }
 
-void colldsl_plan_destroy(colldsl_plan *plan) { delete plan; }
+void colldsl_plan_destroy(colldsl_plan *plan) {
+  if (plan && plan->owner == getpid())
+    delete plan;
+}
 
 colldsl_status colldsl_plan_set_type(colldsl_plan *plan, colldsl_type type) {
   return onPlan(plan, [&](CollectivePlan &p) {
@@ -105,17 +109,20 @@ colldsl_status colldsl_plan_set_in_place(colldsl_plan *plan, int in_place) {
 colldsl_status colldsl_plan_set_op(colldsl_plan *plan, const char *parameter, colldsl_op op) {
   if (static_cast<unsigned>(op) >= kReductions)
     return fail(COLLDSL_ERROR_ARGUMENT, concat("there is no operator ", static_cast<int>(op)));
-  return setNumber(plan, parameter, static_cast<int64_t>(op));
+  return setNumber(plan, parameter, static_cast<int64_t>(op),
+                   CollectivePlan::NumberKind::Reduction);
 }
 
 colldsl_status colldsl_plan_set_int(colldsl_plan *plan, const char *parameter, int64_t value) {
-  return setNumber(plan, parameter, value);
+  return setNumber(plan, parameter, value, CollectivePlan::NumberKind::Int);
 }
 
 colldsl_status colldsl_plan_set_list(colldsl_plan *plan, const char *parameter, size_t length,
                                      const int64_t *values) {
   if (length > 0 && !values)
     return failNull("values");
+  if (Status s = checkLength("values", length); !s)
+    return report(s, COLLDSL_ERROR_ARGUMENT);
   return describing(plan, parameter, "parameter", [&](CollectivePlan &p) {
     return p.setValue(parameter, std::vector<int64_t>(values, values + length));
   });
@@ -130,11 +137,13 @@ colldsl_status colldsl_plan_set_graph(colldsl_plan *plan, const char *parameter,
 }
 
 colldsl_status colldsl_plan_set_passes(colldsl_plan *plan, const char *passes) {
-  return describing(plan, passes, "passes", [&](CollectivePlan &p) {
+  return onPlan(plan, passes, "passes", [&](CollectivePlan &p) {
     CompileSettings settings = p.compiler()->settings();
     settings.passes = passes;
     Result<std::shared_ptr<const PlanCompiler>> compiler = PlanCompiler::make(std::move(settings));
-    return compiler ? p.setCompiler(compiler.take()) : compiler.status();
+    if (!compiler)
+      return report(compiler.status(), COLLDSL_ERROR_ARGUMENT);
+    return report(p.setCompiler(compiler.take()), COLLDSL_ERROR_STATE);
   });
 }
 
@@ -143,6 +152,9 @@ colldsl_status colldsl_plan_forget(colldsl_plan *plan, const char *name) {
 }
 
 colldsl_status colldsl_plan_set_count(colldsl_plan *plan, uint64_t n) {
+  constexpr uint64_t most = INT64_MAX;
+  if (n > most)
+    return fail(COLLDSL_ERROR_ARGUMENT, concat("n is ", n, "; it may be up to ", most));
   return onPlan(plan,
                 [&](CollectivePlan &p) { return report(p.setElements(n), COLLDSL_ERROR_STATE); });
 }
@@ -161,6 +173,8 @@ colldsl_status colldsl_plan_set_blocks(colldsl_plan *plan, const char *buffer, s
                                        const uint64_t *counts, const uint64_t *displacements) {
   if (blocks > 0 && !counts)
     return failNull("counts");
+  if (Status s = checkLength("counts", blocks); !s)
+    return report(s, COLLDSL_ERROR_ARGUMENT);
   return onPlan(plan, buffer, "buffer", [&](CollectivePlan &p) {
     BlockTable table;
     uint64_t end = 0;

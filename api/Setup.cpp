@@ -262,7 +262,7 @@ colldsl_status colldsl_comm_create(colldsl_context *context, const colldsl_boots
 }
 
 void colldsl_comm_destroy(colldsl_comm *comm) {
-  if (comm && !comm->isOfFork)
+  if (comm && !comm->isOfFork && comm->owner == getpid())
     delete comm;
 }
 
@@ -282,17 +282,21 @@ colldsl_status colldsl_alloc(colldsl_comm *comm, uint64_t bytes, void **memory) 
   return guarded([&] {
     constexpr uint64_t kLine = 64;
     uint64_t lines = bytes / kLine + 1;
-    Endpoint &endpoint = comm->communicator.engine().endpoint();
-    *memory = endpoint.allocateShared(lines * kLine);
-    if (!*memory)
-      *memory = std::aligned_alloc(kLine, lines * kLine);
-    return *memory ? COLLDSL_OK
-                   : fail(COLLDSL_ERROR_MEMORY, concat("no memory for ", bytes, " bytes"));
+    void *found = nullptr;
+    if (lines <= PTRDIFF_MAX / kLine) { // else no memory is so large
+      found = comm->communicator.engine().endpoint().allocateShared(lines * kLine);
+      if (!found)
+        found = std::aligned_alloc(kLine, lines * kLine);
+    }
+    if (!found)
+      return fail(COLLDSL_ERROR_MEMORY, concat("no memory for ", bytes, " bytes"));
+    *memory = found;
+    return COLLDSL_OK;
   });
 }
 
 void colldsl_free(colldsl_comm *comm, void *memory) {
-  if (!comm || !memory)
+  if (!comm || !memory || comm->owner != getpid())
     return;
   Endpoint &endpoint = comm->communicator.engine().endpoint();
   iovec piece{memory, 1};

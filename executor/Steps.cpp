@@ -177,6 +177,19 @@ Status Steps::addLocal(uint32_t i) {
   return step.variable ? Status() : pairUp(i);
 }
 
+/// "24 bytes of buffer 0, block 1".
+std::string Steps::inWords(std::span<const Slice> slices) const {
+  uint64_t bytes = 0;
+  for (const Slice &slice : slices)
+    bytes += memory_->rangeOf(slice).length;
+  std::string words = concat(bytes, " bytes");
+  if (slices.size() == 1) {
+    words += concat(" of buffer ", index(slices[0].buffer));
+    words += slices[0].block == kNoBlock ? "" : concat(", block ", slices[0].block);
+  }
+  return words;
+}
+
 // Cuts sources and targets at the union of their borders.
 Status Steps::pairUp(uint32_t i) {
   auto *pieces = const_cast<LocalPiece *>(steps_[i].pieces);
@@ -210,7 +223,9 @@ Status Steps::pairUp(uint32_t i) {
     ++t, tDone = 0;
   if (s < sources.size() || t < targets.size())
     return Status::error(ErrorKind::Truncated,
-                         concat("op ", i, " has sources and targets of different lengths"));
+                         concat("op ", i, op.kind == OpKind::Combine ? " combines " : " copies ",
+                                inWords(sources), op.kind == OpKind::Combine ? " into " : " to ",
+                                inWords(targets)));
   return {};
 }
 

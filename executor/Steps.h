@@ -87,6 +87,7 @@ private:
   std::span<const Slice> messageSlices(uint32_t i) const;
   Status makeBlank();
   void addSized(uint32_t i);
+  std::string inWords(std::span<const Slice> slices) const;
   Status pairUp(uint32_t i);
   Status followSource(uint32_t i);
   uint64_t listPieces(std::span<const Slice> slices, iovec *pieces) const;

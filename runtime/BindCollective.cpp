@@ -3,6 +3,7 @@
 
 #include "ir/Concat.h"
 
+#include <algorithm>
 #include <functional>
 
 namespace colldsl {
@@ -13,6 +14,26 @@ std::string listed(const std::vector<std::string> &names) {
   for (const std::string &name : names)
     all += concat(all.empty() ? "" : ", ", "'", name, "'");
   return all.empty() ? "none" : all;
+}
+
+/// Whether no two blocks have an element in common.
+Status checkDisjoint(const std::string &buffer, const BlockTable &blocks) {
+  auto beginsFirst = [&](size_t a, size_t b) { return blocks.offset[a] < blocks.offset[b]; };
+  std::vector<size_t> order;
+  for (size_t i = 0; i < blocks.length.size(); ++i)
+    if (blocks.length[i] > 0)
+      order.push_back(i);
+  if (!std::is_sorted(order.begin(), order.end(), beginsFirst))
+    std::sort(order.begin(), order.end(), beginsFirst);
+  for (size_t i = 1; i < order.size(); ++i) {
+    size_t a = order[i - 1], b = order[i];
+    if (blocks.offset[b] - blocks.offset[a] < blocks.length[a])
+      return Status::error(ErrorKind::Overlap,
+                           concat("blocks of '", buffer, "' overlap: block ", a, " has ",
+                                  blocks.length[a], " elements from ", blocks.offset[a], ", block ",
+                                  b, " begins at ", blocks.offset[b]));
+  }
+  return {};
 }
 
 } // namespace
@@ -64,6 +85,9 @@ Status CollectivePlan::checkBuffer(uint32_t b, const Binding &binding) const {
   if (buffer.layout == Layout::CallTime && blocks.length.size() != buffer.blocks)
     return Status::error(concat("'", bufferNames_[b], "' has ", buffer.blocks, " blocks, ",
                                 blocks.length.size(), " lengths were given"));
+  if (buffer.layout == Layout::CallTime && buffer.role != BufferRole::In && needsDisjointBlocks_)
+    if (Status s = checkDisjoint(bufferNames_[b], blocks); !s)
+      return s;
   Sizes sizes{binding.elements, binding.blocks, binding.combiner.elementBytes};
   uint64_t needed = extentBytes(buffer, sizes);
   if (needed > memory.bytes || (needed > 0 && !memory.data))

@@ -90,11 +90,13 @@ Status CollectivePlan::setInPlace(bool inPlace) {
   return s;
 }
 
-Status CollectivePlan::setValue(const std::string &parameter, GivenValue value) {
+Status CollectivePlan::setValue(const std::string &parameter, GivenValue value, NumberKind kind) {
   Status s = describeAnew();
-  if (s)
-    values_[parameter] = std::move(value);
-  return s;
+  if (!s)
+    return s;
+  values_[parameter] = std::move(value);
+  kinds_[parameter] = kind;
+  return {};
 }
 
 Status CollectivePlan::setGraph(const std::string &parameter,
@@ -103,6 +105,7 @@ Status CollectivePlan::setGraph(const std::string &parameter,
   if (!s)
     return s;
   values_[parameter] = &graph->edges;
+  kinds_.erase(parameter);
   graphs_[parameter] = std::move(graph);
   return {};
 }
@@ -112,6 +115,7 @@ Status CollectivePlan::forget(const std::string &name) {
   if (!s)
     return s;
   values_.erase(name);
+  kinds_.erase(name);
   graphs_.erase(name);
   buffers_.erase(name);
   blocks_.erase(name);
@@ -244,22 +248,49 @@ bool CollectivePlan::holdsFor(uint64_t n) const {
   return rule && *rule == rule_;
 }
 
+static std::string_view phraseOf(ValueType type) {
+  switch (type) {
+#define COLLDSL_TYPE(Name, spelling, phrase)                                                       \
+  case ValueType::Name:                                                                            \
+    return phrase;
+#include "program/Types.def"
+  }
+  return "";
+}
+
+// A reduction and an int are both numbers here.
+Status CollectivePlan::checkKind(const std::string &name, ValueType type, int64_t number) const {
+  auto found = kinds_.find(name);
+  NumberKind kind = found == kinds_.end() ? NumberKind::Any : found->second;
+  bool isReduction = type == ValueType::Reduction;
+  if (kind == NumberKind::Any || isReduction == (kind == NumberKind::Reduction))
+    return {};
+  std::string given = isReduction ? concat("the int ", number)
+                                  : concat("the reduction ", spelling(Reduction(number)));
+  return Status::error(
+      concat("'", name, "' of '", collective_, "' takes ", phraseOf(type), ", not ", given));
+}
+
 Status CollectivePlan::describeValue(const Program &program, const std::string &name,
                                      const GivenValue &value) {
   const Decl &decl = program.decl(request_.collective);
+  auto *number = std::get_if<int64_t>(&value);
   for (size_t i = 0; i < decl.params.size(); ++i)
     if (!decl.params[i].isBuffer && program.nameOf(decl.params[i]) == name) {
+      if (Status s = number ? checkKind(name, decl.params[i].type, *number) : Status(); !s)
+        return s;
       request_.values[i] = value;
       return {};
     }
   if (name == countedSize(program, decl))
     return Status::error(concat("'", name, "' is the number of elements; set it as the count"));
-  auto *number = std::get_if<int64_t>(&value);
   bool isSize = std::any_of(decl.sizeNames.begin(), decl.sizeNames.end(),
                             [&](uint32_t size) { return program.strings[size] == name; });
   if (!isSize || !number || *number < 0)
     return Status::error(concat("'", collective_, "' has no parameter '", name, "'",
                                 isSize ? " that could take this value" : ""));
+  if (Status s = checkKind(name, ValueType::Int, *number); !s)
+    return s;
   request_.sizes.push_back({name, static_cast<uint64_t>(*number)});
   return {};
 }

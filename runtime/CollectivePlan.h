@@ -47,8 +47,15 @@ public:
   /// may change places.
   Status setCombiner(const Combiner &combiner, bool commutes);
   Status setInPlace(bool inPlace);
+  /// What a number stands for.
+  enum class NumberKind {
+    Any, ///< what the parameter takes
+    Int, ///< no reduction
+    Reduction
+  };
   /// A number may also be the value of a size symbol.
-  Status setValue(const std::string &parameter, GivenValue value);
+  Status setValue(const std::string &parameter, GivenValue value,
+                  NumberKind kind = NumberKind::Any);
   Status setGraph(const std::string &parameter, std::shared_ptr<const OrderedGraph> graph);
   /// How schedules are made, where no image serves the call. Not set: as written, unproved.
   Status setCompiler(std::shared_ptr<const PlanCompiler> compiler);
@@ -60,6 +67,10 @@ public:
   }
   /// Drops the settings of this name, a parameter's or a buffer's.
   Status forget(const std::string &name);
+
+  /// Binding refuses blocks that are placed one by one, are written and overlap. It sorts them for
+  /// that, unless they lie in ascending order.
+  void requireDisjointBlocks() { needsDisjointBlocks_ = true; }
 
   // Before commit() and between runs.
 
@@ -141,6 +152,7 @@ private:
   Status checkOperator() const;
   uint64_t elementBytes() const;
   bool commutes() const;
+  Status checkKind(const std::string &name, ValueType type, int64_t number) const;
   Status describeValue(const Program &program, const std::string &name, const GivenValue &value);
   std::string countedSize(const Program &program, const Decl &decl) const;
   std::string terms() const;
@@ -168,6 +180,7 @@ private:
   Combiner combiner_;
   bool combinerCommutes_ = true;
   std::map<std::string, GivenValue> values_;
+  std::map<std::string, NumberKind> kinds_; ///< of values
   std::map<std::string, std::shared_ptr<const OrderedGraph>> graphs_;
   std::vector<std::shared_ptr<const GivenGraph>> gathered_;
   std::map<std::string, BoundBuffer> buffers_;
@@ -181,6 +194,7 @@ private:
   const SelectionRule *rule_ = nullptr; ///< null: the collective was named
   std::string reason_, remarks_;
   ProofStamp proof_ = ProofStamp::None;
+  bool needsDisjointBlocks_ = false;
   TransferPolicy transferPolicy_ = TransferPolicy::Report;
   bool isMade_ = false;    ///< by tryOut(), of what is described now
   bool isGathered_ = true; ///< false: the ranks could not exchange graphs, and all know

@@ -32,6 +32,10 @@
  * Ownership: what a _create or _open function makes belongs to the caller, which gives it to
  * the matching _destroy or _close. Strings and handles passed in are not kept, unless said so.
  *
+ * Processes: a child of fork() has copies of handles that share memory with the parent. It uses no
+ * communicator, plan or colldsl_alloc() memory of the parent; destroying and freeing them there
+ * does nothing.
+ *
  * Units: memory in bytes; counts and displacements in elements; time in seconds.
  */
 #ifndef COLLDSL_COLLDSL_H
@@ -220,9 +224,10 @@ COLLDSL_API colldsl_status colldsl_comm_create(colldsl_context *context,
                                                const colldsl_bootstrap *bootstrap,
                                                colldsl_comm **comm);
 
-/** Local: other ranks may go on with what does not need this one. Plans are destroyed first; one
- * that is not fails on the other ranks when they need this one. Does nothing to the communicator
- * that colldsl_fork() gave a body. */
+/** Local: other ranks may go on with what does not need this one. Plans are destroyed before, and
+ * memory of colldsl_alloc() is freed: neither may be touched afterwards. What other ranks still
+ * need of this one fails there. Does nothing to the communicator that colldsl_fork() gave a body,
+ * nor in a child that this process forked. */
 COLLDSL_API void colldsl_comm_destroy(colldsl_comm *comm);
 
 COLLDSL_API uint32_t colldsl_comm_rank(const colldsl_comm *comm); /**< 0 for null */
@@ -308,15 +313,18 @@ COLLDSL_API colldsl_status colldsl_plan_set_type(colldsl_plan *plan, colldsl_typ
 /** Nonzero: the collective's form in place (`x aliases y[rank]`): x is not bound. */
 COLLDSL_API colldsl_status colldsl_plan_set_in_place(colldsl_plan *plan, int in_place);
 
-/** The operator parameter, mostly called "op". Default: that of the collective. */
+/** The operator parameter, mostly called "op"; of another one the commit is refused. Default: that
+ * of the collective. */
 COLLDSL_API colldsl_status colldsl_plan_set_op(colldsl_plan *plan, const char *parameter,
                                                colldsl_op op);
 
-/** An int, a rank, a number of bytes, a time in nanoseconds, a bool, or a further size. */
+/** An int, a rank, a number of bytes, a time in nanoseconds, a bool, or a further size; of an
+ * operator the commit is refused. */
 COLLDSL_API colldsl_status colldsl_plan_set_int(colldsl_plan *plan, const char *parameter,
                                                 int64_t value);
 
-/** A list of ints: counts that all ranks know, the dimensions of a torus. Copied. */
+/** A list of ints: counts that all ranks know, the dimensions of a torus. Up to 2^32 - 1. Copied.
+ */
 COLLDSL_API colldsl_status colldsl_plan_set_list(colldsl_plan *plan, const char *parameter,
                                                  size_t length, const int64_t *values);
 
@@ -329,8 +337,8 @@ COLLDSL_API colldsl_status colldsl_plan_forget(colldsl_plan *plan, const char *n
 /* Before colldsl_plan_commit(), and between runs. */
 
 /** n, the number of elements: what the first length of a buffer in the collective's text stands
- * for. Default: 0. Between runs: another n of the same size class, on all ranks; n = 0 is a class
- * of its own. */
+ * for, less than 2^63. Default: 0. Between runs: another n of the same size class, on all ranks; n
+ * = 0 is a class of its own. */
 COLLDSL_API colldsl_status colldsl_plan_set_count(colldsl_plan *plan, uint64_t n);
 
 /** The memory of a buffer. It belongs to the caller, and to the plan while it runs. Buffers
@@ -346,7 +354,8 @@ COLLDSL_API colldsl_status colldsl_plan_bind_const(colldsl_plan *plan, const cha
 /** Of a buffer `T[k][*]`, where each rank knows its own lengths only: how long its blocks are
  * and where they begin, in elements. Of `T[k][<= m]`: how many elements each block holds at the
  * start of a run; displacements mean nothing there. `displacements` null: one block after the
- * other. Copied. */
+ * other. Blocks that are written do not overlap: else the commit, or the start of the run, is
+ * refused. Copied. */
 COLLDSL_API colldsl_status colldsl_plan_set_blocks(colldsl_plan *plan, const char *buffer,
                                                    size_t blocks, const uint64_t *counts,
                                                    const uint64_t *displacements);

@@ -9,8 +9,15 @@
 ///     sum.type<double>().count(x.size()).input("x", x).bind("y", y).commit();
 ///     sum.run();
 ///   });
+///
+/// Needs C++20, for std::span; colldsl.h needs C11 or any C++.
 #ifndef COLLDSL_COLLDSL_HPP
 #define COLLDSL_COLLDSL_HPP
+
+#if __cplusplus < 202002L
+#error                                                                                             \
+    "colldsl.hpp needs C++20: -std=c++20, or in CMake target_compile_features(app PRIVATE cxx_std_20)"
+#endif
 
 #include "colldsl/colldsl.h"
 
@@ -19,6 +26,7 @@
 #include <exception>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <stdexcept>
@@ -67,6 +75,10 @@ template <typename T> constexpr colldsl_type typeOf() {
 template <typename Memory>
 concept Elements = std::ranges::contiguous_range<Memory> && std::ranges::borrowed_range<Memory> &&
     std::is_arithmetic_v<std::remove_cvref_t<std::ranges::range_value_t<Memory>>>;
+
+/// For memory of a buffer that has a type of its own in the collective's text, as `f64[n]` has.
+struct OwnType {};
+inline constexpr OwnType ownType;
 
 /// Owns a handle; may be moved, not copied.
 template <typename T, void (*Destroy)(T *)> class Handle {
@@ -212,7 +224,13 @@ public:
     create(comm, library.get(), name);
   }
 
-  template <typename T> Plan &type() { return does(colldsl_plan_set_type(get(), typeOf<T>())); }
+  /// T. Not called: the type of the memory that is bound first.
+  template <typename T> Plan &type() {
+    if (type_ && !bound_.empty() && *type_ != typeOf<T>())
+      throw Error(COLLDSL_ERROR_ARGUMENT, "buffer '" + bound_ + "' has elements of another type");
+    type_ = typeOf<T>();
+    return does(colldsl_plan_set_type(get(), *type_));
+  }
   Plan &inPlace() { return does(colldsl_plan_set_in_place(get(), 1)); }
   Plan &op(colldsl_op op, const char *parameter = "op") {
     return does(colldsl_plan_set_op(get(), parameter, op));
@@ -231,13 +249,22 @@ public:
   Plan &passes(const char *list) { return does(colldsl_plan_set_passes(get(), list)); }
 
   Plan &count(uint64_t n) { return does(colldsl_plan_set_count(get(), n)); }
-  /// Memory that stays where it is: a container or an array by name, or a span.
+  /// Memory that stays where it is: a container or an array by name, or a span. Its elements are of
+  /// the type T.
   template <Elements Memory> Plan &bind(const char *buffer, Memory &&memory) {
+    takeType<Memory>(buffer);
+    return bind(buffer, memory, ownType);
+  }
+  template <Elements Memory> Plan &bind(const char *buffer, Memory &&memory, OwnType) {
     auto bytes = std::as_writable_bytes(std::span(memory));
     return does(colldsl_plan_bind(get(), buffer, bytes.data(), bytes.size()));
   }
   /// For a buffer that the collective declares `in`.
   template <Elements Memory> Plan &input(const char *buffer, Memory &&memory) {
+    takeType<Memory>(buffer);
+    return input(buffer, memory, ownType);
+  }
+  template <Elements Memory> Plan &input(const char *buffer, Memory &&memory, OwnType) {
     auto bytes = std::as_bytes(std::span(memory));
     return does(colldsl_plan_bind_const(get(), buffer, bytes.data(), bytes.size()));
   }
@@ -260,7 +287,11 @@ public:
     return lengths;
   }
   /// As if nothing had been set or bound under this name.
-  Plan &forget(const char *name) { return does(colldsl_plan_forget(get(), name)); }
+  Plan &forget(const char *name) {
+    if (bound_ == name)
+      bound_.clear();
+    return does(colldsl_plan_forget(get(), name));
+  }
 
   Plan &commit() { return does(colldsl_plan_commit(get())); }
   std::string collective() const {
@@ -304,6 +335,22 @@ private:
     check(status);
     return *this;
   }
+  template <typename Memory> void takeType(const char *buffer) {
+    constexpr colldsl_type own =
+        typeOf<std::remove_reference_t<std::ranges::range_value_t<Memory>>>();
+    if (!type_)
+      check(colldsl_plan_set_type(get(), own));
+    else if (*type_ != own)
+      throw Error(COLLDSL_ERROR_ARGUMENT, "buffer '" + std::string(buffer) +
+                                              "' has elements of another type than the plan: " +
+                                              "type<T>() sets that, ownType is for buffers with " +
+                                              "a type of their own");
+    type_ = own;
+    bound_ = buffer;
+  }
+
+  std::optional<colldsl_type> type_; ///< once set
+  std::string bound_;                ///< the buffer that was bound last, with elements of that type
 };
 
 } // namespace coll

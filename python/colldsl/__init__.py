@@ -8,6 +8,7 @@ times = ring.simulate(ranks=8, bytes=1 << 20)
 
 docs/python.md tells of the rest.
 """
+from . import _interpreter  # first: it may refuse
 from . import _colldsl
 from .builder import Collective, RankTrace, Slice, collective
 from .errors import (
@@ -24,7 +25,8 @@ from .errors import (
     StateError,
     TimeoutError,
 )
-from .plans import Communicator, Graph, LocalRanks, Plan, PlanInfo
+from .communicators import Communicator, LocalRanks
+from .plans import Graph, Plan, PlanInfo
 from .picture import Picture
 from .program import (
     Comparison,

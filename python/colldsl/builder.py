@@ -3,13 +3,14 @@ that it names become the program of that rank, which is compiled and proved as t
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 import re
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any, Optional, Union
+from typing import Any, NoReturn, Optional, SupportsIndex, Union
 
-from ._words import Model, Number, Numbers
+from ._words import Model, Number, Numbers, integer, integers, is_integer
 from .errors import ArgumentError
 from .picture import Picture
 from .program import Program, Report, Schedule, Times, parse
@@ -24,17 +25,30 @@ class Slice:
     def __init__(self, text: str) -> None:
         self._text = text
 
-    def __getitem__(self, index: Union[int, slice]) -> "Slice":
+    def __getitem__(self, index: Union[SupportsIndex, slice]) -> "Slice":
         """A block, or the blocks or elements from one to before another, from their numbers."""
         if not isinstance(index, slice):
-            return Slice(f"{self._text}[{int(index)}]")
+            return Slice(f"{self._text}[{integer(index, f'index of {self}')}]")
         if index.start is None or index.stop is None or index.step is not None:
             raise ArgumentError("a part of a buffer is written [first:end], with both numbers")
-        return Slice(f"{self._text}[{int(index.start)}..{int(index.stop)}]")
+        first = integer(index.start, f"begin of a part of {self}")
+        end = integer(index.stop, f"end of a part of {self}")
+        return Slice(f"{self._text}[{first}..{end}]")
 
-    def part(self, index: int, of: int) -> "Slice":
+    def part(self, index: SupportsIndex, of: SupportsIndex) -> "Slice":
         """Part `index` of so many parts, whose lengths differ by one element at most."""
-        return Slice(f"part({self._text}, {int(index)} of {int(of)})")
+        which = integer(index, f"part of {self}")
+        return Slice(f"part({self._text}, {which} of {integer(of, f'parts of {self}')})")
+
+    # Python would take x[0], x[1] and so on without end.
+    def __iter__(self) -> NoReturn:
+        raise ArgumentError(
+            f"'{self}' cannot be iterated over, as its length is known when it runs; "
+            f"write: for r in range(me.ranks): ... {self}[r]"
+        )
+
+    def __contains__(self, item: object) -> NoReturn:
+        raise ArgumentError(f"'in {self}' has no meaning: what '{self}' holds is known when it runs")
 
     def __str__(self) -> str:
         return self._text
@@ -54,33 +68,35 @@ class RankTrace:
     def copy(self, source: Slice, target: Slice) -> None:
         self._add(f"copy {source} to {target}")
 
-    def send(self, data: Slice, to: int, tag: Optional[int] = None) -> None:
-        self._add(f"send {data} to {int(to)}{_tag(tag)}")
+    def send(
+        self, data: Slice, to: SupportsIndex, tag: Optional[SupportsIndex] = None
+    ) -> None:
+        self._add(f"send {data} to {integer(to, 'to')}{_tag(tag)}")
 
     def recv(
         self,
         data: Slice,
-        source: int,
-        tag: Optional[int] = None,
+        source: SupportsIndex,
+        tag: Optional[SupportsIndex] = None,
         combine: Optional[str] = None,
         side: Optional[str] = None,
     ) -> None:
         """`combine`: a reduction, or the parameter that is one, which combines what comes with what
         is there; `side`: "before" or "after", where what comes stands."""
-        self._add(f"recv {data} from {int(source)}{_tag(tag)}{_combine(combine, side)}")
+        self._add(f"recv {data} from {integer(source, 'source')}{_tag(tag)}{_combine(combine, side)}")
 
     def combine(
         self, source: Slice, target: Slice, reduction: str, side: Optional[str] = None
     ) -> None:
         self._add(f"combine {source} into {target} {reduction}{'' if side is None else ' ' + side}")
 
-    def signal(self, to: int, tag: Optional[int] = None) -> None:
+    def signal(self, to: SupportsIndex, tag: Optional[SupportsIndex] = None) -> None:
         """A message without data."""
-        self._add(f"signal to {int(to)}{_tag(tag)}")
+        self._add(f"signal to {integer(to, 'to')}{_tag(tag)}")
 
-    def wait(self, source: int, tag: Optional[int] = None) -> None:
+    def wait(self, source: SupportsIndex, tag: Optional[SupportsIndex] = None) -> None:
         """Receives what signal() sends."""
-        self._add(f"wait from {int(source)}{_tag(tag)}")
+        self._add(f"wait from {integer(source, 'source')}{_tag(tag)}")
 
     def temp(self, type: str) -> Slice:
         """Memory of this rank for the length of a run: "T[n]", "f64[ranks][n]"."""
@@ -94,8 +110,8 @@ class RankTrace:
         self._lines.append(f"    {operation}; // {self._file}:{frame.f_lineno}")
 
 
-def _tag(tag: Optional[int]) -> str:
-    return "" if tag is None else f" tag {int(tag)}"
+def _tag(tag: Optional[SupportsIndex]) -> str:
+    return "" if tag is None else f" tag {integer(tag, 'tag')}"
 
 
 def _combine(reduction: Optional[str], side: Optional[str]) -> str:
@@ -118,6 +134,7 @@ class Collective:
         aliases: Iterable[str],
         deterministic: bool,
     ) -> None:
+        _check_body(body)
         functools.update_wrapper(self, body)
         self._body = body
         self._parameters = parameters
@@ -126,11 +143,13 @@ class Collective:
         self._aliases = list(aliases)
         self._deterministic = deterministic
         self.name = body.__name__
-        self._file = os.path.basename(body.__code__.co_filename)
+        file = os.path.basename(body.__code__.co_filename)
+        self._file = "".join(c if c.isprintable() else "?" for c in file)  # it is in comments
 
-    def text(self, ranks: int, **values: Any) -> str:
+    def text(self, /, ranks: SupportsIndex, **values: Any) -> str:
         """Source text of the language: what each rank does. `values` go to the function, and into
         the contract where it has their names in braces."""
+        ranks = integer(ranks, "ranks")
         if ranks < 1:
             raise ArgumentError(f"there is nothing to trace for {ranks} ranks")
         buffers = [Slice(name) for name in _BUFFER.findall(self._parameters)]
@@ -142,7 +161,7 @@ class Collective:
             f"{self.name}({self._parameters})",
             f"  where {where}",
             *(f"  {alias}" for alias in self._aliases),
-            *(f"  ensures {promise.format(**values)}" for promise in self._ensures),
+            *(f"  ensures {_filled(promise, values)}" for promise in self._ensures),
             "{",
         ]
         for rank in range(ranks):
@@ -151,7 +170,7 @@ class Collective:
             lines += [f"  if rank == {rank} {{", *trace._lines, "  }"]
         return "\n".join([*lines, "}", ""])
 
-    def program(self, ranks: int, **values: Any) -> Program:
+    def program(self, /, ranks: SupportsIndex, **values: Any) -> Program:
         """Compiled, for so many ranks."""
         return parse(self.text(ranks, **values), f"{self.name}, {ranks} ranks")
 
@@ -166,14 +185,14 @@ class Collective:
         if isinstance(ranks, str):
             raise ArgumentError("numbers of ranks are ints here, such as range(1, 65)")
         proved = []
-        for count in [ranks] if isinstance(ranks, int) else ranks:
+        for count in [ranks] if is_integer(ranks) else integers(ranks, "ranks"):  # type: ignore
             program = self.program(count, **(values or {}))
             proved += program.verify(count, bytes, **options)._proved
         return Report(proved)
 
     def instantiate(
         self,
-        ranks: int,
+        ranks: SupportsIndex,
         bytes: Optional[Number] = None,
         values: Optional[dict[str, Any]] = None,
         **options: Any,
@@ -185,7 +204,7 @@ class Collective:
         self,
         model: Optional[Model] = None,
         *,
-        ranks: int,
+        ranks: SupportsIndex,
         bytes: Optional[Number] = None,
         values: Optional[dict[str, Any]] = None,
         **options: Any,
@@ -198,7 +217,7 @@ class Collective:
         self,
         model: Optional[Model] = None,
         *,
-        ranks: int,
+        ranks: SupportsIndex,
         bytes: Optional[Number] = None,
         values: Optional[dict[str, Any]] = None,
         **options: Any,
@@ -209,6 +228,37 @@ class Collective:
 
     def __repr__(self) -> str:
         return f"<colldsl.Collective: {self.name}({self._parameters})>"
+
+
+def _check_parameters(parameters: object) -> None:
+    if not isinstance(parameters, str):
+        raise ArgumentError(
+            "collective() takes the parameters of the collective first, as in "
+            '@colldsl.collective("in x: T[n], out y: T[n]")'
+        )
+
+
+def _check_body(body: Callable[..., None]) -> None:
+    """What can be called rank by rank, and does what it says when it is called."""
+    if not (inspect.isfunction(body) or inspect.ismethod(body)):
+        raise ArgumentError(f"collective() wraps a function, not a '{type(body).__name__}'")
+    if not body.__name__.isidentifier():
+        raise ArgumentError("a collective has the name of its function, and a lambda has none")
+    if (
+        inspect.isgeneratorfunction(body)
+        or inspect.iscoroutinefunction(body)
+        or inspect.isasyncgenfunction(body)
+    ):
+        raise ArgumentError(
+            f"{body.__name__}() is a generator or a coroutine, of which a call does nothing"
+        )
+
+
+def _filled(promise: str, values: dict[str, Any]) -> str:
+    try:
+        return promise.format(**values)
+    except (LookupError, ValueError, AttributeError) as error:
+        raise ArgumentError(f"ensures '{promise}': {error!r} in the values {values}") from None
 
 
 def collective(
@@ -233,6 +283,7 @@ def collective(
     which the function gets by their names. Numbers that the function needs are `values` of the
     calls.
     """
+    _check_parameters(parameters)
     return lambda body: Collective(
         body,
         parameters,

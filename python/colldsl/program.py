@@ -5,7 +5,7 @@ import html
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, SupportsIndex, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -138,7 +138,7 @@ class Report:
         return self.ok
 
     def __str__(self) -> str:
-        return "\n".join(part.summary for part in self._parts)
+        return "\n".join(part.summary for part in self._parts) or "nothing was proved"
 
     def __repr__(self) -> str:
         return f"<colldsl.Report: {self}>"
@@ -257,10 +257,10 @@ class _Readable:
         """As `colldsl verify`. What fails is no exception but in the report; Report.check() raises.
         Ctrl-C ends it."""
         words = Words()
-        words.add("--ranks", None if ranks is None else numbers(ranks))
-        words.add("--bytes", None if bytes is None else numbers(bytes))
+        words.add("--ranks", None if ranks is None else numbers(ranks, "ranks"))
+        words.add("--bytes", None if bytes is None else numbers(bytes, "bytes"))
         words.add("--name", name).add("--type", type).add("--op", op).parameters(parameters)
-        words.add("--roots", None if roots is None else numbers(roots))
+        words.add("--roots", None if roots is None else numbers(roots, "roots"))
         words.add("--topology", topology).add("--passes", passes)
         words.flag("--in-place", in_place).flag("--thorough", thorough)
         words.add("--channel-slots", channel_slots).add("--max-failures", max_failures)
@@ -271,7 +271,7 @@ class _Readable:
         self,
         model: Optional[Model] = None,
         *,
-        ranks: Optional[int] = None,
+        ranks: Optional[SupportsIndex] = None,
         bytes: Optional[Number] = None,
         name: Optional[str] = None,
         type: Optional[str] = None,
@@ -307,7 +307,7 @@ class _Readable:
 
 
 def _call(
-    ranks: Optional[int],
+    ranks: Optional[SupportsIndex],
     bytes: Optional[Number],
     name: Optional[str],
     type: Optional[str],
@@ -335,7 +335,7 @@ class Program(_Readable):
 
     def instantiate(
         self,
-        ranks: Optional[int] = None,
+        ranks: Optional[SupportsIndex] = None,
         bytes: Optional[Number] = None,
         *,
         name: Optional[str] = None,

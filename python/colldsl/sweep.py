@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, SupportsIndex, Union
 
 import numpy as np
 
@@ -74,13 +74,15 @@ class Sweep:
         return f"<colldsl.Sweep: {len(self)} simulations>"
 
 
-def _all(values: Union[None, str, int, Iterable[Any]]) -> list[Any]:
-    return [values] if values is None or isinstance(values, (str, int)) else list(values)
+def _all(values: Union[None, str, SupportsIndex, Iterable[Any]]) -> list[Any]:
+    if isinstance(values, Iterable) and not isinstance(values, str):
+        return list(values)
+    return [values]
 
 
 def sweep(
     programs: Union[str, Program, Iterable[Union[str, Program]]],
-    ranks: Union[int, Iterable[int]],
+    ranks: Union[SupportsIndex, Iterable[SupportsIndex]],
     bytes: Union[Number, Iterable[Number]],
     passes: Union[None, str, Iterable[Optional[str]]] = None,
     model: Optional[Model] = None,

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
+#include <deque>
 #include <mutex>
 #include <sys/mman.h>
 #include <thread>
@@ -84,7 +85,7 @@ struct PythonBootstrap {
   std::optional<py::error_already_set> raised;
 
   int call(const void *mine, void *all, size_t bytes) {
-    py::gil_scoped_acquire acquired;
+    Acquired acquired;
     try {
       py::object gathered = allgather(py::bytes(static_cast<const char *>(mine), bytes));
       if (!py::isinstance<py::bytes>(gathered))
@@ -105,16 +106,34 @@ struct PythonBootstrap {
   }
 };
 
-} // namespace
-
-namespace {
+/// Each rank in a thread. Returns why a thread could not be made; then all ranks fail.
+std::string createAll(colldsl_context *context, uint32_t ranks, std::deque<ThreadRank> &made) {
+  Released released;
+  ThreadBootstrap bootstrap(ranks);
+  std::deque<std::thread> threads;
+  std::string refused;
+  try {
+    for (uint32_t r = 0; r < ranks; ++r) {
+      ThreadRank &rank = made.emplace_back();
+      rank.bootstrap = &bootstrap;
+      rank.rank = r;
+      threads.emplace_back([&rank, context, ranks] { rank.create(context, ranks); });
+    }
+  } catch (const std::exception &e) { // no thread, or no memory
+    refused = concat("there is no thread for rank ", threads.size(), " of ", ranks, ": ", e.what());
+    bootstrap.fail();
+  }
+  for (std::thread &thread : threads)
+    thread.join();
+  return refused;
+}
 
 thread_local std::optional<py::error_already_set> pendingSignal;
 
 } // namespace
 
 int Interruption::look(void *user) {
-  if (static_cast<Interruption *>(user)->isOn.load() || pendingSignal)
+  if (static_cast<Interruption *>(user)->isOn.load() || pendingSignal || Released::isOver())
     return 1;
   constexpr std::chrono::milliseconds kInterval{50};
   thread_local std::chrono::steady_clock::time_point next;
@@ -122,7 +141,7 @@ int Interruption::look(void *user) {
   if (now < next)
     return 0;
   next = now + kInterval;
-  py::gil_scoped_acquire acquired;
+  Acquired acquired;
   if (PyErr_CheckSignals() != 0)
     pendingSignal.emplace();
   return pendingSignal ? 1 : 0;
@@ -159,23 +178,14 @@ std::vector<std::shared_ptr<Communicator>> Communicator::local(uint32_t ranks,
     raise("ArgumentError", "there is nothing to do for 0 ranks");
   auto interruption = std::make_shared<Interruption>();
   Context context = makeContext(settings, interruption);
-  ThreadBootstrap bootstrap(ranks);
-  std::vector<ThreadRank> made(ranks);
-  {
-    py::gil_scoped_release released;
-    std::vector<std::thread> threads;
-    for (uint32_t r = 0; r < ranks; ++r) {
-      made[r].bootstrap = &bootstrap;
-      made[r].rank = r;
-      threads.emplace_back([&, r] { made[r].create(context.get(), ranks); });
-    }
-    for (std::thread &thread : threads)
-      thread.join();
-  }
+  std::deque<ThreadRank> made;
+  std::string refused = createAll(context.get(), ranks, made);
   std::vector<std::shared_ptr<Communicator>> comms;
   for (ThreadRank &rank : made)
     if (rank.comm)
       comms.emplace_back(new Communicator(context, rank.comm, interruption));
+  if (!refused.empty())
+    raise("SetupError", refused);
   // The first one to fail has the reason; the others, that the allgather failed.
   for (const ThreadRank &rank : made)
     if (rank.status != COLLDSL_OK && rank.error.find("allgather returned") == rank.error.npos)
@@ -186,43 +196,35 @@ std::vector<std::shared_ptr<Communicator>> Communicator::local(uint32_t ranks,
   return comms;
 }
 
+std::shared_ptr<Communicator> Communicator::create(const Settings &settings,
+                                                   const colldsl_bootstrap *bootstrap) {
+  auto interruption = std::make_shared<Interruption>();
+  Context context = makeContext(settings, interruption);
+  std::shared_ptr<Communicator> made(new Communicator(context, nullptr, interruption));
+  check(Interruption::during(
+      [&] { return colldsl_comm_create(context.get(), bootstrap, &made->comm_); }));
+  return made;
+}
+
 std::shared_ptr<Communicator> Communicator::ofBootstrap(uint32_t rank, uint32_t size,
                                                         py::function allgather,
                                                         const Settings &settings) {
-  auto interruption = std::make_shared<Interruption>();
-  Context context = makeContext(settings, interruption);
   PythonBootstrap python{std::move(allgather), size, std::nullopt};
   auto call = [](const void *mine, void *all, size_t bytes, void *user) {
     return static_cast<PythonBootstrap *>(user)->call(mine, all, bytes);
   };
   colldsl_bootstrap bootstrap{rank, size, call, nullptr, &python};
-  colldsl_comm *comm = nullptr;
-  colldsl_status status;
-  {
-    py::gil_scoped_release released;
-    status = colldsl_comm_create(context.get(), &bootstrap, &comm);
+  try {
+    return create(settings, &bootstrap);
+  } catch (const py::error_already_set &) {
+    if (python.raised) // the cause of the error
+      throw std::move(*python.raised);
+    throw;
   }
-  if (python.raised) {
-    colldsl_comm_destroy(comm);
-    throw std::move(*python.raised);
-  }
-  Interruption::raisePending();
-  check(status);
-  return std::shared_ptr<Communicator>(new Communicator(context, comm, std::move(interruption)));
 }
 
 std::shared_ptr<Communicator> Communicator::launched(const Settings &settings) {
-  auto interruption = std::make_shared<Interruption>();
-  Context context = makeContext(settings, interruption);
-  colldsl_comm *comm = nullptr;
-  colldsl_status status;
-  {
-    py::gil_scoped_release released;
-    status = colldsl_comm_create(context.get(), nullptr, &comm);
-  }
-  Interruption::raisePending();
-  check(status);
-  return std::shared_ptr<Communicator>(new Communicator(context, comm, std::move(interruption)));
+  return create(settings, nullptr);
 }
 
 // Its plans hold it: none is left.
@@ -234,18 +236,25 @@ colldsl_comm *Communicator::handle() const {
   return comm_;
 }
 
+void Communicator::checkInterrupted() const {
+  if (interruption_->isOn.load())
+    raise("CancelledError", "another of the local ranks failed");
+}
+
 void Communicator::progress() {
-  colldsl_comm *comm = handle();
-  checkReleased([&] { return colldsl_progress(comm); });
+  Use use(*this);
+  checkReleased([&] { return colldsl_progress(use.handle()); });
 }
 
 void Communicator::close() {
+  if (users_ > 0)
+    raise("StateError", "another thread uses the communicator");
   for (const Plan *plan : plans_)
     plan->checkUnused();
   while (!plans_.empty())
     plans_.back()->close();
   colldsl_comm *comm = std::exchange(comm_, nullptr);
-  py::gil_scoped_release released;
+  Released released;
   colldsl_comm_destroy(comm);
 }
 
@@ -283,10 +292,10 @@ Graph::Graph(std::shared_ptr<Communicator> comm, const std::vector<int32_t> &des
   };
   check("destinations", destinations.size(), outKeys);
   check("sources", sources.size(), inKeys);
-  colldsl_comm *handle = comm_->handle();
+  Communicator::Use use(*comm_);
   colldsl_graph *graph = nullptr;
-  checkReleased([&] {
-    return colldsl_graph_create(handle, static_cast<uint32_t>(destinations.size()),
+  comm_->meet([&] {
+    return colldsl_graph_create(use.handle(), static_cast<uint32_t>(destinations.size()),
                                 destinations.data(), outKeys ? outKeys->data() : nullptr,
                                 static_cast<uint32_t>(sources.size()), sources.data(),
                                 inKeys ? inKeys->data() : nullptr, &graph);

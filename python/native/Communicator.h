@@ -30,7 +30,20 @@ struct Interruption {
 
   /// colldsl_options::interrupted, of an Interruption. Python has its signals handled now and then.
   static int look(void *user);
-  /// Raises what a signal raised in look(), in this thread.
+
+  /// Makes a call in which look() is called, without the GIL. Raises what a signal raised there, so
+  /// that nothing of it is left for another call of this thread.
+  template <typename Call> static colldsl_status during(Call call) {
+    colldsl_status status;
+    {
+      Released released;
+      status = call();
+    }
+    raisePending();
+    return status;
+  }
+
+private:
   static void raisePending();
 };
 
@@ -55,16 +68,40 @@ public:
   void progress();
   bool isClosed() const { return !comm_; }
 
-  /// Closes its plans first. An error while a thread waits for one of them.
+  /// Closes its plans first. An error while a thread uses it, or one of them.
   void close();
 
   /// All waits of these ranks end with CancelledError, now and from now on: for local ranks of
   /// which one failed.
   void interrupt() { interruption_->isOn.store(true); }
-  bool isInterrupted() const { return interruption_->isOn.load(); }
+  /// Raises CancelledError after interrupt().
+  void checkInterrupted() const;
+
+  /// Makes a call that waits for other ranks, without the GIL, and raises its error.
+  template <typename Call> void meet(Call call) const {
+    colldsl_status status = Interruption::during(call);
+    if (status != COLLDSL_OK)
+      checkInterrupted();
+    check(status);
+  }
 
   /// Raises StateError if it is closed.
   colldsl_comm *handle() const;
+
+  /// While it lives, a thread uses the communicator, and it cannot be closed. The count changes
+  /// with the GIL alone.
+  class Use {
+  public:
+    explicit Use(Communicator &comm) : comm_(comm), handle_(comm.handle()) { ++comm.users_; }
+    ~Use() { --comm_.users_; }
+    Use(const Use &) = delete;
+    Use &operator=(const Use &) = delete;
+    colldsl_comm *handle() const { return handle_; }
+
+  private:
+    Communicator &comm_;
+    colldsl_comm *const handle_;
+  };
 
 private:
   friend class Plan;
@@ -75,11 +112,14 @@ private:
       : context_(std::move(context)), comm_(comm), interruption_(std::move(interruption)) {}
   /// The interruption lives as long as the context.
   static Context makeContext(const Settings &settings, const SharedInterruption &interruption);
+  static std::shared_ptr<Communicator> create(const Settings &settings,
+                                              const colldsl_bootstrap *bootstrap);
 
   Context context_;
   colldsl_comm *comm_;
   SharedInterruption interruption_;
   std::vector<Plan *> plans_; ///< that are open
+  unsigned users_ = 0;        ///< threads that use it otherwise
 };
 
 /// Of the bytes that `Program::library` made.

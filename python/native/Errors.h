@@ -1,6 +1,8 @@
 /// Errors as Python exceptions, of the classes in python/colldsl/errors.py.
 #pragma once
 
+#include "python/native/Gil.h"
+
 #include "colldsl/colldsl.h"
 
 #include <pybind11/pybind11.h>
@@ -21,7 +23,7 @@ void check(colldsl_status status);
 template <typename Call> void checkReleased(Call call) {
   colldsl_status status;
   {
-    py::gil_scoped_release released;
+    Released released;
     status = call();
   }
   check(status);

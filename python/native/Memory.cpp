@@ -149,7 +149,12 @@ void Memory::takeBuffer(const std::string &buffer) {
 
 // An object that is read-only refuses to be exported.
 void Memory::takeDlpack(const std::string &buffer) {
-  auto device = object_.attr("__dlpack_device__")().cast<std::pair<int32_t, int32_t>>();
+  std::pair<int32_t, int32_t> device;
+  try {
+    device = object_.attr("__dlpack_device__")().cast<std::pair<int32_t, int32_t>>();
+  } catch (const py::cast_error &) {
+    refuse(buffer, "__dlpack_device__() returned no pair of ints");
+  }
   if (device.first != kDlCpu)
     refuse(buffer, concat("the array is in the memory of a device (DLPack's type ", device.first,
                           ", device ", device.second, "), not of the CPU"));

@@ -149,6 +149,7 @@ void addPlans(py::module_ &module) {
 } // namespace
 
 PYBIND11_MODULE(_colldsl, module) {
+  Released::endWithPython();
   module.attr("version") = colldsl_version();
   addPrograms(module);
   addPages(module);

@@ -64,7 +64,7 @@ void Plan::close() {
   std::erase(comm_->plans_, this);
   colldsl_plan *plan = std::exchange(plan_, nullptr);
   {
-    py::gil_scoped_release released;
+    Released released;
     colldsl_plan_destroy(plan);
   }
   memory_.clear();
@@ -140,15 +140,7 @@ std::vector<uint64_t> Plan::blocks(const std::string &buffer, size_t count) {
 
 void Plan::commit() {
   Use use(*this, Use::Alone);
-  colldsl_status status;
-  {
-    py::gil_scoped_release released;
-    status = colldsl_plan_commit(plan_);
-  }
-  Interruption::raisePending();
-  if (status != COLLDSL_OK)
-    checkInterrupted();
-  check(status);
+  comm_->meet([&] { return colldsl_plan_commit(plan_); });
 }
 
 py::dict Plan::info() {
@@ -170,15 +162,10 @@ void Plan::start() {
 
 bool Plan::test() {
   Use use(*this, Use::Shared);
-  checkInterrupted();
+  comm_->checkInterrupted();
   int done = 0;
   checkReleased([&] { return colldsl_plan_test(plan_, &done); });
   return done != 0;
-}
-
-void Plan::checkInterrupted() const {
-  if (comm_->isInterrupted())
-    raise("CancelledError", "another of the local ranks failed");
 }
 
 // Python handles signals between pieces of the wait. The last piece fails the plan if the run is
@@ -194,7 +181,7 @@ void Plan::wait(double timeout) {
       throw py::error_already_set();
     if (done != 0)
       return;
-    checkInterrupted();
+    comm_->checkInterrupted();
   }
   checkReleased([&] { return colldsl_plan_wait(plan_, rest); });
 }

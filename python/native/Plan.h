@@ -53,7 +53,6 @@ private:
   /// While it lives, a thread is in a method. The counts change with the GIL alone.
   class Use;
   template <typename Call> void set(Call call);
-  void checkInterrupted() const;
 
   std::shared_ptr<Communicator> comm_;
   std::shared_ptr<Library> library_;

@@ -1,11 +1,13 @@
 #include "python/native/Work.h"
 
+#include "ir/Concat.h"
 #include "tools/input/Messages.h"
 #include "tools/options/ErrorStream.h"
 
 #include <algorithm>
 #include <chrono>
 #include <future>
+#include <system_error>
 
 namespace colldsl::python {
 namespace {
@@ -63,22 +65,30 @@ Outcome report(const Status &status) {
 std::string work(std::vector<std::timed_mutex *> locks,
                  const std::function<Outcome(const std::atomic<bool> &)> &body) {
   std::atomic<bool> stop{false};
-  std::future<Ended> future = std::async(std::launch::async, [&]() -> Ended {
+  auto call = [&]() -> Ended {
     Locks taken(std::move(locks), stop);
     if (!taken.areTaken())
       return {};
     CapturedErrors errors;
     Outcome exit = body(stop);
     return {exit, errors.text()};
-  });
+  };
+  std::future<Ended> future;
+  try {
+    future = std::async(std::launch::async, call);
+  } catch (const std::system_error &error) {
+    raise("OutOfMemoryError", concat("there is no thread for the work: ", error.what()));
+  }
   constexpr std::chrono::milliseconds kInterval{50};
   bool isOver = false;
   while (!isOver) {
     {
-      py::gil_scoped_release released;
+      Released released;
       isOver = stop || future.wait_for(kInterval) == std::future_status::ready;
-      if (stop)
+      if (stop || Released::isOver()) {
+        stop = true;
         future.wait();
+      }
     }
     if (!isOver && PyErr_CheckSignals() != 0)
       stop = true;

@@ -99,6 +99,11 @@ TEST(ApiArguments, options) {
   expectFailure(colldsl_fork(context, 2, body, nullptr, 1), COLLDSL_ERROR_SETUP,
                 "the size of an arena is a multiple of 4096");
   colldsl_context_destroy(context);
+  options.arena_bytes = uint64_t{1} << 63;
+  ASSERT_EQ(colldsl_context_create(&options, &context), COLLDSL_OK);
+  expectFailure(colldsl_fork(context, 2, body, nullptr, 1), COLLDSL_ERROR_SETUP,
+                "2 arenas of 9223372036854775808 bytes are more than an address space");
+  colldsl_context_destroy(context);
 }
 
 TEST(ApiArguments, libraries) {

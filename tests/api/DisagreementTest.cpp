@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(Nodes, Disagreement, ::testing::Values("0", "1", "2"),
 
 TEST_P(Disagreement, aboutTheType) {
   expectOnAll("type", "i32", "f32", "allreduce_ring", [](coll::Plan &plan, uint32_t rank) {
-    rank == 1 ? plan.type<float>() : plan.type<int32_t>();
+    coll::check(colldsl_plan_set_type(plan.get(), rank == 1 ? COLLDSL_F32 : COLLDSL_I32));
   });
 }
 

@@ -178,7 +178,7 @@ TEST_F(Bind, copiesOfDifferentLengths) {
   b.copy(kMe, {b.block(x, 0), b.block(x, 2)}, {b.block(y, 0)});
   EXPECT_EQ(bind(b.schedule, {0, {bound(x_), bound(y_)}, {}}), "");
   EXPECT_EQ(bind(b.schedule, {1, {bound(x_), bound(y_)}, {}}),
-            "op 0 has sources and targets of different lengths");
+            "op 0 copies 8 bytes to 4 bytes of buffer 1");
 }
 
 TEST_F(Bind, twoSendsOfOneMessage) {

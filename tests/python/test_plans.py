@@ -152,6 +152,7 @@ ALONE = np.zeros(6)
         (ALONE, np.zeros(6, dtype=np.float32), "buffer 'y' has elements of f32, others have f64"),
         (ALONE, np.zeros(5), "buffer 'y' has 5 elements, not 6"),
         (ALONE, bytes(48), "buffer 'y': the array is read-only"),
+        (Tensor(ALONE, "cpu"), ALONE, r"buffer 'x': __dlpack_device__\(\) returned no pair of ints"),
         ([1.0], ALONE, "buffer 'x': an object of type 'list' has no memory of numbers"),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
@@ -182,7 +183,7 @@ def test_wrong_descriptions():
             comm.plan("allreduce", ALONE, x=ALONE)
         with pytest.raises(colldsl.ArgumentError, match="there is no reduction 'most'"):
             comm.plan("allreduce", ALONE, op="most")
-        with pytest.raises(colldsl.ArgumentError, match="parameter 'root': 'dict' is no int"):
+        with pytest.raises(colldsl.ArgumentError, match="parameter 'root' of 'bcast' takes a rank, not {}"):
             comm.plan("bcast", ALONE, root={})
         with pytest.raises(colldsl.PlanError, match="rout"):
             comm.plan("bcast", ALONE, rout=1).commit()

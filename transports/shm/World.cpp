@@ -31,8 +31,12 @@ uint64_t arenasBegin(uint32_t numRanks) {
 Status checkOptions(uint32_t numRanks, const Options &options) {
   if (numRanks == 0)
     return Status::error("a world needs at least one rank");
-  if (options.arenaBytes % kPage != 0 || options.arenaBytes > UINT64_MAX / 2 / numRanks)
+  if (options.arenaBytes % kPage != 0)
     return Status::error("the size of an arena is a multiple of " + std::to_string(kPage));
+  if (options.arenaBytes > UINT64_MAX / 2 / numRanks)
+    return Status::error(std::to_string(numRanks) + " arenas of " +
+                         std::to_string(options.arenaBytes) +
+                         " bytes are more than an address space");
   return {};
 }
 

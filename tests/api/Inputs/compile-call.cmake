@@ -1,0 +1,3 @@
+# Calls colldsl_compile() with the words of ARGUMENTS.
+include(${MODULE})
+colldsl_compile(mine ${ARGUMENTS})
