@@ -4,6 +4,7 @@
 #include "tools/input/ReadInput.h"
 #include "tools/library/ProgramContent.h"
 #include "tools/library/Rules.h"
+#include "tools/library/StandardFunctions.h"
 #include "tools/options/Lists.h"
 #include "tools/options/Progress.h"
 #include "tools/options/Workers.h"
@@ -19,7 +20,6 @@
 #include "llvm/Support/FileSystem.h"
 
 #include <algorithm>
-#include <cctype>
 
 namespace colldsl::tools {
 namespace {
@@ -216,8 +216,11 @@ bool addRules(Source &source, const Settings &settings, llvm::StringRef text,
     content.rules = source.rules();
     return true;
   }
+  Result<StandardFunctions> standard = StandardFunctions::make();
+  if (!standard)
+    return printError(standard.status().diagnostic());
   Result<std::vector<SelectionRule>> rules =
-      readRules(shownName(settings.rules), text, source.compilation());
+      readRules(shownName(settings.rules), text, source.compilation(), &*standard);
   if (!rules)
     return printError(rules.status().diagnostic());
   content.rules = rules.take();
@@ -289,19 +292,12 @@ Exit compile(Source &source, std::vector<Source::Target> targets, const Settings
 
 /// What may be names of declarations: a word of the rules that is none does no harm.
 std::vector<std::string> namesIn(const std::vector<std::string> &operands,
-                                 const std::vector<std::string> &names, std::string text) {
+                                 const std::vector<std::string> &names, std::string rules) {
   std::vector<std::string> all = operands;
   all.insert(all.end(), names.begin(), names.end());
-  for (const std::string &name : std::vector(all))
-    text += linesOfFunction(selectionRules(), name);
-  llvm::StringRef rules = text;
-  auto isOfName = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
-  while (!rules.empty()) {
-    llvm::StringRef word = rules.take_while(isOfName);
-    if (!word.empty())
-      all.push_back(word.str());
-    rules = rules.drop_front(std::max<size_t>(word.size(), 1));
-  }
+  for (const std::string &name : all)
+    rules += linesOfFunction(selectionRules(), name);
+  llvm::append_range(all, wordsOf(rules));
   return all;
 }
 

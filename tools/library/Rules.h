@@ -6,8 +6,8 @@
 ///   bcast bytes 64KiB.. use bcast_tree segment=32KiB t='kary(0, 4)'
 ///
 /// The first one that fits is taken. `a..b` includes both ends, of which each may be left
-/// out; `commutative` requires an operator that commutes. Values of parameters are
-/// expressions of the language, in quotes if they hold blanks.
+/// out; `commutative` requires an operator that commutes. Each condition stands once. Values of
+/// parameters are expressions of the language, in quotes if they hold blanks.
 #pragma once
 
 #include "compiler/Compile.h"
@@ -17,9 +17,17 @@
 
 namespace colldsl::tools {
 
-/// Adds the arguments to the compilation's program. An error names the file and the line.
+class StandardFunctions;
+
+/// Adds the arguments to the compilation's program. An error names the file and the line. With
+/// `standard`, rules that cannot serve one of these functions are errors, and functions that are
+/// none of these are warned of.
 Result<std::vector<SelectionRule>> readRules(llvm::StringRef fileName, llvm::StringRef text,
-                                             Compilation &compilation);
+                                             Compilation &compilation,
+                                             const StandardFunctions *standard = nullptr);
+
+/// What may be names of declarations: the words of a text of rules.
+std::vector<std::string> wordsOf(std::string_view text);
 
 /// The text with the rules for one function alone; all lines keep their numbers.
 std::string linesOfFunction(std::string_view text, llvm::StringRef function);
