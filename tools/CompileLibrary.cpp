@@ -338,7 +338,8 @@ Exit compileCommand(Arguments arguments) {
   else
     targets = source->choose(settings.schedule);
   expandFunctions(*source, targets);
-  if (targets.empty() || !usedAllSettings(*source, targets, settings.schedule))
+  if (targets.empty() || !usedAllSettings(*source, targets, settings.schedule) ||
+      !source->usesAllFiles(targets, settings.schedule))
     return Exit::Failure;
   for (const Source::Target &target : targets)
     if (target.schedule)

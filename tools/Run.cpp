@@ -422,7 +422,7 @@ Exit runCommand(Arguments arguments) {
   std::vector<Source::Target> targets =
       settings.stdlib ? source->stdlib() : source->choose(schedule);
   if (targets.empty() || !chooseForFunctions(*source, targets, settings.single) ||
-      !usedAllSettings(*source, targets, schedule))
+      !usedAllSettings(*source, targets, schedule) || !source->usesAllFiles(targets, schedule))
     return Exit::Failure;
   if (launcher && !allChose(*launcher, targets, *source))
     return Exit::Failure;

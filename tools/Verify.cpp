@@ -175,7 +175,8 @@ Exit verifyCommand(Arguments arguments) {
   expandFunctions(*source, targets);
   if (settings.stdlib && settings.proofs.request.onlyInPlace)
     std::erase_if(targets, [&](const auto &target) { return !hasAliases(*source, target); });
-  bool fine = !targets.empty() && usedAllSettings(*source, targets, settings.proofs.schedule);
+  bool fine = !targets.empty() && usedAllSettings(*source, targets, settings.proofs.schedule) &&
+              source->usesAllFiles(targets, settings.proofs.schedule);
   return fine ? proveAll(*source, targets, settings) : Exit::Failure;
 }
 

@@ -53,7 +53,12 @@ std::optional<Exit> chooseSingle(const Options &options, const SingleOptions &si
                                  const InputForm &form, std::unique_ptr<Source> &source,
                                  Source::Target &target) {
   source = Source::read(options.operands(), single.schedule, form);
-  return source ? chooseOne(options, single, *source, target) : Exit::Failure;
+  if (!source)
+    return Exit::Failure;
+  if (std::optional<Exit> exit = chooseOne(options, single, *source, target))
+    return exit;
+  return source->usesAllFiles(target, single.schedule) ? std::nullopt
+                                                       : std::optional(Exit::Failure);
 }
 
 /// The first ones.
