@@ -1,5 +1,6 @@
 #include "tools/Commands.h"
 #include "tools/input/Functions.h"
+#include "tools/input/GivenOptions.h"
 #include "tools/input/Messages.h"
 #include "tools/input/ReadInput.h"
 #include "tools/library/ProgramContent.h"
@@ -40,9 +41,10 @@ struct Settings {
 
 void Settings::addTo(Options &options) {
   options.section("what to write");
-  options.addText("-o", "LIB", "the library (required)", output) = completionOfFiles({".cdag"});
-  options.addText("--depfile", "FILE",
-                  "also write which files the library was made of, as a rule of make", depfile);
+  options.addOutput("-o", "LIB", "the library (required)", output) = completionOfFiles({".cdag"});
+  options.addSideOutput("--depfile", "FILE",
+                        "also write which files the library was made of, as a rule of make",
+                        depfile);
   options.addFlag("--stdlib", "also every collective of the standard library", stdlib);
   options.addText("--rules", "FILE",
                   "which collective serves a function when (default: the standard library's\n"
@@ -71,6 +73,13 @@ void Settings::addTo(Options &options) {
                   schedule.topology) = completionOfTopology();
   options.addFlag("--no-verify", "write images without proving them", prove, false);
   schedule.addTo(options);
+  options.addCheck([this, &options] {
+    return proofs.ranks ? Status()
+                        : options.refuseGiven({"--bytes", "--topology", "--no-verify", "--op",
+                                               "--set", "--type", "--passes", "--model",
+                                               "--network", "--receive-slots"},
+                                              "it is for images, which are made with --ranks only");
+  });
 }
 
 /// The images of one target, in the order of its tasks.
@@ -339,7 +348,7 @@ Exit compileCommand(Arguments arguments) {
     targets = source->choose(settings.schedule);
   expandFunctions(*source, targets);
   if (targets.empty() || !usedAllSettings(*source, targets, settings.schedule) ||
-      !source->usesAllFiles(targets, settings.schedule))
+      !usesAllGiven(options, *source, targets, settings.schedule))
     return Exit::Failure;
   for (const Source::Target &target : targets)
     if (target.schedule)

@@ -2,6 +2,7 @@
 
 #include "runtime/StoredImages.h"
 #include "tools/input/Functions.h"
+#include "tools/input/GivenOptions.h"
 #include "tools/options/Lists.h"
 #include "tools/passes/RunPasses.h"
 
@@ -57,8 +58,8 @@ std::optional<Exit> chooseSingle(const Options &options, const SingleOptions &si
     return Exit::Failure;
   if (std::optional<Exit> exit = chooseOne(options, single, *source, target))
     return exit;
-  return source->usesAllFiles(target, single.schedule) ? std::nullopt
-                                                       : std::optional(Exit::Failure);
+  bool isFine = usesAllGiven(options, *source, target, single.schedule);
+  return isFine ? std::nullopt : std::optional(Exit::Failure);
 }
 
 /// The first ones.

@@ -106,6 +106,7 @@ bool Source::readFile(const std::string &operand, const ScheduleOptions &options
   read_.push_back(name);
   llvm::StringRef content = (*input)->getBuffer();
   FileKind found = form.kind.value_or(fileKind(content));
+  kinds_.insert(found);
   if (found == FileKind::Source) { // a copy, since a mapped file may be cut off while it is parsed
     sourceFiles_.push_back(llvm::MemoryBuffer::getMemBufferCopy(content, name));
     mainFile_ = mainFile_.empty() ? name : mainFile_;

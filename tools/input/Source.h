@@ -11,6 +11,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <memory>
+#include <set>
 
 namespace colldsl::tools {
 
@@ -64,6 +65,10 @@ public:
   const std::vector<std::string> &names() const { return names_; }
   /// The first file of source text, or the schedule library; empty: there is none.
   const std::string &mainFile() const { return mainFile_; }
+  /// Whether one of the files was of that kind.
+  bool hasRead(FileKind kind) const { return kinds_.contains(kind); }
+  /// Whether source text was read, the standard library's at least.
+  bool isCompiled() const { return compilation_.has_value() && !library_; }
   /// Whether there are declarations, and not schedules alone.
   bool isProgram() const { return compilation_.has_value() && files_.empty(); }
 
@@ -137,7 +142,8 @@ private:
   llvm::StringMap<std::unique_ptr<llvm::MemoryBuffer>> inputs_; ///< all others, by shownName()
   std::string mainFile_;
   std::vector<std::string> names_; ///< among the operands
-  std::vector<std::string> read_;  ///< the others: files and streams, as messages show them
+  std::set<FileKind> kinds_;
+  std::vector<std::string> read_; ///< the others: files and streams, as messages show them
   std::vector<std::unique_ptr<File>> files_;
   std::unique_ptr<Library> library_; ///< a view of one of inputs_
   std::optional<Compilation> compilation_;

@@ -8,6 +8,7 @@
 #include "tools/options/MachineOptions.h"
 #include "tools/passes/PassSettings.h"
 
+#include <list>
 #include <optional>
 #include <utility>
 
@@ -26,6 +27,8 @@ struct ScheduleOptions {
   std::string topology = "flat";
   bool inPlace = false;
   bool usesProfile = false; ///< decisions of the machine profile choose for functions first
+  bool simulates = false;   ///< so that a machine model counts without passes
+  bool runs = false;        ///< so that a topology counts of a schedule from a file
   bool contract = true;     ///< schedules carry their postconditions, to be proved or shown
   MachineOptions machine;
   PassSettings passes;
@@ -37,7 +40,11 @@ struct ScheduleOptions {
   void addTo(Options &options);
 
 private:
+  /// Their defaults are the values that they have now.
   void addLimits(Options &options);
+  llvm::StringRef withDefault(llvm::StringRef help, uint64_t value);
+
+  std::list<std::string> helps_; ///< texts of options
 };
 
 } // namespace colldsl::tools
