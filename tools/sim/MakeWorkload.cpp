@@ -1,50 +1,20 @@
 #include "tools/sim/MakeWorkload.h"
 
 #include "tools/input/BlockSizes.h"
-
-#include "llvm/Support/FormatVariadic.h"
+#include "tools/input/JobSize.h"
 
 #include <algorithm>
 #include <thread>
-#include <unistd.h>
 
 namespace colldsl::tools {
 namespace {
 
-/// Before the ranks take memory: those that were looked at have `least` ops or more each. An
-/// estimate of a fourth of that is refused, since others may have fewer.
-Status checkSize(uint64_t least, const InstantiateRequest &request) {
-  constexpr double kBytesPerOp = 32; // a vertex of the workload, at least
-  double ops = static_cast<double>(least) * request.ranks;
-  double present =
-      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  std::string what =
-      llvm::formatv("about {0:e2} ops, {1} on each of {2} ranks, ", ops, least, request.ranks)
-          .str();
-  if (ops / 4 > static_cast<double>(request.limits.maxTotalOps))
-    return Status::error(llvm::formatv("{0}are more than the limit of {1} for all ranks together "
-                                       "(--max-total-ops)",
-                                       what, request.limits.maxTotalOps)
-                             .str());
-  if (ops / 4 * kBytesPerOp > present)
-    return Status::error(llvm::formatv("{0}take more than {1:f1} GiB, the memory of this machine",
-                                       what, present / (1 << 30))
-                             .str());
-  return {};
-}
+constexpr double kBytesPerOp = 32; // a vertex of the workload, at least
 
-/// As far as rank 0 knows. Also an error if the job is too large to be simulated.
+/// As far as rank 0 knows.
 Result<bool> hasOpenBlocks(const Program &program, const InstantiateRequest &request) {
   Dag dag;
-  Instantiator instantiator(program, request);
-  uint64_t least = UINT64_MAX;
-  for (uint32_t rank :
-       {request.ranks - 1, request.ranks / 2, std::min(1u, request.ranks - 1), 0u}) {
-    if (Status s = instantiator.instantiate(Rank{rank}, dag); !s)
-      return s;
-    least = std::min<uint64_t>(least, dag.ops.size());
-  }
-  if (Status s = checkSize(least, request); !s)
+  if (Status s = Instantiator(program, request).instantiate(Rank{0}, dag); !s)
     return s;
   return std::any_of(dag.buffers.begin(), dag.buffers.end(),
                      [](const Buffer &buffer) { return buffer.layout == Layout::CallTime; });
@@ -74,6 +44,8 @@ Result<SimulatedJob> makeWorkload(Source &source, const Source::Target &target,
   bool isChanged = single.schedule.passes.pipeline.has(PassKind::Dag);
   if (!target.schedule && !isChanged) {
     InstantiateRequest request = requestFor(target, single.schedule, job.plan.call, job.plan.shape);
+    if (Status s = checkJobSize(source.program(), request, kBytesPerOp); !s)
+      return s;
     Result<bool> isOpen = hasOpenBlocks(source.program(), request);
     if (!isOpen)
       return isOpen.status();
