@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 #include <string>
-#include <vector>
 
 namespace colldsl {
 
@@ -14,22 +13,36 @@ class CallInterface {
 public:
   CallInterface(const Program &program, const Decl &collective);
 
-  /// Whether a call that suits `other` suits this: buffers of the same names, roles and shapes, the
-  /// same parameters that are in the contract, no others without a default, and a form in place
-  /// where the other one has one.
-  bool takesWhatSuits(const CallInterface &other) const;
+  /// What a call that suits `other` would miss; empty: nothing, so this can be called in its place.
+  /// It has buffers of the same names, roles and shapes, the same postconditions up to the names of
+  /// bound variables, the same parameters in its contract with the same defaults where both have
+  /// one, no others without a default, and the forms in place that the other one has. Contracts
+  /// that call declarations are taken for different ones.
+  std::string whyNotFor(const CallInterface &other) const;
 
 private:
-  struct Shape {
+  struct Buffer {
     BufferRole role;
-    std::vector<DimKind> dims;
-    bool operator==(const Shape &) const = default;
+    std::string type;
+    std::string text() const;
+    bool operator==(const Buffer &) const = default;
+  };
+  struct Value {
+    ValueType type;
+    std::string atDefault; ///< "": it has none
+    bool suits(const Value &other) const;
   };
 
-  std::map<std::string, Shape> buffers_;
-  std::map<std::string, ValueType> contract_; ///< parameters
-  std::set<std::string> needed_;              ///< parameters without a default
-  std::set<std::string> aliases_;             ///< buffers that may lie in another one
+  std::string whyNotBuffersOf(const CallInterface &other) const;
+  std::string whyNotParametersOf(const CallInterface &other) const;
+
+  std::string name_;
+  std::map<std::string, Buffer> buffers_;
+  std::string ensures_;
+  bool isComparable_ = true;
+  std::map<std::string, Value> contract_;      ///< parameters
+  std::set<std::string> needed_;               ///< parameters without a default
+  std::map<std::string, std::string> aliases_; ///< buffers, and where they may lie
 };
 
 } // namespace colldsl

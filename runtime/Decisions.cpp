@@ -125,9 +125,10 @@ Result<DeclId> checkDecision(const Program &program, std::span<const SelectionRu
   if (id == kNoDecl)
     return Status::error(concat("there is no collective '", decision.use.name, "'"));
   const Decl &decl = program.decl(id), &known = program.decl(model);
-  if (!CallInterface(program, decl).takesWhatSuits(CallInterface(program, known)))
-    return Status::error(concat("'", decision.use.name, "' has other parameters than '",
-                                program.nameOf(known), "', so it serves no ", decision.function));
+  std::string why = CallInterface(program, decl).whyNotFor(CallInterface(program, known));
+  if (!why.empty())
+    return Status::error(
+        concat("'", decision.use.name, "' serves no ", decision.function, ": ", why));
   std::set<std::string> seen;
   for (const TunedCollective::Value &given : decision.use.values) {
     if (!seen.insert(given.parameter).second)
@@ -155,7 +156,7 @@ std::vector<DeclId> collectivesFor(const Program &program, std::span<const Selec
     // Helpers have other names: one of them may look alike and compute something else.
     bool isOurs = decl.kind == DeclKind::Collective &&
                   program.nameOf(decl).starts_with(function + "_") &&
-                  CallInterface(program, decl).takesWhatSuits(wanted);
+                  CallInterface(program, decl).whyNotFor(wanted).empty();
     if (isOurs)
       found.push_back(DeclId{d});
   }

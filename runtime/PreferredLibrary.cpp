@@ -3,7 +3,6 @@
 #include "ir/Concat.h"
 #include "runtime/CallInterface.h"
 
-#include <algorithm>
 #include <map>
 
 namespace colldsl {
@@ -36,15 +35,15 @@ Result<std::set<std::string>> functionsOf(Library &preferred, Library &standard,
     std::set<uint32_t> named = (*ours)[function];
     if (DeclId same = program.find(function, DeclKind::Collective); same != kNoDecl)
       named.insert(index(same));
-    auto wrong = std::find_if(named.begin(), named.end(), [&](uint32_t id) {
-      return !CallInterface(program, program.decl(DeclId{id})).takesWhatSuits(wanted);
-    });
-    if (wrong != named.end())
-      problem +=
-          concat(problem.empty() ? "" : "; ", "'", program.nameOf(program.decl(DeclId{*wrong})),
-                 "' has other parameters than '",
-                 standardProgram.nameOf(standardProgram.decl(DeclId{*known.begin()})),
-                 "', so it serves no ", function);
+    std::string wrong;
+    for (uint32_t id : named) {
+      const Decl &decl = program.decl(DeclId{id});
+      std::string why = CallInterface(program, decl).whyNotFor(wanted);
+      if (!why.empty() && wrong.empty())
+        wrong = concat("'", program.nameOf(decl), "' serves no ", function, ": ", why);
+    }
+    if (!wrong.empty())
+      problem += (problem.empty() ? "" : "; ") + wrong;
     else if (!named.empty())
       functions.insert(function);
   }

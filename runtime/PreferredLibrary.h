@@ -9,10 +9,9 @@
 namespace colldsl {
 
 /// Functions for which the library has a collective of that name, or rules, and all collectives
-/// that these name take what those of the standard library take: buffers of the same names,
-/// roles and shapes, the same parameters that are in the contract, and no others without a default.
-/// So it depends on no rank and no call whether the library serves a function. `problem`: which
-/// functions it names and does not serve, and why; empty: none.
+/// that these name can be called in place of those of the standard library, with the same contract
+/// (CallInterface.h). So it depends on no rank and no call whether the library serves a function.
+/// `problem`: which functions it names and does not serve, and why; empty: none.
 Result<std::set<std::string>> functionsOf(Library &preferred, Library &standard,
                                           std::string &problem);
 

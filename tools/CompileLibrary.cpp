@@ -1,9 +1,11 @@
 #include "tools/Commands.h"
 #include "tools/input/Functions.h"
+#include "tools/input/GivenOptions.h"
 #include "tools/input/Messages.h"
 #include "tools/input/ReadInput.h"
 #include "tools/library/ProgramContent.h"
 #include "tools/library/Rules.h"
+#include "tools/library/StandardFunctions.h"
 #include "tools/options/Lists.h"
 #include "tools/options/Progress.h"
 #include "tools/options/Workers.h"
@@ -19,7 +21,6 @@
 #include "llvm/Support/FileSystem.h"
 
 #include <algorithm>
-#include <cctype>
 
 namespace colldsl::tools {
 namespace {
@@ -40,9 +41,10 @@ struct Settings {
 
 void Settings::addTo(Options &options) {
   options.section("what to write");
-  options.addText("-o", "LIB", "the library (required)", output) = completionOfFiles({".cdag"});
-  options.addText("--depfile", "FILE",
-                  "also write which files the library was made of, as a rule of make", depfile);
+  options.addOutput("-o", "LIB", "the library (required)", output) = completionOfFiles({".cdag"});
+  options.addSideOutput("--depfile", "FILE",
+                        "also write which files the library was made of, as a rule of make",
+                        depfile);
   options.addFlag("--stdlib", "also every collective of the standard library", stdlib);
   options.addText("--rules", "FILE",
                   "which collective serves a function when (default: the standard library's\n"
@@ -71,6 +73,13 @@ void Settings::addTo(Options &options) {
                   schedule.topology) = completionOfTopology();
   options.addFlag("--no-verify", "write images without proving them", prove, false);
   schedule.addTo(options);
+  options.addCheck([this, &options] {
+    return proofs.ranks ? Status()
+                        : options.refuseGiven({"--bytes", "--topology", "--no-verify", "--op",
+                                               "--set", "--type", "--passes", "--model",
+                                               "--network", "--receive-slots"},
+                                              "it is for images, which are made with --ranks only");
+  });
 }
 
 /// The images of one target, in the order of its tasks.
@@ -216,8 +225,11 @@ bool addRules(Source &source, const Settings &settings, llvm::StringRef text,
     content.rules = source.rules();
     return true;
   }
+  Result<StandardFunctions> standard = StandardFunctions::make();
+  if (!standard)
+    return printError(standard.status().diagnostic());
   Result<std::vector<SelectionRule>> rules =
-      readRules(shownName(settings.rules), text, source.compilation());
+      readRules(shownName(settings.rules), text, source.compilation(), &*standard);
   if (!rules)
     return printError(rules.status().diagnostic());
   content.rules = rules.take();
@@ -289,19 +301,12 @@ Exit compile(Source &source, std::vector<Source::Target> targets, const Settings
 
 /// What may be names of declarations: a word of the rules that is none does no harm.
 std::vector<std::string> namesIn(const std::vector<std::string> &operands,
-                                 const std::vector<std::string> &names, std::string text) {
+                                 const std::vector<std::string> &names, std::string rules) {
   std::vector<std::string> all = operands;
   all.insert(all.end(), names.begin(), names.end());
-  for (const std::string &name : std::vector(all))
-    text += linesOfFunction(selectionRules(), name);
-  llvm::StringRef rules = text;
-  auto isOfName = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
-  while (!rules.empty()) {
-    llvm::StringRef word = rules.take_while(isOfName);
-    if (!word.empty())
-      all.push_back(word.str());
-    rules = rules.drop_front(std::max<size_t>(word.size(), 1));
-  }
+  for (const std::string &name : all)
+    rules += linesOfFunction(selectionRules(), name);
+  llvm::append_range(all, wordsOf(rules));
   return all;
 }
 
@@ -342,7 +347,8 @@ Exit compileCommand(Arguments arguments) {
   else
     targets = source->choose(settings.schedule);
   expandFunctions(*source, targets);
-  if (targets.empty() || !usedAllSettings(*source, targets, settings.schedule))
+  if (targets.empty() || !usedAllSettings(*source, targets, settings.schedule) ||
+      !usesAllGiven(options, *source, targets, settings.schedule))
     return Exit::Failure;
   for (const Source::Target &target : targets)
     if (target.schedule)

@@ -22,7 +22,7 @@ void Settings::addTo(Options &options) {
     to = parseForeignKind(word);
     return to ? Status() : Status::error("'" + word.str() + "' is not goal, goal-bin or msccl-xml");
   }) = completionOf({kForeignKinds[0], kForeignKinds[1], kForeignKinds[2]});
-  options.addText("-o", "FILE", "write there (default: standard output)", output);
+  options.addOutput("-o", "FILE", "write there (default: standard output)", output);
   options.addFlag("--local-as-calc",
                   "goal, goal-bin: write copy and combine, which GOAL lacks, as calc of\n"
                   "a nanosecond per byte",

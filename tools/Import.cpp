@@ -39,7 +39,7 @@ void Settings::addTo(Options &options) {
 #define COLLDSL_MSCCL_COLLECTIVE(Name, spelling) spelling,
 #include "formats/Msccl.def"
   });
-  options.addText("-o", "FILE", "write there (default: standard output)", output);
+  options.addOutput("-o", "FILE", "write there (default: standard output)", output);
   options.addChoice("--emit", "FORM", "text (the default) or image", asImage,
                     {{"text", false}, {"image", true}});
   single.addTo(options, "has no say in a schedule from a file");

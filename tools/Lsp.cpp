@@ -1,5 +1,6 @@
 #include "tools/Commands.h"
 #include "tools/lsp/Server.h"
+#include "tools/options/Lists.h"
 
 #include <algorithm>
 #include <csignal>
@@ -42,8 +43,17 @@ Exit lspCommand(Arguments arguments) {
       "`colldsl verify FILE` does it; docs/editors.md has the set-up of editors.");
   options.section("proofs");
   options.addFlag("--no-proofs", "prove nothing", settings.proves, false);
-  options.addNumber("--seconds", "N", "for the proofs of a collective, at most (default: 10)",
-                    settings.seconds, 1, 3600);
+  options.add("--seconds", "T", "for the proofs of a collective, at most: 20, 1s (default: 10)",
+              [&settings](llvm::StringRef text) -> Status {
+                constexpr uint64_t kSecond = 1'000'000'000;
+                Result<uint64_t> ns = parseDurationNs(text, kSecond);
+                if (!ns)
+                  return ns.status();
+                if (*ns % kSecond != 0 || *ns > 3600 * kSecond)
+                  return Status::error("'" + text.str() + "' is no number of seconds up to 3600");
+                settings.seconds = static_cast<uint32_t>(*ns / kSecond);
+                return {};
+              });
   settings.proofs.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;

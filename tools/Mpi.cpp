@@ -2,8 +2,10 @@
 #include "tools/input/Messages.h"
 #include "tools/mpi/OwnFile.h"
 
+#include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Support/Errno.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Program.h"
 
 #include <cstdlib>
 #include <unistd.h>
@@ -39,7 +41,23 @@ Result<std::string> givenLibrary(llvm::StringRef file) {
   llvm::SmallString<256> path;
   if (std::error_code error = llvm::sys::fs::real_path(file, path))
     return Status::error("cannot load '" + file.str() + "': " + error.message());
+  llvm::file_magic kind;
+  if (std::error_code error = llvm::identify_magic(path, kind))
+    return Status::error("cannot load '" + file.str() + "': " + error.message());
+  if (kind != llvm::file_magic::elf_shared_object)
+    return Status::error("cannot load '" + file.str() + "': it is no shared library");
   return path.str().str();
+}
+
+/// Before anything starts: what execvp() would find.
+Status checkCommand(const std::string &command) {
+  if (command.find('/') == std::string::npos) {
+    if (!llvm::sys::findProgramByName(command))
+      return Status::error("cannot run '" + command + "': no folder of PATH has such a program");
+  } else if (access(command.c_str(), X_OK) != 0) {
+    return Status::error("cannot run '" + command + "': " + llvm::sys::StrError());
+  }
+  return {};
 }
 
 Result<std::string> chooseLibrary(const Settings &settings,
@@ -93,7 +111,8 @@ Exit mpiCommand(Arguments arguments) {
   const std::vector<std::string> &command = options.operands();
   if (command.empty())
     return options.refuse("nothing to run: colldsl mpi -- mpirun -n 4 ./app");
-  Result<std::string> library = chooseLibrary(settings, command);
+  Status isThere = settings.which ? Status() : checkCommand(command.front());
+  Result<std::string> library = isThere ? chooseLibrary(settings, command) : isThere;
   if (!library) {
     printError(library.status().diagnostic());
     return Exit::Failure;

@@ -22,7 +22,7 @@ struct Settings {
 
 void Settings::addTo(Options &options) {
   options.section("what to write");
-  options.addText("-o", "FILE", "write there (default: standard output)", output);
+  options.addOutput("-o", "FILE", "write there (default: standard output)", output);
   options.addChoice("--emit", "FORM", "text (the default), goal or image", form,
                     {{"text", Form::Text}, {"goal", Form::Goal}, {"image", Form::Image}});
   options.addFlag("--local-as-calc",

@@ -1,6 +1,7 @@
 #include "tools/Commands.h"
 #include "tools/input/BlockSizes.h"
 #include "tools/input/Functions.h"
+#include "tools/input/GivenOptions.h"
 #include "tools/input/Messages.h"
 #include "tools/input/SingleSchedule.h"
 #include "tools/options/Json.h"
@@ -19,6 +20,7 @@
 #include "llvm/Support/FormatVariadic.h"
 
 #include <algorithm>
+#include <chrono>
 #include <unistd.h>
 
 namespace colldsl::tools {
@@ -31,7 +33,7 @@ struct Settings {
   LaunchOptions launch;
   uint32_t iterations = 100;
   uint32_t warmup = 10;
-  uint32_t timeoutSeconds = 60;
+  std::chrono::nanoseconds timeout = std::chrono::seconds(60);
   uint32_t maxRanks = 4096;
   bool stdlib = false;
   bool verify = true;
@@ -82,15 +84,21 @@ void Settings::addTo(Options &options) {
                   "refuse schedules whose messages have attributes that the transport does\n"
                   "not execute; without it a note counts them",
                   isStrict);
-  options.addNumber("--timeout", "S", "seconds after which a call has failed (default: 60)",
-                    timeoutSeconds, 1, 1 << 24);
+  options.add("--timeout", "T", "after which a call has failed: 90 seconds, 5s (default: 60)",
+              [this](llvm::StringRef text) -> Status {
+                Result<uint64_t> ns = parseDurationNs(text, 1'000'000'000);
+                if (ns)
+                  timeout = std::chrono::nanoseconds(*ns);
+                return ns ? Status() : ns.status();
+              });
   options.addNumber("--max-ranks", "N", "ranks that this machine may start (default: 4096)",
                     maxRanks, 1);
   options.addNumber("--seed", "N", "of lengths of blocks, and of the fake transport", launch.seed);
-  options.addText("--trace", "FILE",
-                  "write when each op of the last call ran, for `colldsl show --trace`, Perfetto\n"
-                  "and chrome://tracing; of one schedule, on ranks that run itself starts",
-                  trace) = completionOfFiles({".json"});
+  options.addSideOutput(
+      "--trace", "FILE",
+      "write when each op of the last call ran, for `colldsl show --trace`, Perfetto\n"
+      "and chrome://tracing; of one schedule, on ranks that run itself starts",
+      trace) = completionOfFiles({".json"});
   options.addFlag("--json", "print one JSON object", json);
 }
 
@@ -244,7 +252,7 @@ private:
     task.sizes = &sizes;
     task.warmup = settings_.warmup;
     task.iterations = settings_.iterations;
-    task.timeout = std::chrono::seconds(settings_.timeoutSeconds);
+    task.timeout = settings_.timeout;
     task.isShared = settings_.isShared;
     task.isTraced = !settings_.trace.empty();
     task.transferPolicy = settings_.isStrict ? TransferPolicy::Refuse : TransferPolicy::Report;
@@ -412,7 +420,7 @@ Exit runCommand(Arguments arguments) {
     return options.refuse("nothing to run: name a file, a collective, or --stdlib");
   settings.single.tryValues = settings.stdlib;
   settings.single.takesImages = true;
-  settings.single.runsHere = true;
+  settings.single.schedule.runs = true;
   std::unique_ptr<Launcher> launcher;
   if (Status s = join(settings, launcher); !s)
     return printError(s.diagnostic()), Exit::Failure;
@@ -423,7 +431,8 @@ Exit runCommand(Arguments arguments) {
   std::vector<Source::Target> targets =
       settings.stdlib ? source->stdlib() : source->choose(schedule);
   if (targets.empty() || !chooseForFunctions(*source, targets, settings.single) ||
-      !usedAllSettings(*source, targets, schedule))
+      !usedAllSettings(*source, targets, schedule) ||
+      !usesAllGiven(options, *source, targets, schedule))
     return Exit::Failure;
   if (launcher && !allChose(*launcher, targets, *source))
     return Exit::Failure;

@@ -35,6 +35,7 @@ void Settings::addTo(Options &options) {
                 others.push_back(text.str());
                 return Status();
               }) = completionOfSchedules();
+  options.mayRepeat();
   options.addText("--trace", "FILE",
                   "times of a run beside the simulated ones: what `colldsl run --trace` wrote, of\n"
                   "the same schedule",
@@ -42,8 +43,8 @@ void Settings::addTo(Options &options) {
   options.addFlag("--compare", "the schedule before the --passes beside the one after", compares);
   disturbance.addTo(options);
   options.section("how");
-  options.addText("-o", "FILE", "what to write, - for standard output (default: NAME.html, .svg)",
-                  output) = completionOfFiles({".html", ".svg"});
+  options.addOutput("-o", "FILE", "what to write, - for standard output (default: NAME.html, .svg)",
+                    output) = completionOfFiles({".html", ".svg"});
   options.addFlag("--svg", "write a picture for papers instead: of any view but compare", isSvg);
   page.addTo(options);
 }
@@ -150,9 +151,12 @@ Exit showCommand(Arguments arguments) {
     return options.refuse("nothing to show: name a file or a collective");
   if (settings.compares && schedule.passes.pipeline.empty())
     return options.refuse("--compare: there is nothing to compare with; name --passes");
+  if (Status s = settings.page.check(options, settings.isSvg, settings.page.view); !s)
+    return options.refuse(s.message());
   if (settings.isSvg && !show::hasSvg(settings.page.view))
     return options.refuse("--svg: the view '" + settings.page.view +
                           "' is a table, for the page alone");
+  settings.single.schedule.simulates = true;
   Result<sim::SimulateOptions> model = settings.disturbance.make(schedule.machine.cost());
   if (!model)
     return printError(model.status().diagnostic()), Exit::Failure;

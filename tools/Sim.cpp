@@ -41,6 +41,9 @@ void Settings::addTo(Options &options) {
     single.ranks = static_cast<uint32_t>(*number);
     return {};
   });
+  options.addCheck([&options] {
+    return options.isGiven("-n") ? options.refuseGiven({"--ranks"}, "-n is given, too") : Status();
+  });
   single.schedule.machine.addLettersTo(options);
   disturbance.addTo(options);
   options.section("what to tell");
@@ -48,8 +51,8 @@ void Settings::addTo(Options &options) {
                   verify);
   options.addFlag("--critical-path", "what the slowest rank waited for, step by step",
                   criticalPath);
-  options.addText("--trace", "FILE", "write timelines for Perfetto and chrome://tracing", trace) =
-      completionOfFiles({".json"});
+  options.addSideOutput("--trace", "FILE", "write timelines for Perfetto and chrome://tracing",
+                        trace) = completionOfFiles({".json"});
   options.addFlag("--json", "print one JSON object", json);
 }
 
@@ -165,6 +168,7 @@ Exit simCommand(Arguments arguments) {
   const ScheduleOptions &schedule = settings.single.schedule;
   if (options.operands().empty() && schedule.names.empty())
     return options.refuse("nothing to simulate: name a file or a collective");
+  settings.single.schedule.simulates = true;
   settings.single.schedule.contract = schedule.passes.verifyEach || settings.verify;
   settings.single.schedule.text.allowWildcards = !settings.verify;
   Result<sim::SimulateOptions> model = settings.disturbance.make(schedule.machine.cost());

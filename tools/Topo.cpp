@@ -222,6 +222,8 @@ Exit topoCommand(Arguments arguments) {
     return *exit;
   if (!options.operands().empty())
     return options.refuse("takes no operands; a machine is named with --topology");
+  if (settings.json && settings.dot)
+    return options.refuse("--dot and --json exclude each other");
   if (settings.json && settings.ranks > kJsonRanks)
     return options.refuse("--json tells the distances of all pairs, of at most " +
                           std::to_string(kJsonRanks) + " ranks");

@@ -36,12 +36,13 @@ struct Settings {
 void Settings::addTo(Options &options) {
   tune.bytes.assign(std::begin(kUsualSizes), std::end(kUsualSizes));
   options.section("what to measure");
-  options.add("--time", "T", "so long, about (default: 60s)", [this](llvm::StringRef text) {
-    Result<uint64_t> ns = parseTimeNs(text);
-    if (ns)
-      tune.time = std::chrono::nanoseconds(std::min<uint64_t>(*ns, uint64_t{1} << 60));
-    return ns ? Status() : ns.status();
-  });
+  options.add("--time", "T", "so long, about, such as 20s (default: 60s)",
+              [this](llvm::StringRef text) {
+                Result<uint64_t> ns = parseDurationNs(text);
+                if (ns)
+                  tune.time = std::chrono::nanoseconds(*ns);
+                return ns ? Status() : ns.status();
+              });
   options.add("--ranks", "LIST",
               "numbers of ranks to start (default: powers of two up to the cores that\n"
               "this process may use, and these); under a launcher its own",
@@ -80,14 +81,14 @@ void Settings::addTo(Options &options) {
   options.addFlag("--fresh", "begin anew, and forget what the profile has", tune.fresh);
   options.section("what to tell");
   options.addFlag("--show", "measure nothing; print the profile", show);
-  options.addText("--svg", "FILE", "draw who wins where", svg) = completionOfFiles({".svg"});
+  options.addSideOutput("--svg", "FILE", "draw who wins where", svg) = completionOfFiles({".svg"});
   options.section("another library");
   options.addFlag("--mpi", "measure the algorithms of an MPI, and write its own file of rules",
                   mpi);
-  options.addText("--output", "FILE",
-                  "that file (default: openmpi-rules.conf, openmpi-rules.json or\n"
-                  "mpich-selection.json); names for MPICH get a version",
-                  output);
+  options.addSideOutput("--output", "FILE",
+                        "that file (default: openmpi-rules.conf, openmpi-rules.json or\n"
+                        "mpich-selection.json); names for MPICH get a version",
+                        output);
 }
 
 Status Settings::check(const std::vector<std::string> &operands) const {
@@ -163,8 +164,14 @@ Exit tuneCommand(Arguments arguments) {
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;
-  if (Status s = settings.check(options.operands()); !s)
-    return options.refuse(s.message());
+  Status used =
+      settings.show
+          ? options.refuseGiven({"--time", "--ranks", "--bytes", "--functions", "--fresh"},
+                                "--show measures nothing")
+          : Status();
+  for (const Status &s : {used, settings.check(options.operands())})
+    if (!s)
+      return options.refuse(s.message());
   Status s = settings.mpi    ? tuneMpi(settings.tune, options.operands(), settings.output)
              : settings.show ? show(settings)
                              : tune(settings);

@@ -1,6 +1,7 @@
 #include "tools/Commands.h"
 #include "tools/explain/Explanations.h"
 #include "tools/input/Functions.h"
+#include "tools/input/GivenOptions.h"
 #include "tools/input/Messages.h"
 #include "tools/options/Json.h"
 #include "tools/options/Lists.h"
@@ -9,7 +10,10 @@
 #include "tools/show/PageOptions.h"
 #include "tools/verify/ProveTarget.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <algorithm>
+#include <set>
 
 namespace colldsl::tools {
 namespace {
@@ -33,9 +37,10 @@ void Settings::addTo(Options &options) {
   options.section("how");
   options.addNumber("--counterexamples", "N", "that are printed per collective (default: 1)",
                     shown);
-  options.addText("--show", "FILE",
-                  "write the first counterexample as a page for a browser, and print its name",
-                  page) = completionOfFiles({".html", ".svg"});
+  options.addSideOutput(
+      "--show", "FILE",
+      "write the first counterexample as a page for a browser, and print its name", page) =
+      completionOfFiles({".html", ".svg"});
   options.addFlag("--svg", "write it as a picture for papers instead", isSvg);
   choice.addChoiceTo(options);
   options.addFlag("--json", "print one JSON object", json);
@@ -92,26 +97,34 @@ Status writePage(size_t task, const Summary &summary, const Source &source, cons
   });
 }
 
-/// Nothing: the verifier refused none of them. Else whether the page was written; mistakes are
-/// reported.
+/// Of the first counterexample that print() shows and that has a schedule. Nothing: there is none.
+/// Else whether the page was written; mistakes are reported.
 std::optional<bool> showFirst(const Summary &summary, const Source &source, const Proofs &proofs,
                               const Settings &settings) {
-  for (size_t i = 0; i < summary.tasks.size(); ++i) {
+  for (size_t i : summary.counterexamples()) {
     if (summary.outcomes[i].kind != ProofOutcome::Kind::Refused)
       continue;
     if (Status status = writePage(i, summary, source, proofs, settings); !status)
       return printError(status.diagnostic());
-    if (settings.page != "-" && !settings.json)
+    if (!settings.json)
       llvm::outs() << settings.page << "\n";
     return true;
   }
   return std::nullopt;
 }
 
+/// Of one thing that the command line named: of one of the collectives that it stands for. Their
+/// summaries say why there is none.
+bool hasProof(const std::vector<std::string> &names, const std::set<std::string> &proved) {
+  return llvm::any_of(names, [&](const std::string &name) { return proved.contains(name); });
+}
+
+/// `named`: the collectives that each thing which the command line named stands for.
 Exit proveAll(Source &source, const std::vector<Source::Target> &targets,
-              const Settings &settings) {
+              const std::vector<std::vector<std::string>> &named, const Settings &settings) {
   Proofs proofs(source, settings.proofs.schedule, settings.proofs.request);
   size_t count = 0, refused = 0;
+  std::set<std::string> proved; ///< of which there was a proof
   bool ok = true;
   std::optional<bool> shown; ///< the page
   llvm::json::Array collectives;
@@ -124,6 +137,8 @@ Exit proveAll(Source &source, const std::vector<Source::Target> &targets,
     count += summary->proofs();
     refused += summary->failed();
     ok &= summary->ok();
+    if (summary->proofs() > 0)
+      proved.insert(target.name);
     if (settings.json)
       collectives.push_back(toJson(*summary, source));
     else
@@ -132,10 +147,14 @@ Exit proveAll(Source &source, const std::vector<Source::Target> &targets,
       shown = showFirst(*summary, source, proofs, settings);
   }
   if (!settings.page.empty() && !shown && !settings.json)
-    llvm::errs() << "colldsl: note: no schedule was refused, " << settings.page
-                 << " was not written\n";
+    llvm::errs() << "colldsl: note: "
+                 << (refused > 0 ? "what failed has no schedule to draw, "
+                                 : "no schedule was refused, ")
+                 << settings.page << " was not written\n";
   ok &= shown.value_or(true);
   ok &= count > 0; // nothing is no proof
+  for (const std::vector<std::string> &names : named)
+    ok &= hasProof(names, proved);
   if (settings.json)
     printJson(llvm::json::Object{{"ok", ok},
                                  {"proofs", count},
@@ -163,6 +182,8 @@ Exit verifyCommand(Arguments arguments) {
   bool named = !options.operands().empty() || !settings.proofs.schedule.names.empty();
   if (settings.stdlib && named)
     return options.refuse("--stdlib stands for all that is to be proved: name nothing else");
+  if (Status s = settings.choice.check(options, settings.isSvg, "failure"); !s)
+    return options.refuse(s.message());
   if (settings.isSvg && settings.page.empty())
     return options.refuse("--svg: name the file with --show");
   if (!settings.stdlib && !named)
@@ -172,11 +193,23 @@ Exit verifyCommand(Arguments arguments) {
     return Exit::Failure;
   std::vector<Source::Target> targets =
       settings.stdlib ? source->stdlib() : source->choose(settings.proofs.schedule);
+  std::vector<std::vector<std::string>> names;
+  for (const Source::Target &target : settings.stdlib ? std::vector<Source::Target>() : targets) {
+    std::vector<Source::Target> each{target};
+    expandFunctions(*source, each);
+    names.emplace_back();
+    for (const Source::Target &collective : each)
+      names.back().push_back(collective.name);
+  }
   expandFunctions(*source, targets);
   if (settings.stdlib && settings.proofs.request.onlyInPlace)
     std::erase_if(targets, [&](const auto &target) { return !hasAliases(*source, target); });
-  bool fine = !targets.empty() && usedAllSettings(*source, targets, settings.proofs.schedule);
-  return fine ? proveAll(*source, targets, settings) : Exit::Failure;
+  bool fine = !targets.empty() && usedAllSettings(*source, targets, settings.proofs.schedule) &&
+              usesAllGiven(options, *source, targets, settings.proofs.schedule);
+  if (fine && !hasOpenBlocks(*source, targets))
+    if (Status s = options.refuseGiven({"--seed"}, "no lengths are known at call time only"); !s)
+      return printError(s.diagnostic()), Exit::Failure;
+  return fine ? proveAll(*source, targets, names, settings) : Exit::Failure;
 }
 
 } // namespace colldsl::tools

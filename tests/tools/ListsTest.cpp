@@ -45,5 +45,17 @@ TEST(Lists, WordsOfBytes) {
   EXPECT_EQ(bytesWord(uint64_t{1} << 50), "1048576 GiB");
 }
 
+TEST(Lists, durationsHaveAUnitUnlessAPlainOneIsMeant) {
+  constexpr uint64_t kSecond = 1'000'000'000;
+  EXPECT_EQ(*parseDurationNs("20s"), 20 * kSecond);
+  EXPECT_EQ(*parseDurationNs("500ms"), kSecond / 2);
+  EXPECT_EQ(parseDurationNs("20").message(), "'20' has no unit; times are like 20s, 500ms");
+  EXPECT_EQ(*parseDurationNs("20", kSecond), 20 * kSecond);
+  EXPECT_EQ(*parseDurationNs("5ms", kSecond), kSecond / 200);
+  for (const char *wrong : {"", "s", "-1s", "1.5s", "20 years", "0s", "0", "99999999999999999s"})
+    EXPECT_FALSE(parseDurationNs(wrong, kSecond).ok()) << wrong;
+  EXPECT_FALSE(parseDurationNs("99999999999999", kSecond).ok());
+}
+
 } // namespace
 } // namespace colldsl::tools

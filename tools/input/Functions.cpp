@@ -35,7 +35,7 @@ Result<Situation> situationOf(const std::string &function, const SingleOptions &
   situation.type = options.schedule.type;
   situation.commutative = commutes(options.schedule);
   situation.oversubscribed =
-      options.runsHere && situation.nodes == 1 && shm::isOversubscribed(situation.ranks);
+      options.schedule.runs && situation.nodes == 1 && shm::isOversubscribed(situation.ranks);
   return situation;
 }
 

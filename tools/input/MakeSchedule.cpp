@@ -1,5 +1,6 @@
 #include "tools/input/MakeSchedule.h"
 
+#include "tools/input/JobSize.h"
 #include "tools/options/Lists.h"
 #include "tools/passes/RunPasses.h"
 
@@ -64,6 +65,8 @@ Result<std::shared_ptr<const Schedule>> makeSchedule(const Source &source,
   }
   InstantiateRequest request = requestFor(target, options, call, shape);
   request.contract = options.contract;
+  if (Status s = checkJobSize(source.program(), request, sizeof(Op)); !s)
+    return s;
   Result<Schedule> schedule = instantiateAll(source.program(), request);
   if (!schedule)
     return schedule.status();

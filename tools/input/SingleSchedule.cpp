@@ -2,6 +2,7 @@
 
 #include "runtime/StoredImages.h"
 #include "tools/input/Functions.h"
+#include "tools/input/GivenOptions.h"
 #include "tools/options/Lists.h"
 #include "tools/passes/RunPasses.h"
 
@@ -53,7 +54,12 @@ std::optional<Exit> chooseSingle(const Options &options, const SingleOptions &si
                                  const InputForm &form, std::unique_ptr<Source> &source,
                                  Source::Target &target) {
   source = Source::read(options.operands(), single.schedule, form);
-  return source ? chooseOne(options, single, *source, target) : Exit::Failure;
+  if (!source)
+    return Exit::Failure;
+  if (std::optional<Exit> exit = chooseOne(options, single, *source, target))
+    return exit;
+  bool isFine = usesAllGiven(options, *source, target, single.schedule);
+  return isFine ? std::nullopt : std::optional(Exit::Failure);
 }
 
 /// The first ones.

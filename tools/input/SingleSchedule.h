@@ -14,7 +14,6 @@ struct SingleOptions {
   std::optional<uint64_t> bytes; ///< --bytes
   bool tryValues = false;        ///< as in Variety; of several the first
   bool takesImages = false;      ///< of a library, where one serves the call and no pass is to run
-  bool runsHere = false;         ///< ranks share the cores of this machine
 
   /// This object and the text outlive the parse.
   void addTo(Options &options, llvm::StringRef topologyHelp);

@@ -39,6 +39,10 @@ bool namesAStreamTwice(llvm::ArrayRef<std::string> operands) {
   return false;
 }
 
+bool isStandard(const std::string &file) {
+  return llvm::any_of(stdlibFiles(), [&](const auto &known) { return known.name == file; });
+}
+
 std::span<const std::byte> bytesIn(llvm::StringRef text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
@@ -99,8 +103,10 @@ bool Source::readFile(const std::string &operand, const ScheduleOptions &options
   if (!input)
     return printError(input.status().diagnostic());
   std::string name = shownName(operand);
+  read_.push_back(name);
   llvm::StringRef content = (*input)->getBuffer();
   FileKind found = form.kind.value_or(fileKind(content));
+  kinds_.insert(found);
   if (found == FileKind::Source) { // a copy, since a mapped file may be cut off while it is parsed
     sourceFiles_.push_back(llvm::MemoryBuffer::getMemBufferCopy(content, name));
     mainFile_ = mainFile_.empty() ? name : mainFile_;
@@ -265,6 +271,13 @@ std::vector<Source::Target> Source::choose(const ScheduleOptions &options) {
   bool fine = true;
   for (const std::string &name : names)
     fine &= chooseNamed(name, options.usesProfile, targets);
+  if (fine && !names_.empty() && options.names.empty()) {
+    std::vector<Target> others;
+    for (const std::string &file : read_)
+      if (!hasAnyOf(file, targets))
+        llvm::append_range(others, allOf(file));
+    targets.insert(targets.begin(), others.begin(), others.end());
+  }
   if (names.empty()) {
     targets = all();
     fine =
@@ -272,6 +285,62 @@ std::vector<Source::Target> Source::choose(const ScheduleOptions &options) {
                                        (mainFile_.empty() ? "the library" : "'" + mainFile_ + "'"));
   }
   return fine ? targets : std::vector<Target>();
+}
+
+/// A library is one file, whatever the sources of its declarations are called.
+std::vector<Source::Target> Source::allOf(const std::string &file) const {
+  std::vector<Target> targets = all();
+  llvm::erase_if(targets, [&](const Target &target) {
+    if (target.schedule)
+      return llvm::none_of(files_, [&](const auto &f) {
+        return f->name == file && target.schedule == &f->schedule;
+      });
+    return (library_ ? mainFile_ : nameOfFile(target)) != file;
+  });
+  return targets;
+}
+
+const std::string &Source::nameOfFile(const Target &target) const {
+  return program().files[program().decl(target.collective).loc.file];
+}
+
+/// What a file imports counts as its own: of several files as that of each.
+bool Source::hasAnyOf(const std::string &file, llvm::ArrayRef<Target> targets) const {
+  bool isSource = llvm::none_of(files_, [&](const auto &f) { return f->name == file; });
+  return llvm::any_of(targets, [&](const Target &target) {
+    if (target.schedule)
+      return llvm::any_of(files_, [&](const auto &f) {
+        return f->name == file && target.schedule == &f->schedule;
+      });
+    if (library_ || target.isFunction)
+      return library_ && mainFile_ == file;
+    const std::string &its = nameOfFile(target);
+    bool isImported = !isStandard(its) && !llvm::is_contained(read_, its);
+    return its == file || (isSource && isImported);
+  });
+}
+
+/// A tree of the file for a collective of the standard library, say.
+bool Source::isNamedBySettings(const std::string &file, const ScheduleOptions &options) const {
+  for (const ScheduleOptions::Setting &setting : options.settings)
+    for (const std::string &word : wordsOf(setting.value))
+      for (const Decl &decl : program().decls)
+        if (program().nameOf(decl) == word && program().files[decl.loc.file] == file)
+          return true;
+  return false;
+}
+
+bool Source::usesAllFiles(llvm::ArrayRef<Target> targets, const ScheduleOptions &options) const {
+  for (const std::string &file : read_) {
+    if (hasAnyOf(file, targets) || isNamedBySettings(file, options) || allOf(file).empty())
+      continue;
+    std::string names;
+    for (const std::string &name : options.names)
+      names += " --name " + name;
+    return printError("'" + file + "' has nothing that is named:" + names +
+                      " leaves nothing of it; without --name all of it counts");
+  }
+  return true;
 }
 
 const Source::File *Source::findFile(const std::string &name) const {
@@ -351,6 +420,9 @@ Result<SelectionRule> Source::decisionAsRule(const Decision &decision,
 }
 
 bool Source::chooseNamed(const std::string &name, bool usesProfile, std::vector<Target> &targets) {
+  auto isKnown = [&](const Target &target) { return target.name == name; };
+  if (llvm::any_of(targets, isKnown)) // named twice
+    return true;
   if (const File *file = findFile(name)) {
     targets.push_back(whole(*file));
     return true;

@@ -11,6 +11,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <memory>
+#include <set>
 
 namespace colldsl::tools {
 
@@ -44,8 +45,14 @@ public:
   /// A schedule that was made before; it has ranks.
   static std::unique_ptr<Source> of(Schedule schedule);
 
-  /// The named ones, else all of the files that were named. Reports mistakes; empty then.
+  /// Each operand counts: names choose in the files that have them, and else in the standard
+  /// library; of the other files it is all. --name leaves only what it names. Reports mistakes;
+  /// empty then.
   std::vector<Target> choose(const ScheduleOptions &options);
+
+  /// Whether each file that was read has one of the targets, or no collective, or what a --set
+  /// names; else reports which does not.
+  bool usesAllFiles(llvm::ArrayRef<Target> targets, const ScheduleOptions &options) const;
 
   /// All collectives of the standard library.
   std::vector<Target> stdlib() const;
@@ -58,6 +65,10 @@ public:
   const std::vector<std::string> &names() const { return names_; }
   /// The first file of source text, or the schedule library; empty: there is none.
   const std::string &mainFile() const { return mainFile_; }
+  /// Whether one of the files was of that kind.
+  bool hasRead(FileKind kind) const { return kinds_.contains(kind); }
+  /// Whether source text was read, the standard library's at least.
+  bool isCompiled() const { return compilation_.has_value() && !library_; }
   /// Whether there are declarations, and not schedules alone.
   bool isProgram() const { return compilation_.has_value() && files_.empty(); }
 
@@ -122,11 +133,17 @@ private:
   bool refuseName(const std::string &name) const;
   std::vector<Target> all() const;
   static Target whole(const File &file);
+  const std::string &nameOfFile(const Target &target) const;
+  std::vector<Target> allOf(const std::string &file) const;
+  bool hasAnyOf(const std::string &file, llvm::ArrayRef<Target> targets) const;
+  bool isNamedBySettings(const std::string &file, const ScheduleOptions &options) const;
 
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> sourceFiles_;
   llvm::StringMap<std::unique_ptr<llvm::MemoryBuffer>> inputs_; ///< all others, by shownName()
   std::string mainFile_;
   std::vector<std::string> names_; ///< among the operands
+  std::set<FileKind> kinds_;
+  std::vector<std::string> read_; ///< the others: files and streams, as messages show them
   std::vector<std::unique_ptr<File>> files_;
   std::unique_ptr<Library> library_; ///< a view of one of inputs_
   std::optional<Compilation> compilation_;

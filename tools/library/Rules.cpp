@@ -2,10 +2,14 @@
 
 #include "compiler/Spelling.h"
 #include "stdlib/StdlibFiles.h"
+#include "tools/input/Messages.h"
+#include "tools/library/StandardFunctions.h"
 #include "tools/options/Lists.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+
+#include <set>
 
 namespace colldsl::tools {
 namespace {
@@ -91,6 +95,7 @@ public:
     if (words_.size() < 2)
       return Status::error("expected 'use' and a collective at the end of the rule");
     take();
+    seen_.clear();
     if (Status s = readCollective(take()); !s)
       return s;
     while (!words_.empty())
@@ -108,6 +113,8 @@ private:
 
   Status readCondition() {
     std::string word = take();
+    if (Status s = once(word); !s)
+      return s;
     if (word == "commutative") {
       rule_.needsCommutative = true;
       return {};
@@ -133,6 +140,13 @@ private:
     return parseTypes(value, rule_.types);
   }
 
+  /// Of a condition, or of an argument.
+  Status once(const std::string &word) {
+    if (!seen_.insert(word).second)
+      return Status::error("'" + word + "' is given twice");
+    return {};
+  }
+
   Status readCollective(const std::string &name) {
     const Program &program = compilation_.program();
     DeclId id = program.find(name, DeclKind::Collective);
@@ -153,6 +167,8 @@ private:
     auto [name, value] = llvm::StringRef(word).split('=');
     if (value.empty())
       return Status::error("expected NAME=VALUE, found '" + word + "'");
+    if (Status s = once(name.str()); !s)
+      return s;
     Result<ExprId> added = compilation_.addArgument(
         DeclId{rule_.collective}, {name.data(), name.size()}, {value.data(), value.size()});
     if (!added)
@@ -164,7 +180,17 @@ private:
   llvm::ArrayRef<std::string> words_;
   Compilation &compilation_;
   SelectionRule rule_;
+  std::set<std::string> seen_; ///< words that may stand once
 };
+
+/// Of a function that the standard library has not: plans call it by name, MPI programs do not.
+void warnOfOwn(llvm::StringRef where, const std::string &function) {
+  std::string hint = didYouMean(nearestWord(function, functionNames()));
+  printWarning(where + ": '" + function +
+               "' is no function of the standard library: plans can name it, MPI programs do not "
+               "call it" +
+               (hint.empty() ? "" : "; " + hint));
+}
 
 template <typename T>
 void printRange(std::string &line, const char *word, T min, T max, T least, T most) {
@@ -182,14 +208,15 @@ void printRange(std::string &line, const char *word, T min, T max, T least, T mo
 } // namespace
 
 Result<std::vector<SelectionRule>> readRules(llvm::StringRef fileName, llvm::StringRef text,
-                                             Compilation &compilation) {
+                                             Compilation &compilation,
+                                             const StandardFunctions *standard) {
   std::vector<SelectionRule> rules;
+  std::set<std::string> ofOwn;
   for (size_t number = 1; !text.empty(); ++number) {
     auto [line, rest] = text.split('\n');
     text = rest;
-    auto fail = [&](const Status &s) {
-      return Status::error(fileName.str() + ":" + std::to_string(number) + ": " + s.message());
-    };
+    std::string where = fileName.str() + ":" + std::to_string(number);
+    auto fail = [&](const Status &s) { return Status::error(where + ": " + s.message()); };
     Result<std::vector<std::string>> words = splitWords(line);
     if (!words)
       return fail(words.status());
@@ -198,6 +225,11 @@ Result<std::vector<SelectionRule>> readRules(llvm::StringRef fileName, llvm::Str
     Result<SelectionRule> rule = LineReader(*words, compilation).read();
     if (!rule)
       return fail(rule.status());
+    if (standard && !standard->has(rule->function) && ofOwn.insert(rule->function).second)
+      warnOfOwn(where, rule->function);
+    Status suits = standard ? standard->check(*rule, compilation.program()) : Status();
+    if (!suits)
+      return fail(suits);
     rules.push_back(rule.take());
   }
   return rules;
@@ -212,6 +244,19 @@ std::string linesOfFunction(std::string_view text, llvm::StringRef function) {
     rest = behind;
   }
   return lines;
+}
+
+std::vector<std::string> wordsOf(std::string_view text) {
+  std::vector<std::string> words;
+  llvm::StringRef rest(text.data(), text.size());
+  auto isOfName = [](char c) { return llvm::isAlnum(c) || c == '_'; };
+  while (!rest.empty()) {
+    llvm::StringRef word = rest.take_while(isOfName);
+    if (!word.empty())
+      words.push_back(word.str());
+    rest = rest.drop_front(std::max<size_t>(word.size(), 1));
+  }
+  return words;
 }
 
 std::vector<llvm::StringRef> functionNames() {

@@ -7,8 +7,8 @@
 ///
 /// The first one that fits is taken. `a..b` includes both ends, of which each may be left
 /// out; `commutative` requires an operator that commutes, `oversubscribed` ranks of one node that
-/// has fewer cores than ranks. Values of parameters are expressions of the language, in quotes if
-/// they hold blanks.
+/// has fewer cores than ranks. Each condition stands once. Values of parameters are expressions of
+/// the language, in quotes if they hold blanks.
 #pragma once
 
 #include "compiler/Compile.h"
@@ -18,9 +18,17 @@
 
 namespace colldsl::tools {
 
-/// Adds the arguments to the compilation's program. An error names the file and the line.
+class StandardFunctions;
+
+/// Adds the arguments to the compilation's program. An error names the file and the line. With
+/// `standard`, rules that cannot serve one of these functions are errors, and functions that are
+/// none of these are warned of.
 Result<std::vector<SelectionRule>> readRules(llvm::StringRef fileName, llvm::StringRef text,
-                                             Compilation &compilation);
+                                             Compilation &compilation,
+                                             const StandardFunctions *standard = nullptr);
+
+/// What may be names of declarations: the words of a text of rules.
+std::vector<std::string> wordsOf(std::string_view text);
 
 /// The text with the rules for one function alone; all lines keep their numbers.
 std::string linesOfFunction(std::string_view text, llvm::StringRef function);

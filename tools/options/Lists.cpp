@@ -14,6 +14,7 @@ namespace {
 
 // More numbers than this in one list are a mistake of the typist.
 constexpr uint64_t kMaxListLength = 1 << 20;
+constexpr uint64_t kMaxNs = uint64_t{1} << 50; // 13 days
 
 Status notA(llvm::StringRef what, llvm::StringRef text) {
   return Status::error("'" + text.str() + "' is not " + what.str());
@@ -59,7 +60,7 @@ Result<uint64_t> parseBytes(llvm::StringRef text) {
     break;
   case AmountError::NoNumber:
   case AmountError::NoUnit:
-    return notA("a size; sizes are like 8, 64KiB, 1MiB", text);
+    return notA("a size; sizes are like 8, 64KiB, 1MiB, 2GiB, in units of 1024", text);
   case AmountError::TooLarge:
     return Status::error(text.str() + " is more than 64 bits hold");
   }
@@ -82,6 +83,9 @@ Result<std::vector<uint32_t>> parseRanks(llvm::StringRef text, uint32_t min) {
   for (llvm::StringRef piece : pieces(text)) {
     auto [first, last] = piece.split("..");
     bool isRange = first.size() != piece.size();
+    bool isOtherRange = last.starts_with("=") || (piece.contains('-') && !piece.starts_with("-"));
+    if (isOtherRange)
+      return notA("a range; ranges are like 1..4, both ends included", piece);
     Result<uint64_t> from = parseNumber(first, min, UINT32_MAX - 1);
     Result<uint64_t> to = isRange ? parseNumber(last, min, UINT32_MAX - 1) : from;
     for (const Result<uint64_t> *end : {&from, &to})
@@ -110,8 +114,25 @@ std::string counted(uint64_t count, llvm::StringRef word) {
   return std::to_string(count) + " " + word.str() + (count == 1 ? "" : "s");
 }
 
+Result<uint64_t> parseDurationNs(llvm::StringRef text, uint64_t plainUnitNs) {
+  bool isPlain = splitUnit(text.trim()).unit.empty();
+  if (std::optional<uint64_t> plain = parseWhole<uint64_t>(text.trim()); isPlain && plain) {
+    if (plainUnitNs == 0)
+      return Status::error("'" + text.str() + "' has no unit; times are like 20s, 500ms");
+    if (*plain > kMaxNs / plainUnitNs)
+      return Status::error(text.str() + " is more than 13 days");
+    if (*plain > 0)
+      return *plain * plainUnitNs;
+  }
+  Result<uint64_t> ns =
+      isPlain ? Status::error("'" + text.str() + "' is no time; times are like 20s, 500ms")
+              : parseTimeNs(text);
+  if (ns && *ns == 0)
+    return Status::error("'" + text.str() + "' is no time at all");
+  return ns;
+}
+
 Result<uint64_t> parseTimeNs(llvm::StringRef text) {
-  constexpr uint64_t kMaxNs = uint64_t{1} << 50; // 13 days
   Amount amount = parseAmount(splitUnit(text.trim()), kTimeUnits);
   switch (amount.error) {
   case AmountError::None:

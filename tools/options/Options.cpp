@@ -5,7 +5,10 @@
 #include "tools/input/Messages.h"
 #include "tools/options/ErrorStream.h"
 #include "tools/options/Lists.h"
+#include "tools/output/WriteFile.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 
 #include <algorithm>
@@ -55,7 +58,13 @@ Completion completionOfSchedules(Completion::Names names) {
 
 Completion &Options::add(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
                          Take take) {
-  options_.push_back({name, value, help, section_, std::move(take), {}});
+  Option option;
+  option.name = name;
+  option.value = value;
+  option.help = help;
+  option.section = section_;
+  option.take = std::move(take);
+  options_.push_back(std::move(option));
   Completion &completion = options_.back().completion;
   completion.isFile = value == "FILE" || value == "LIB";
   completion.isFolder = value == "DIR";
@@ -67,6 +76,7 @@ void Options::addFlag(llvm::StringRef name, llvm::StringRef help, bool &flag, bo
     flag = meaning;
     return Status();
   });
+  options_.back().flag = &flag;
 }
 
 Completion &Options::addText(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
@@ -75,6 +85,20 @@ Completion &Options::addText(llvm::StringRef name, llvm::StringRef value, llvm::
     text = given.str();
     return Status();
   });
+}
+
+Completion &Options::addOutput(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
+                               std::string &file) {
+  Completion &completion = addText(name, value, help, file);
+  options_.back().isOutput = true;
+  return completion;
+}
+
+Completion &Options::addSideOutput(llvm::StringRef name, llvm::StringRef value,
+                                   llvm::StringRef help, std::string &file) {
+  Completion &completion = addOutput(name, value, help, file);
+  options_.back().isSideOutput = true;
+  return completion;
 }
 
 void Options::addNumber(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
@@ -99,11 +123,21 @@ void Options::addNumber(llvm::StringRef name, llvm::StringRef value, llvm::Strin
   });
 }
 
-const Options::Option *Options::find(llvm::StringRef name) const {
-  for (const Option &option : options_)
-    if (option.name == name)
-      return &option;
-  return nullptr;
+auto Options::find(llvm::StringRef name) -> Option * {
+  auto it = llvm::find_if(options_, [&](const Option &option) { return option.name == name; });
+  return it == options_.end() ? nullptr : &*it;
+}
+
+bool Options::isGiven(llvm::StringRef name) const {
+  return llvm::any_of(
+      options_, [&](const Option &option) { return option.name == name && !option.given.empty(); });
+}
+
+Status Options::refuseGiven(llvm::ArrayRef<llvm::StringRef> names, const llvm::Twine &why) const {
+  for (llvm::StringRef name : names)
+    if (isGiven(name))
+      return Status::error((name + ": " + why).str());
+  return {};
 }
 
 std::optional<Exit> Options::parse(Arguments arguments) {
@@ -127,6 +161,8 @@ std::optional<Exit> Options::parse(Arguments arguments) {
       return exit;
     }
   }
+  if (Status s = checkOutputs(); !s)
+    return refuse(s.message());
   for (const std::function<Status()> &check : checks_)
     if (Status s = check(); !s) {
       printError(s.diagnostic());
@@ -138,7 +174,7 @@ std::optional<Exit> Options::parse(Arguments arguments) {
 std::optional<Exit> Options::parseOption(llvm::StringRef word, std::span<const char *const> &rest) {
   auto [name, value] = word.split('=');
   bool hasValue = name.size() != word.size();
-  const Option *option = find(name);
+  Option *option = find(name);
   if (!option)
     return refuseUnknown(name);
   if (option->value.empty() && hasValue)
@@ -149,10 +185,48 @@ std::optional<Exit> Options::parseOption(llvm::StringRef word, std::span<const c
     value = rest.front();
     rest = rest.subspan(1);
   }
-  Status status = option->take(value);
-  if (!status)
-    return refuse(name + ": " + status.message());
+  return take(*option, value);
+}
+
+std::optional<Exit> Options::take(Option &option, llvm::StringRef value) {
+  if (const Option *rival = rivalOf(option))
+    return refuse(rival->name + " and " + option.name + " exclude each other");
+  if (!option.given.empty() && !option.mayRepeat)
+    return refuse(option.name + " is given twice" +
+                  (option.value.empty() ? "" : ", again as '" + value + "'"));
+  option.given.push_back(value.str());
+  if (Status status = option.take(value); !status)
+    return refuse(option.name + ": " + status.message());
   return std::nullopt;
+}
+
+auto Options::rivalOf(const Option &option) const -> const Option * {
+  auto it = llvm::find_if(options_, [&](const Option &other) {
+    return option.flag && other.flag == option.flag && other.name != option.name &&
+           !other.given.empty();
+  });
+  return it == options_.end() ? nullptr : &*it;
+}
+
+Status Options::checkOutputs() const {
+  for (const Option &output : options_) {
+    if (!output.isOutput || output.given.empty())
+      continue;
+    const std::string &file = output.given.front();
+    if (output.isSideOutput && (file == "-" || file == "/dev/stdout"))
+      return Status::error(
+          (output.name + ": the standard output is for the report; name a file").str());
+    for (const std::string &operand : operands_)
+      if (llvm::sys::fs::exists(operand) && isSameFile(file, operand))
+        return Status::error((output.name + ": '" + file + "' is read, too").str());
+    for (const Option &other : options_)
+      for (const std::string &named : other.given)
+        if (&other != &output && (other.completion.isFile || other.isOutput) &&
+            isSameFile(file, named))
+          return Status::error(
+              (output.name + ": '" + file + "' is the file of " + other.name).str());
+  }
+  return {};
 }
 
 Status Options::notOneOf(llvm::StringRef given, llvm::ArrayRef<llvm::StringRef> words) {
@@ -175,7 +249,9 @@ Exit Options::refuseUnknown(llvm::StringRef name) const {
   std::vector<llvm::StringRef> names{"--help"};
   for (const Option &option : options_)
     names.push_back(option.name);
-  std::string hint = didYouMean(nearestWord(name, names));
+  llvm::StringRef same = name == "-n" ? "--ranks" : name == "--ranks" ? "-n" : "";
+  bool hasSame = llvm::is_contained(names, same);
+  std::string hint = didYouMean(hasSame ? same : nearestWord(name, names));
   if (hint.empty())
     hint = ("`colldsl " + command_ + " --help` lists them").str();
   return refuse("there is no option '" + name + "'; " + hint);

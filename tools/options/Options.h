@@ -78,8 +78,7 @@ struct Arguments {
 /// may stand anywhere, until `--`. Everything else is an operand.
 class Options {
 public:
-  /// Takes an option's value; an error describes what is wrong with it. An option that is
-  /// given again is taken again.
+  /// Takes an option's value; an error describes what is wrong with it.
   using Take = std::function<Status(llvm::StringRef value)>;
 
   /// All texts outlive this object. `operands` as the usage line shows them;
@@ -112,6 +111,7 @@ public:
         });
     completion = completionOf(spelled);
   }
+  /// Of two flags of one bool, `--verify` and `--no-verify`, one may be given.
   void addFlag(llvm::StringRef name, llvm::StringRef help, bool &flag, bool meaning = true);
   Completion &addText(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
                       std::string &text);
@@ -119,6 +119,21 @@ public:
                  uint64_t &number, uint64_t min = 0, uint64_t max = UINT64_MAX);
   void addNumber(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
                  uint32_t &number, uint32_t min = 0, uint32_t max = UINT32_MAX);
+
+  /// A file to write, `-` for the standard output. It must be no file that another option or an
+  /// operand names.
+  Completion &addOutput(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
+                        std::string &file);
+  /// One beside the report of the command, which has the standard output.
+  Completion &addSideOutput(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
+                            std::string &file);
+  /// The option that was added last may be given again, and is taken again; others may not.
+  void mayRepeat() { options_.back().mayRepeat = true; }
+
+  /// Whether the command line has it.
+  bool isGiven(llvm::StringRef name) const;
+  /// Options that have no effect here, since ...: an error names the first of them that was given.
+  Status refuseGiven(llvm::ArrayRef<llvm::StringRef> names, const llvm::Twine &why) const;
 
   /// What operands may be.
   void completeOperands(Completion completion) { operandCompletion_ = std::move(completion); }
@@ -147,9 +162,17 @@ private:
     llvm::StringRef section;
     Take take;
     Completion completion;
+    const bool *flag = nullptr; ///< what it sets
+    bool isOutput = false, isSideOutput = false;
+    bool mayRepeat = false;
+    std::vector<std::string> given; ///< its values on the command line
   };
 
-  const Option *find(llvm::StringRef name) const;
+  Option *find(llvm::StringRef name);
+  std::optional<Exit> take(Option &option, llvm::StringRef value);
+  /// Another one that was given, and sets the same.
+  const Option *rivalOf(const Option &option) const;
+  Status checkOutputs() const;
   std::optional<Exit> parseOption(llvm::StringRef word, std::span<const char *const> &rest);
   Exit refuseUnknown(llvm::StringRef name) const;
   size_t firstOf(llvm::StringRef section) const;

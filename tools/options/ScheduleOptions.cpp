@@ -51,6 +51,7 @@ void ScheduleOptions::addInclude(Options &options) {
     compile.includePaths.push_back(path.str());
     return Status();
   });
+  options.mayRepeat();
 }
 
 void ScheduleOptions::addTo(Options &options) {
@@ -62,6 +63,7 @@ void ScheduleOptions::addTo(Options &options) {
                 names.push_back(name.str());
                 return Status();
               }) = completionOfNames(Completion::Names::Collectives);
+  options.mayRepeat();
   options.add("--set", "NAME=EXPR",
               "value of a parameter, in the language's own expressions:\n"
               "--set root=3, --set g='torus([2, 4])'",
@@ -71,9 +73,14 @@ void ScheduleOptions::addTo(Options &options) {
                   return Status::error("'" + text.str() + "' is not NAME=EXPR");
                 if (value.trim().empty())
                   return Status::error("no expression follows in '--set " + text.str() + "'");
+                for (const Setting &other : settings)
+                  if (other.name == name.trim())
+                    return Status::error("'" + other.name + "' is given twice, as '" + other.value +
+                                         "' and '" + value.str() + "'");
                 settings.push_back({name.trim().str(), value.str()});
                 return {};
               }) = completionOfNames(Completion::Names::Parameters);
+  options.mayRepeat();
   options.add("--op", "OP", "reduction, for parameters that are one", [this](llvm::StringRef text) {
     reduction = parseReduction(text);
     return reduction ? Status() : unknown("reduction", text, kReductions);
@@ -89,22 +96,39 @@ void ScheduleOptions::addTo(Options &options) {
   addLimits(options);
 }
 
+llvm::StringRef ScheduleOptions::withDefault(llvm::StringRef help, uint64_t value) {
+  helps_.push_back((help + " (default: " + llvm::Twine(value) + ")").str());
+  return helps_.back();
+}
+
 void ScheduleOptions::addLimits(Options &options) {
   options.section("limits");
-  options.addNumber("--max-steps", "N", "loop iterations and calls per rank", instantiate.maxSteps);
-  options.addNumber("--max-ops", "N", "ops per rank", instantiate.maxOps);
-  options.add("--max-total-ops", "N", "ops of all ranks", [this](llvm::StringRef given) {
-    return setLimits(parseNumber(given, 0, UINT64_MAX), {&instantiate.maxTotalOps, &text.maxOps});
-  });
-  options.addNumber("--max-deps", "N", "dependencies per rank", instantiate.maxDeps);
-  options.addNumber("--max-total-deps", "N", "dependencies of all ranks", instantiate.maxTotalDeps);
-  options.addNumber("--max-call-depth", "N", "calls within calls", instantiate.maxCallDepth);
-  options.add("--max-source-bytes", "N", "bytes of one file of text",
+  options.addNumber("--max-steps", "N",
+                    withDefault("loop iterations and calls per rank", instantiate.maxSteps),
+                    instantiate.maxSteps);
+  options.addNumber("--max-ops", "N", withDefault("ops per rank", instantiate.maxOps),
+                    instantiate.maxOps);
+  options.add("--max-total-ops", "N", withDefault("ops of all ranks", instantiate.maxTotalOps),
+              [this](llvm::StringRef given) {
+                return setLimits(parseNumber(given, 0, UINT64_MAX),
+                                 {&instantiate.maxTotalOps, &text.maxOps});
+              });
+  options.addNumber("--max-deps", "N", withDefault("dependencies per rank", instantiate.maxDeps),
+                    instantiate.maxDeps);
+  options.addNumber("--max-total-deps", "N",
+                    withDefault("dependencies of all ranks", instantiate.maxTotalDeps),
+                    instantiate.maxTotalDeps);
+  options.addNumber("--max-call-depth", "N",
+                    withDefault("calls within calls", instantiate.maxCallDepth),
+                    instantiate.maxCallDepth);
+  options.add("--max-source-bytes", "N",
+              withDefault("bytes of one file of text", compile.limits.maxBytes),
               [this](llvm::StringRef given) {
                 return setLimits(parseBytes(given), {&compile.limits.maxBytes, &text.maxBytes});
               });
   options.add(
-      "--max-line-bytes", "N", "bytes of one line, at most 65535",
+      "--max-line-bytes", "N",
+      withDefault("bytes of one line, at most 65535", compile.limits.maxLineBytes),
       [this](llvm::StringRef given) -> Status {
         Result<uint64_t> bytes = parseBytes(given);
         if (bytes && *bytes > kMaxLineBytes)
@@ -112,17 +136,26 @@ void ScheduleOptions::addLimits(Options &options) {
                                ", the longest line that can be told of");
         return setLimits(std::move(bytes), {&compile.limits.maxLineBytes, &text.maxLineBytes});
       });
-  options.addNumber("--max-tokens", "N", "words and signs of one source file",
+  options.addNumber("--max-tokens", "N",
+                    withDefault("words and signs of one source file", compile.limits.maxTokens),
                     compile.limits.maxTokens);
-  options.addNumber("--max-nesting", "N", "open brackets in a source file, at most 500",
-                    compile.limits.maxNesting, 0, kMaxNesting);
-  options.addNumber("--max-chain", "N", "words and signs of one expression, at most 2500",
-                    compile.limits.maxChain, 0, kMaxChain);
-  options.addNumber("--max-files", "N", "source files, imports included", compile.limits.maxFiles);
-  options.add("--max-errors", "N", "errors shown of one file", [this](llvm::StringRef given) {
-    return setLimits(parseNumber(given, 1, UINT32_MAX),
-                     {&compile.limits.maxErrors, &text.maxErrors});
-  });
+  options.addNumber(
+      "--max-nesting", "N",
+      withDefault("open brackets in a source file, at most 500", compile.limits.maxNesting),
+      compile.limits.maxNesting, 0, kMaxNesting);
+  options.addNumber(
+      "--max-chain", "N",
+      withDefault("words and signs of one expression, at most 2500", compile.limits.maxChain),
+      compile.limits.maxChain, 0, kMaxChain);
+  options.addNumber("--max-files", "N",
+                    withDefault("source files, imports included", compile.limits.maxFiles),
+                    compile.limits.maxFiles);
+  options.add("--max-errors", "N",
+              withDefault("errors shown of one file", compile.limits.maxErrors),
+              [this](llvm::StringRef given) {
+                return setLimits(parseNumber(given, 1, UINT32_MAX),
+                                 {&compile.limits.maxErrors, &text.maxErrors});
+              });
 }
 
 } // namespace colldsl::tools

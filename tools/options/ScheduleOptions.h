@@ -8,6 +8,7 @@
 #include "tools/options/MachineOptions.h"
 #include "tools/passes/PassSettings.h"
 
+#include <list>
 #include <optional>
 #include <utility>
 
@@ -26,7 +27,9 @@ struct ScheduleOptions {
   std::string topology = "flat";
   bool inPlace = false;
   bool usesProfile = false; ///< decisions of the machine profile choose for functions first
-  bool contract = true;     ///< schedules carry their postconditions, to be proved or shown
+  bool simulates = false;   ///< so that a machine model counts without passes
+  bool runs = false; ///< here: a topology counts of a schedule from a file, and ranks share cores
+  bool contract = true; ///< schedules carry their postconditions, to be proved or shown
   MachineOptions machine;
   PassSettings passes;
   CompileOptions compile;
@@ -38,7 +41,11 @@ struct ScheduleOptions {
   void addInclude(Options &options); ///< one of them
 
 private:
+  /// Their defaults are the values that they have now.
   void addLimits(Options &options);
+  llvm::StringRef withDefault(llvm::StringRef help, uint64_t value);
+
+  std::list<std::string> helps_; ///< texts of options
 };
 
 } // namespace colldsl::tools

@@ -2,6 +2,7 @@
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 
 namespace colldsl::tools {
 namespace {
@@ -51,6 +52,25 @@ Status writeFile(const std::string &file, Write write) {
     return writeAside(file, before, write);
   llvm::raw_fd_ostream out(file, error);
   return error ? cannotWrite(file, error) : writeTo(out, file, write);
+}
+
+bool isSameFile(const std::string &a, const std::string &b) {
+  fs::file_status first, second;
+  bool hasFirst = !fs::status(a, first), hasSecond = !fs::status(b, second);
+  if (hasFirst && hasSecond)
+    return fs::is_regular_file(first) && fs::equivalent(first, second);
+  if (hasFirst || hasSecond || a == "-" || b == "-")
+    return false;
+  llvm::SmallString<128> firstFolder(a), secondFolder(b);
+  for (llvm::SmallString<128> *path : {&firstFolder, &secondFolder}) {
+    if (fs::make_absolute(*path))
+      return false;
+    llvm::sys::path::remove_filename(*path);
+    if (fs::real_path(llvm::SmallString<128>(*path), *path))
+      return false;
+  }
+  return firstFolder == secondFolder &&
+         llvm::sys::path::filename(a) == llvm::sys::path::filename(b);
 }
 
 } // namespace colldsl::tools

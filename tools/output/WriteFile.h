@@ -15,4 +15,8 @@ namespace colldsl::tools {
 /// as it is, and so is standard output, "-". An error names the file, unless it is `write`'s.
 Status writeFile(const std::string &file, llvm::function_ref<Status(llvm::raw_ostream &)> write);
 
+/// Whether both names are those of one file, which need not exist: writing one would write the
+/// other. Of standard input and output, of devices and of pipes they are not.
+bool isSameFile(const std::string &a, const std::string &b);
+
 } // namespace colldsl::tools

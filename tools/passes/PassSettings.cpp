@@ -51,6 +51,12 @@ void PassSettings::addTo(Options &options) {
                   printAfterAll);
   options.addFlag("--time-passes", "tell what each pass did, and how long it took", timePasses);
   options.addFlag("--verify-each", "prove the schedule again after each pass", verifyEach);
+  options.addCheck([this, &options] {
+    return pipeline.empty()
+               ? options.refuseGiven({"--print-after-all", "--time-passes", "--verify-each"},
+                                     "there is no pass: name some with --passes")
+               : Status();
+  });
 }
 
 void PassSettings::addProofTo(Options &options) {

@@ -36,6 +36,21 @@ void PageOptions::addTo(Options &options) {
   addChoiceTo(options);
 }
 
+Status PageOptions::check(const Options &options, bool isSvg, llvm::StringRef shown) const {
+  if (!isSvg)
+    return options.refuseGiven({"--rank", "--round", "--buffer"},
+                               "it chooses what --svg draws, of a page the reader chooses");
+  if (shown != "dag")
+    if (Status s = options.refuseGiven({"--rank"}, "the view '" + shown + "' shows all ranks"); !s)
+      return s;
+  if (shown != "provenance" && shown != "failure")
+    if (Status s = options.refuseGiven({"--round", "--buffer"},
+                                       "the view '" + shown + "' shows no buffers");
+        !s)
+      return s;
+  return {};
+}
+
 void PageOptions::addChoiceTo(Options &options) {
   options.add("--round", "R",
               "after which round --svg shows what buffers hold (default: all rounds side by\n"

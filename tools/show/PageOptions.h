@@ -18,6 +18,8 @@ struct PageOptions {
   void addTo(Options &options);
   /// Those that a picture alone takes.
   void addChoiceTo(Options &options);
+  /// Whether those that were given choose something in this view.
+  Status check(const Options &options, bool isSvg, llvm::StringRef shown) const;
 };
 
 } // namespace colldsl::tools

@@ -1,12 +1,15 @@
 #include "tools/sim/MakeWorkload.h"
 
 #include "tools/input/BlockSizes.h"
+#include "tools/input/JobSize.h"
 
 #include <algorithm>
 #include <thread>
 
 namespace colldsl::tools {
 namespace {
+
+constexpr double kBytesPerOp = 32; // a vertex of the workload, at least
 
 /// As far as rank 0 knows.
 Result<bool> hasOpenBlocks(const Program &program, const InstantiateRequest &request) {
@@ -41,6 +44,8 @@ Result<SimulatedJob> makeWorkload(Source &source, const Source::Target &target,
   bool isChanged = single.schedule.passes.pipeline.has(PassKind::Dag);
   if (!target.schedule && !isChanged) {
     InstantiateRequest request = requestFor(target, single.schedule, job.plan.call, job.plan.shape);
+    if (Status s = checkJobSize(source.program(), request, kBytesPerOp); !s)
+      return s;
     Result<bool> isOpen = hasOpenBlocks(source.program(), request);
     if (!isOpen)
       return isOpen.status();

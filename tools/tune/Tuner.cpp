@@ -265,6 +265,7 @@ Status Tuner::measure(Group &group, std::chrono::nanoseconds time) {
   Result<MachineProfile> measured = unpack(returned->front());
   if (!measured)
     return measured.status();
+  numMeasured_ += measured->points.size();
   for (TuningPoint &point : measured->points) { // better evidence than what jobs learned
     std::erase_if(profile_.points,
                   [&](const TuningPoint &p) { return p.isLearned && p.isAt(point); });
@@ -362,9 +363,10 @@ void Tuner::report() const {
     if (!worstPoint || p.margin < worst)
       worstPoint = &p, worst = p.margin;
   }
+  size_t numDone = numPoints_ - numNew_ + numMeasured_;
   double all = profile_.points.empty() ? 0 : changed / static_cast<double>(profile_.points.size());
-  llvm::outs() << llvm::formatv("{0}: {1} of {2} points, {3}, {4}\n", path_, profile_.points.size(),
-                                numPoints_, counted(profile_.decisions.size(), "decision"),
+  llvm::outs() << llvm::formatv("{0}: {1} of {2} points, {3}, {4}\n", path_, numDone, numPoints_,
+                                counted(profile_.decisions.size(), "decision"),
                                 interrupt_.came() ? "interrupted: not verified" : "verified");
   if (numChanged > 0)
     llvm::outs() << llvm::formatv(
@@ -373,7 +375,7 @@ void Tuner::report() const {
         std::exp(changed / static_cast<double>(numChanged)), numChanged, std::exp(all), worst,
         worstPoint->function, bytesWord(worstPoint->bytes), counted(worstPoint->ranks, "rank"),
         numDropped_);
-  if (profile_.points.size() < numPoints_)
+  if (numDone < numPoints_)
     llvm::outs() << "run it again to measure the rest\n";
 }
 

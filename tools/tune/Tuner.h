@@ -70,7 +70,7 @@ private:
   Interrupt interrupt_;
   MachineProfile profile_;
   std::vector<Group> groups_;
-  size_t numPoints_ = 0, numNew_ = 0, numDropped_ = 0;
+  size_t numPoints_ = 0, numNew_ = 0, numMeasured_ = 0, numDropped_ = 0;
 };
 
 } // namespace colldsl::tools

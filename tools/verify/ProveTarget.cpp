@@ -4,6 +4,8 @@
 #include "tools/options/Progress.h"
 #include "tools/options/Workers.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 namespace colldsl::tools {
 namespace {
 
@@ -48,6 +50,10 @@ void ProofOptions::addTo(Options &options) {
                   "of blocks, another irregular graph",
                   request.variety.thorough);
   schedule.addTo(options);
+  options.addCheck([this, &options] {
+    bool isSet = llvm::any_of(schedule.settings, [](const auto &s) { return s.name == "root"; });
+    return isSet ? options.refuseGiven({"--roots"}, "--set gives root its value") : Status();
+  });
   options.section("how");
   options.addNumber("--channel-slots", "N",
                     "messages in flight between two ranks in the check\n"

@@ -1,0 +1,113 @@
+#include "tools/input/GivenOptions.h"
+
+#include "tools/input/Messages.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace colldsl::tools {
+namespace {
+
+using Targets = llvm::ArrayRef<Source::Target>;
+
+template <typename Has> bool anyParam(const Source &source, Targets targets, Has has) {
+  return llvm::any_of(targets, [&](const Source::Target &target) {
+    return target.collective != kNoDecl &&
+           llvm::any_of(source.program().decl(target.collective).params, has);
+  });
+}
+
+/// "'bcast_ring' has no buffer of type T"
+std::string lacks(Targets targets, const std::string &what) {
+  return targets.size() > 1 ? "none of the collectives here has a " + what
+                            : "'" + targets.front().name + "' has no " + what;
+}
+
+Status checkOfSchedules(const Options &options, const Source &source, Targets targets) {
+  std::string is = "'" + targets.front().name + "' is a schedule, ";
+  if (Status s = options.refuseGiven({"--op"}, is + "whose ops say what they combine"); !s)
+    return s;
+  if (!source.hasRead(FileKind::MscclXml))
+    if (Status s = options.refuseGiven({"--type"}, is + "whose buffers have their types"); !s)
+      return s;
+  if (Status s = options.refuseGiven({"--roots", "--thorough"}, is + "which has no parameters"); !s)
+    return s;
+  return options.refuseGiven(
+      {"--max-steps", "--max-ops", "--max-deps", "--max-total-deps", "--max-call-depth"},
+      is + "which is not instantiated");
+}
+
+Status checkOfCollectives(const Options &options, const Source &source, Targets targets) {
+  auto isReduction = [](const Param &p) { return !p.isBuffer && p.type == ValueType::Reduction; };
+  auto isRoot = [&](const Param &p) { return source.program().nameOf(p) == "root"; };
+  auto isGeneric = [](const Param &p) { return p.isBuffer && p.buffer.generic; };
+  if (!anyParam(source, targets, isReduction))
+    if (Status s = options.refuseGiven({"--op"}, lacks(targets, "parameter that is a reduction"));
+        !s)
+      return s;
+  if (!anyParam(source, targets, isRoot))
+    if (Status s = options.refuseGiven({"--roots"}, lacks(targets, "parameter 'root'")); !s)
+      return s;
+  if (!anyParam(source, targets, isGeneric))
+    return options.refuseGiven({"--type"}, lacks(targets, "buffer of type T"));
+  return {};
+}
+
+Status check(const Options &options, const Source &source, Targets targets,
+             const ScheduleOptions &schedule) {
+  bool hasCollective =
+      llvm::any_of(targets, [](const Source::Target &t) { return t.collective != kNoDecl; });
+  if (Status s = hasCollective ? checkOfCollectives(options, source, targets)
+                               : checkOfSchedules(options, source, targets);
+      !s)
+    return s;
+  if (!source.isCompiled())
+    if (Status s = options.refuseGiven(
+            {"--include", "--max-tokens", "--max-nesting", "--max-chain", "--max-files"},
+            "no source text (.coll) is read");
+        !s)
+      return s;
+  if (!source.hasRead(FileKind::MscclXml))
+    if (Status s = options.refuseGiven({"--as"},
+                                       "'" + targets.front().name + "' is no algorithm of MSCCL");
+        !s)
+      return s;
+  bool hasPasses = !schedule.passes.pipeline.empty();
+  if (!hasPasses && !schedule.simulates)
+    if (Status s = options.refuseGiven({"--model", "--network", "--receive-slots"},
+                                       "it is for --passes, of which there are none");
+        !s)
+      return s;
+  if (!hasPasses && !schedule.simulates && !hasCollective && !schedule.runs)
+    return options.refuseGiven({"--topology"}, "'" + targets.front().name +
+                                                   "' is a schedule, which is made already");
+  return {};
+}
+
+} // namespace
+
+bool usesAllGiven(const Options &options, const Source &source, Targets targets,
+                  const ScheduleOptions &schedule) {
+  if (!source.usesAllFiles(targets, schedule))
+    return false;
+  Status s = check(options, source, targets, schedule);
+  return s || printError(s.diagnostic());
+}
+
+bool hasOpenBlocks(const Source &source, Targets targets) {
+  auto isOpen = [](const Param &param) {
+    auto isOpenDim = [](const Dim &dim) {
+      return dim.kind == DimKind::CallTime || dim.kind == DimKind::Capacity;
+    };
+    return param.isBuffer &&
+           llvm::any_of(llvm::ArrayRef(param.buffer.dim).take_front(param.buffer.dims), isOpenDim);
+  };
+  auto hasOpenBuffer = [](const Dag &dag) {
+    return llvm::any_of(dag.buffers, [](const Buffer &b) { return b.layout == Layout::CallTime; });
+  };
+  return anyParam(source, targets, isOpen) ||
+         llvm::any_of(targets, [&](const Source::Target &target) {
+           return target.schedule && llvm::any_of(target.schedule->ranks, hasOpenBuffer);
+         });
+}
+
+} // namespace colldsl::tools
