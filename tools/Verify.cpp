@@ -207,7 +207,7 @@ Exit verifyCommand(Arguments arguments) {
   bool fine = !targets.empty() && usedAllSettings(*source, targets, settings.proofs.schedule) &&
               usesAllGiven(options, *source, targets, settings.proofs.schedule);
   if (fine && !hasOpenBlocks(*source, targets))
-    if (Status s = options.refuseGiven({"--seed"}, "no lengths are known at call time only"); !s)
+    if (Status s = options.refuseGiven({"--seed"}, "no buffer has blocks [*] or [<= m]"); !s)
       return printError(s.diagnostic()), Exit::Failure;
   return fine ? proveAll(*source, targets, names, settings) : Exit::Failure;
 }

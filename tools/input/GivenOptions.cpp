@@ -67,8 +67,8 @@ Status check(const Options &options, const Source &source, Targets targets,
         !s)
       return s;
   if (!source.hasRead(FileKind::MscclXml))
-    if (Status s = options.refuseGiven({"--as"},
-                                       "'" + targets.front().name + "' is no algorithm of MSCCL");
+    if (Status s = options.refuseGiven({"--as"}, "'" + targets.front().name +
+                                                     "' was not read from MSCCL XML");
         !s)
       return s;
   bool hasPasses = !schedule.passes.pipeline.empty();
