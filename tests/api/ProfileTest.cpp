@@ -55,7 +55,7 @@ std::string expectChoice(const colldsl_bootstrap &bootstrap, const std::string &
 }
 
 constexpr const char *kByDecision = "bcast_binomial, decision 0 of the profile for bcast";
-constexpr const char *kByRule = "bcast_flat, rule 3 for bcast";
+constexpr const char *kByRule = "bcast_flat, rule 4 for bcast";
 
 TEST(ApiProfile, decisionsComeBeforeRules) {
   std::string file = makeProfile("one", "bcast_binomial");

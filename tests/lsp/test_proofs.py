@@ -177,7 +177,7 @@ def test_options_of_verify_choose_what_is_proved():
 
 
 def test_a_limit_of_time_is_part_of_the_claim():
-    server = Server("--ranks", "1..64", "--seconds", "1", "--thorough")
+    server = Server("--ranks", "1..600", "--seconds", "1", "--thorough")
     server.initialize()
     file = File(server, "collective f(inout x: T[n], root: rank = 0)\n  ensures x == x@root\n{\n"
                         "  bcast_scatter_allgather(x, root);\n}\n")
