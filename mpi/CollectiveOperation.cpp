@@ -390,8 +390,8 @@ void CollectiveOperation::shift(ptrdiff_t sent, ptrdiff_t received) {
     (void)plan_.move(direct.buffer, direct.isSent ? sent : received);
 }
 
-/// n of a plan that serves the call; of blocks with lengths of their own a plan has none. Nothing:
-/// no plan serves it.
+/// n of a plan that serves the call; 0 where blocks have lengths of their own. Nothing: the
+/// arguments are wrong, or the datatype is not known.
 std::optional<uint64_t> CollectiveOperation::elementsOf(const Call &call) const {
   if (isListed(kind()))
     return 0;
@@ -402,8 +402,8 @@ std::optional<uint64_t> CollectiveOperation::elementsOf(const Call &call) const 
   return static_cast<uint64_t>(side->count) * (layout ? layout->size : 1);
 }
 
-/// Whether the call differs from the one before in what blocks are, where they lie, and what
-/// combines them at most. What moves as bytes may be of any type.
+/// Whether the call differs from the one before in lengths, types and places of blocks and in the
+/// operator at most. What moves as bytes may be of any type.
 bool CollectiveOperation::hasFormOf(const Call &call) const {
   auto isUsable = [](const Side &side) { // lists are looked at when they are bound
     return isInPlace(side) || side.counts || side.type == MPI_DATATYPE_NULL ||

@@ -21,8 +21,8 @@ public:
   /// Whether the call differs from this operation's in the places of its buffers at most. Compares
   /// the contents of lists, and datatypes by what they are, not by their handles.
   bool hasShapeOf(const Call &call) const;
-  /// A number that calls and operations of the same shape have in common. That of another call of
-  /// this kind on the communicator.
+  /// A hash of what hasShapeOf() compares: of the call of this operation; of another call of its
+  /// kind on the same communicator.
   uint64_t shape() const { return shape_; }
   uint64_t shapeOf(const Call &call) const;
 
@@ -146,7 +146,7 @@ private:
   Algorithm *algorithm_ = nullptr;
   std::vector<std::shared_ptr<const TypeLayout>> layouts_; ///< kept, so that their ids are
   std::vector<uint64_t> arguments_;                        ///< but for buffers: see describe()
-  uint64_t shape_ = 0;                                     ///< of these
+  uint64_t shape_ = 0;                                     ///< the hash of these
   std::vector<std::vector<std::byte>> scratch_;
   bool isQuick_ = true;
   void *sendBuffer_ = nullptr, *recvBuffer_ = nullptr;

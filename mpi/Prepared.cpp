@@ -32,7 +32,7 @@ std::shared_ptr<Operation> PreparedOperations::resize(const Call &call) {
   Places &places = of(call.kind);
   if (places.size() < kMost)
     return nullptr;
-  size_t first = draw();
+  size_t first = randomPlace();
   for (size_t i = 0; i < kMost; ++i) {
     Place &place = places[(first + i) % kMost];
     if (place.operation->isBusy())
@@ -59,7 +59,7 @@ void PreparedOperations::put(const std::shared_ptr<Operation> &operation) {
   if (places.size() < kMost)
     places.push_back(std::move(made));
   else
-    places[draw()] = std::move(made);
+    places[randomPlace()] = std::move(made);
 }
 
 } // namespace colldsl::mpi

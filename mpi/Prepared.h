@@ -1,8 +1,8 @@
 /// The operations that a communicator keeps for calls that come again.
 ///
-/// Programs make calls in turns, so what was used least lately is what comes next: with one call
-/// more than there are places, a list by last use would never have it. The place that is taken is
-/// drawn.
+/// Programs make calls in turns, so that the least recently used operation is the one that is
+/// needed next: with one call more than there are places, LRU would never have it. The place that
+/// is given up is chosen at random.
 #pragma once
 
 #include "mpi/Operation.h"
@@ -22,17 +22,17 @@ public:
   struct Found {
     std::shared_ptr<Operation> operation; ///< has the shape of the call; null: none is idle
     bool isThere = false;                 ///< its buffers are those of the call
-    size_t places = 0;                    ///< how many there are that differ in these alone
+    size_t places = 0;                    ///< how many idle ones have that shape, elsewhere
   };
-  /// One whose buffers are those of the call, else that which was used least lately. It counts as
+  /// The one whose buffers are those of the call, else the least recently used one. It counts as
   /// used.
   Found find(const Call &call);
 
-  /// Once all places of the kind are taken: one that from now on serves the call, which has the
-  /// shape of none. Null: none can, or places are left. It may differ from call to call.
+  /// Of a call for which find() has none, once all places of its kind are taken: an idle operation
+  /// of another call, which serves this one from now on. Null: none can, or places are left.
   std::shared_ptr<Operation> resize(const Call &call);
 
-  /// Where no place is left it takes one.
+  /// Where no place is left it takes that of another one.
   void put(const std::shared_ptr<Operation> &operation);
   void clear() { kinds_.fill({}); }
 
@@ -45,8 +45,7 @@ private:
   using Places = std::vector<Place>;
 
   Places &of(CallKind kind) { return kinds_[static_cast<size_t>(kind)]; }
-  const Places &of(CallKind kind) const { return kinds_[static_cast<size_t>(kind)]; }
-  size_t draw() {
+  size_t randomPlace() {
     random_ = random_ * 1664525 + 1013904223; // Numerical Recipes
     return (random_ >> 16) % kMost;
   }

@@ -89,7 +89,7 @@ struct Situation {
   uint32_t nodes = 1;
   ElementType type = ElementType::I32;
   bool commutative = true;
-  bool oversubscribed = false; ///< one node, which has fewer cores than ranks
+  bool oversubscribed = false; ///< on one node, which has fewer cores than ranks of the job
 };
 
 bool fits(const SelectionRule &rule, const Situation &situation);

@@ -43,7 +43,8 @@ Exit lspCommand(Arguments arguments) {
       "`colldsl verify FILE` does it; docs/editors.md has the set-up of editors.");
   options.section("proofs");
   options.addFlag("--no-proofs", "prove nothing", settings.proves, false);
-  options.add("--seconds", "T", "for the proofs of a collective, at most: 20, 1s (default: 10)",
+  options.add("--seconds", "T",
+              "for the proofs of a collective, at most, such as 20s (default: 10s)",
               [&settings](llvm::StringRef text) -> Status {
                 constexpr uint64_t kSecond = 1'000'000'000;
                 Result<uint64_t> ns = parseDurationNs(text, kSecond);

@@ -84,7 +84,7 @@ void Settings::addTo(Options &options) {
                   "refuse schedules whose messages have attributes that the transport does\n"
                   "not execute; without it a note counts them",
                   isStrict);
-  options.add("--timeout", "T", "after which a call has failed: 90 seconds, 5s (default: 60)",
+  options.add("--timeout", "T", "after which a call has failed, such as 90 or 90s (default: 60s)",
               [this](llvm::StringRef text) -> Status {
                 Result<uint64_t> ns = parseDurationNs(text, 1'000'000'000);
                 if (ns)

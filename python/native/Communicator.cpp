@@ -246,13 +246,19 @@ void Communicator::progress() {
   checkReleased([&] { return colldsl_progress(use.handle()); });
 }
 
-void Communicator::close() {
+void Communicator::checkUnused() const {
   if (users_ > 0)
     raise("StateError", "another thread uses the communicator");
   for (const Plan *plan : plans_)
     plan->checkUnused();
+}
+
+// While a plan is closed other threads have the GIL, and may have begun to use the communicator.
+void Communicator::close() {
+  checkUnused();
   while (!plans_.empty())
     plans_.back()->close();
+  checkUnused();
   colldsl_comm *comm = std::exchange(comm_, nullptr);
   Released released;
   colldsl_comm_destroy(comm);

@@ -115,6 +115,9 @@ private:
   static std::shared_ptr<Communicator> create(const Settings &settings,
                                               const colldsl_bootstrap *bootstrap);
 
+  /// Raises StateError if a thread is in a method of it, or of one of its plans.
+  void checkUnused() const;
+
   Context context_;
   colldsl_comm *comm_;
   SharedInterruption interruption_;

@@ -60,7 +60,8 @@ struct MeasuredCopies {
 };
 
 struct WorldHeader {
-  uint32_t ranksOnMachine;       ///< Options. Written before others join, as is the next
+  uint32_t ranksOnMachine;       ///< Options. Written before others join, as are the next two
+  uint32_t sharesCores;          ///< 1: these are more than the cores
   uint32_t measuresCopies;       ///< 1: ranks measure them when they join
   RunFailures::Entry everything; ///< why all plans fail, if they do; the first failure counts
   RunFailures planFailures;

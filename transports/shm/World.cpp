@@ -168,6 +168,7 @@ Result<std::unique_ptr<World>> World::create(uint32_t numRanks, Options options)
   new (world->base_) WorldHeader();
   const Options &made = world->options_;
   world->header().ranksOnMachine = made.ranksOnMachine ? made.ranksOnMachine : numRanks;
+  world->header().sharesCores = isOversubscribed(world->ranksOnMachine());
   world->wakersFence_ = world->sharesCores();
   bool mayChoose = made.measuresCopies && made.singleCopy == SingleCopy::On && numRanks > 1;
   world->header().measuresCopies = mayChoose && !world->sharesCores();
@@ -214,7 +215,7 @@ Status World::map(int descriptor) {
 
 uint32_t World::ranksOnMachine() const { return header().ranksOnMachine; }
 
-bool World::sharesCores() const { return isOversubscribed(ranksOnMachine()); }
+bool World::sharesCores() const { return header().sharesCores != 0; }
 
 // A system that cannot keeps them.
 void World::returnPages(uint64_t offset, uint64_t bytes) const {

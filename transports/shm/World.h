@@ -38,7 +38,9 @@ public:
   uint32_t numRanks() const { return numRanks_; }
   const Options &options() const { return options_; }
   uint32_t ranksOnMachine() const; ///< Options, of the rank that made the world
-  bool sharesCores() const;        ///< some of these have no core of their own
+  /// Some of these have no core of their own, as that rank counted cores: all ranks choose their
+  /// algorithms by it, and some systems count for each process the cores that it may use.
+  bool sharesCores() const;
   RankControl &control(Rank rank) const;
   uint64_t arenaBegin(Rank rank) const;
   std::byte *at(uint64_t offset) const { return base_ + offset; }
