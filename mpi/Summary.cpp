@@ -85,8 +85,8 @@ void Summary::printPrepared(int rank) const {
   real::Reduce(mine, sums, 2, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank == 0 && sums[0] > 0)
     std::fprintf(stderr,
-                 "colldsl: plans: %" PRIu64 " made, %" PRIu64
-                 " times another call's arguments taken\n",
+                 "colldsl: plans: %" PRIu64 " made; %" PRIu64
+                 " calls served by plans of other calls\n",
                  sums[0], sums[1]);
 }
 

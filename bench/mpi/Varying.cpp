@@ -46,40 +46,55 @@ void allreduceByOwn(Lists &l) {
 
 struct Operation {
   const char *name;
+  bool isRooted; ///< rank 0 alone receives
   std::function<void(Lists &)> call;
 };
 
 const std::vector<Operation> kOperations = {
-    {"bcast", [](Lists &l) { MPI_Bcast(l.out.data(), l.count, MPI_CHAR, 0, MPI_COMM_WORLD); }},
-    {"reduce",
+    {"bcast", false,
+     [](Lists &l) { MPI_Bcast(l.out.data(), l.count, MPI_CHAR, 0, MPI_COMM_WORLD); }},
+    {"reduce", true,
      [](Lists &l) {
        MPI_Reduce(l.in.data(), l.out.data(), l.count, MPI_CHAR, MPI_MAX, 0, MPI_COMM_WORLD);
      }},
-    {"allreduce",
+    {"allreduce", false,
      [](Lists &l) {
        MPI_Allreduce(l.in.data(), l.out.data(), l.count, MPI_CHAR, MPI_MAX, MPI_COMM_WORLD);
      }},
-    {"own-operator", allreduceByOwn},
-    {"allgather",
+    {"own-operator", false, allreduceByOwn},
+    {"allgather", false,
      [](Lists &l) {
        MPI_Allgather(l.in.data(), l.count, MPI_CHAR, l.out.data(), l.count, MPI_CHAR,
                      MPI_COMM_WORLD);
      }},
-    {"alltoallv",
+    {"alltoallv", false,
      [](Lists &l) {
        MPI_Alltoallv(l.in.data(), l.counts.data(), l.places.data(), MPI_CHAR, l.out.data(),
                      l.counts.data(), l.places.data(), MPI_CHAR, MPI_COMM_WORLD);
      }},
-    {"gatherv",
+    {"gatherv", true,
      [](Lists &l) {
        MPI_Gatherv(l.in.data(), l.count, MPI_CHAR, l.out.data(), l.counts.data(), l.places.data(),
                    MPI_CHAR, 0, MPI_COMM_WORLD);
      }},
 };
 
+/// Whether one more call, on this length, delivers ones to all ranks that receive.
+bool isRight(const Operation &operation, Lists &lists, int length, int rank) {
+  std::fill(lists.out.begin(), lists.out.end(), rank == 0 ? 1 : 0);
+  lists.set(length);
+  if (rank == 0 && operation.isRooted)
+    std::fill(lists.out.begin(), lists.out.end(), 0);
+  operation.call(lists);
+  bool receives = rank == 0 || !operation.isRooted;
+  int mine = !receives || std::count(lists.out.begin(), lists.out.begin() + length, 1) == length;
+  int all = 0;
+  MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  return all != 0;
+}
+
 /// Nanoseconds per call; the first round over all lengths is not counted.
-double measure(const Operation &operation, long lengths, long calls, int ranks) {
-  Lists lists(ranks);
+double measure(const Operation &operation, Lists &lists, long lengths, long calls) {
   double start = 0;
   for (long i = -lengths; i < calls; ++i) {
     if (i == 0) {
@@ -106,9 +121,11 @@ int main(int argc, char **argv) {
     for (long lengths : options.sizes) {
       if (options.wrong || !options.wants(operation.name))
         continue;
-      double ns = measure(operation, lengths, 100 * options.calls, ranks);
+      Lists lists(ranks);
+      double ns = measure(operation, lists, lengths, 100 * options.calls);
+      bool right = isRight(operation, lists, kLeast + static_cast<int>(lengths) - 1, rank);
       if (rank == 0)
-        std::printf("%s %ld %.0f right\n", operation.name, lengths, ns);
+        std::printf("%s %ld %.0f %s\n", operation.name, lengths, ns, right ? "right" : "wrong");
     }
   if (options.wrong && rank == 0)
     std::fprintf(stderr, "varying: wrong arguments\n%s", bench::kHelp);
