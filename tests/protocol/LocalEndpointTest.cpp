@@ -6,6 +6,7 @@
 #include "tests/transports/Harness.h"
 #include "transports/shm/Sleep.h"
 
+#include <atomic>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <thread>
@@ -180,8 +181,9 @@ TEST(LocalEndpoint, groupsShareAWorker) {
 
 // Ranks 1 and 2 of four are the group; a fault names a rank by its place there.
 TEST(LocalEndpoint, failuresNameRanksOfTheGroup) {
+  std::atomic<bool> isExchanged{false}; // by rank 2, whose death would fail its exchange
   EXPECT_EQ(onWorkers(4, {},
-                      [](Worker &worker) -> std::string {
+                      [&](Worker &worker) -> std::string {
                         if (worker.rank() == Rank{0} || worker.rank() == Rank{3})
                           return "";
                         LocalEndpoint pair(worker, groupOf(7, {1, 2}, worker.rank()), nullptr);
@@ -201,7 +203,11 @@ TEST(LocalEndpoint, failuresNameRanksOfTheGroup) {
                           return "failed of a stranger: " + (*deadly)->fault().reason;
                         if (auto s = exchange(**deadly, 1, 1); !s.empty())
                           return s;
+                        if (pair.rank() == Rank{1})
+                          isExchanged = true;
                         if (pair.rank() == Rank{0}) {
+                          while (!isExchanged && std::chrono::steady_clock::now() < deadline)
+                            std::this_thread::yield();
                           worker.world().reportDeath(Rank{2});
                           return (*deadly)->check() || (*deadly)->fault().reason != "rank 1 died" ||
                                          (*deadly)->fault().peer != Rank{1}
