@@ -4,10 +4,10 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Optional, SupportsIndex, TypeVar, Union, overload
 
 from . import _colldsl
+from ._closing import Closing
 from ._words import INT64, MOST_ELEMENTS, MOST_RANKS, integer, integers, number
 from .builder import Collective
 from .errors import ArgumentError, CancelledError, StateError
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 
-class Communicator:
+class Communicator(Closing):
     """The ranks, as one of them sees them."""
 
     def __init__(self, native: _colldsl.Communicator) -> None:
@@ -247,21 +247,13 @@ class Communicator:
     def __enter__(self) -> "Communicator":
         return self
 
-    def __exit__(
-        self,
-        kind: Optional[type[BaseException]],
-        error: Optional[BaseException],
-        trace: Optional[TracebackType],
-    ) -> None:
-        self.close()
-
     def __repr__(self) -> str:
         if self.closed:
             return "<colldsl.Communicator: closed>"
         return f"<colldsl.Communicator: rank {self.rank} of {self.size}>"
 
 
-class LocalRanks(Sequence[Communicator]):
+class LocalRanks(Closing, Sequence[Communicator]):
     """The communicators of ranks that are threads of this process, by their ranks. Made by
     Communicator.local()."""
 
@@ -335,14 +327,6 @@ class LocalRanks(Sequence[Communicator]):
 
     def __enter__(self) -> "LocalRanks":
         return self
-
-    def __exit__(
-        self,
-        kind: Optional[type[BaseException]],
-        error: Optional[BaseException],
-        trace: Optional[TracebackType],
-    ) -> None:
-        self.close()
 
 
 def _settings(

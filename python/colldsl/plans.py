@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, Optional, SupportsIndex, Union
 
 from . import _colldsl
+from ._closing import Closing
 from ._words import INT64, MOST_ELEMENTS, MOST_RANKS, integer, integers, is_integer, number
 from .builder import Collective
 from .errors import ArgumentError
@@ -72,7 +73,7 @@ class Graph:
         return self._native.rounds
 
 
-class Plan:
+class Plan(Closing):
     """A collective bound to memory: committed by all ranks together, then run as often as wanted.
     Made by Communicator.plan().
 
@@ -223,14 +224,6 @@ class Plan:
 
     def __enter__(self) -> "Plan":
         return self if self._is_committed else self.commit()
-
-    def __exit__(
-        self,
-        kind: Optional[type[BaseException]],
-        error: Optional[BaseException],
-        trace: Optional[TracebackType],
-    ) -> None:
-        self.close()
 
     async def __aenter__(self) -> "Plan":
         if not self._is_committed:

@@ -103,5 +103,29 @@ TEST(Moving, ReductionsWriteWhereTheCallSays) {
   }
 }
 
+// Programs preset it; also where elements have gaps, and the result goes through a copy.
+TEST(Moving, AnExscanLeavesTheResultOfTheFirstRankAlone) {
+  struct Pair {
+    short value;
+    int index;
+  };
+  int rank = 0, ranks = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  constexpr int kPairs = 100;
+  for (int call = 0; call < 3; ++call) {
+    std::vector<Pair> in(kPairs), out(kPairs);
+    for (size_t i = 0; i < kPairs; ++i) {
+      in[i] = {static_cast<short>(100 - rank), rank};
+      out[i] = {kGuard, kGuard};
+    }
+    MPI_Exscan(in.data(), out.data(), kPairs, MPI_SHORT_INT, MPI_MINLOC, MPI_COMM_WORLD);
+    for (const Pair &pair : out) {
+      ASSERT_EQ(pair.value, rank == 0 ? kGuard : 101 - rank) << "call " << call;
+      ASSERT_EQ(pair.index, rank == 0 ? kGuard : rank - 1) << "call " << call;
+    }
+  }
+}
+
 } // namespace
 } // namespace colldsl::mpi::test
