@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds colldsl, proves four collectives and runs them on 4 ranks.
+# Installs what the program is built from, builds it, proves four collectives and runs them on 4 ranks.
 set -euo pipefail
 cd "$(dirname "$0")"
 
-scripts/install-packages
-echo "== configure build/release"
-cmake --preset release --log-level=NOTICE >/dev/null
+scripts/install-packages --program
+if [ ! -e build/release/build.ninja ]; then # else it was configured for more, which serves here
+  echo "== configure build/release"
+  cmake --preset release -DCOLLDSL_BUILD_TESTS=OFF -DCOLLDSL_BUILD_BENCH=OFF -DCOLLDSL_BUILD_PYTHON=OFF \
+    --log-level=NOTICE >/dev/null
+fi
 echo "== build"
 cmake --build --preset release --target colldsl -j "$(nproc)"
 

@@ -56,13 +56,9 @@ def check_versions(root):
             yield f"{path}: has version {version}, but CMakeLists.txt has {wanted}"
 
 
-def listed(root, path):
-    return {line for line in tree.read(root, path).splitlines() if line and not line.startswith("#")}
-
-
 def check_lists(root):
     """Debian packages are built with what the tree is built with, and tools for packages."""
-    for package in sorted(listed(root, DEBIAN_PACKAGES) - listed(root, TREE_PACKAGES) - PACKAGE_TOOLS):
+    for package in sorted(tree.listed(root, DEBIAN_PACKAGES) - tree.listed(root, TREE_PACKAGES) - PACKAGE_TOOLS):
         yield f"{DEBIAN_PACKAGES}: {package} is not in {TREE_PACKAGES}"
 
 

@@ -9,9 +9,11 @@ import editors
 import includes
 import links
 import names
+import packages
 import packaging
 import quotes
 import text
+import uses
 
 
 def found_in(check, files):
@@ -291,6 +293,52 @@ class Packaging(unittest.TestCase):
         self.assertFalse(found(files))
         for path, content in files.items():
             self.assertTrue(found({**files, path: content.replace("3", "4")}))
+
+
+class Uses(unittest.TestCase):
+    def test_shell(self):
+        text = ("#!/bin/bash\nf() { own one; }\nif tool-a | sort >x; then f; fi\nX=1 env -i Y=2 tool-b \\\n"
+                "  argument && tool-c\nlist=(a b)\ncat <<TXT\nno-tool here\nTXT\necho \"$(tool-d 'no tool')\" # no\n"
+                "case $x in\n  word | other) tool-e ;;\nesac\n")
+        self.assertEqual([name for _, name in uses.shell(text) if name.startswith(("tool", "no", "a", "word", "own"))],
+                         ["own", "tool-a", "tool-b", "tool-c", "tool-d", "tool-e"])
+
+    def test_python(self):
+        modules, programs = uses.python("import a.b, c\nfrom d import e\nfrom . import f\nx = importorskip('g')\n"
+                                        "run(['h', '-x'])\nshutil.which('i')\nrun([j])\n")
+        self.assertEqual(modules, [(1, "a.b"), (1, "c"), (2, "d"), (4, "g")])
+        self.assertEqual(programs, [(5, "h"), (6, "i")])
+
+    def test_files(self):
+        found = found_in(uses.uses, {
+            "tests/x.test": "RUN: tool-a %s | not tool-b \\\nRUN:   argument | tool-c\n",
+            "CMakeLists.txt": "add_test(NAME x COMMAND tool-d 1)\nfind_program(Y NAMES tool-e)\n",
+            "docs/page.md": "```console\n$ tool-f\noutput\n```\n```python\nimport g\n```\n",
+            "a.ipynb": '{"cells": [{"cell_type": "code", "source": ["import h"]}]}'})
+        self.assertEqual({name for _, _, name in found[0]}, {"g", "h"})
+        self.assertEqual({name for _, _, name in found[1]}, {f"tool-{letter}" for letter in "abcdef"})
+
+
+class Packages(unittest.TestCase):
+    def test_closure(self):
+        installed = {"base": ([], [], True), "a": ([["missing", "b"], ["virtual"]], [], False), "b": ([], [], False),
+                     "c": ([], ["virtual"], False), "d": ([], [], False)}
+        self.assertEqual(packages.closure({"a"}, installed), {"base", "a", "b", "c"})
+
+    def check(self, listed, name):
+        checker = packages.Check.__new__(packages.Check)
+        checker.installed = packages.installed_packages()
+        checker.optional = set()
+        checker.brought = {None: packages.closure(listed, checker.installed)}
+        path = packages.shutil.which(name)
+        return [*checker.complaints("program", {("x", 1, name)}, {name: path} if path else {})]
+
+    @unittest.skipUnless(packages.shutil.which("dpkg-query"), "there is no dpkg")
+    def test_what_is_of_no_listed_package(self):
+        self.assertEqual(self.check({"python3"}, "ls"), [])
+        self.assertEqual(self.check({"cmake"}, "cmake"), [])
+        self.assertIn("is of the package cmake", self.check({"python3"}, "cmake")[0])
+        self.assertIn("is not on this machine", self.check({"python3"}, "no-such-program")[0])
 
 
 if __name__ == "__main__":

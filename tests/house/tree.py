@@ -21,3 +21,8 @@ def files(root, *suffixes):
 def read(root, path):
     with open(os.path.join(root, path), encoding="utf-8") as file:
         return file.read()
+
+
+def listed(root, path):
+    """The names of a list of packages."""
+    return {line for line in read(root, path).splitlines() if line and not line.startswith("#")}
