@@ -130,6 +130,7 @@ private:
     std::vector<std::byte> bytes; ///< empty: the collective's `where` excludes it
     SizeClass sizeClass;
     bool usesTopology = false;
+    bool hasCallTimeBlocks = false;
     std::vector<Diagnostic> why;
   };
 
@@ -147,6 +148,7 @@ private:
           provedSizes(image, settings_.proofs.verify, kManyOps).value_or(image.sizeClass);
     images_[i].sizeClass = image.sizeClass;
     images_[i].usesTopology = image.usesTopology;
+    images_[i].hasCallTimeBlocks = image.hasCallTimeBlocks();
     images_[i].bytes = encodeImage(image);
   }
 
@@ -165,7 +167,7 @@ private:
     key.topologyHash = isForMachine ? task.shape.topology->hash() : 0;
     key.parameters = task.call.words();
     key.passes = settings_.schedule.passes.pipeline.text();
-    key.isProved = settings_.prove;
+    key.isProved = settings_.prove && !images_[i].hasCallTimeBlocks; // of other lengths: no proof
     InstantiateRequest request = requestFor(target_, settings_.schedule, task.call, task.shape);
     key.isTuned = settings_.schedule.passes.pipeline.has(PassKind::Program) ||
                   tunes(source_.program(), request);
