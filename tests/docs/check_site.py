@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks a built site: each link and anchor of its pages leads somewhere, nothing is loaded from other hosts,
-no page has markup that was not understood, and the search knows every page.
+no page has markup that was not understood, blocks of the language are coloured, and the search knows every page.
 
 usage: check_site.py SITE
 """
@@ -14,6 +14,7 @@ import urllib.parse
 SKIPPED = 77
 LOADING = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src", "object": "data"}
 CSS_URL = re.compile(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)")
+LANGUAGE_BLOCK = re.compile(r'<div class="language-coll[^>]*>.*?</div>', re.DOTALL)
 RAW = re.compile(r"(^|\n)\s*(```|\* |\||#{1,6} )|\]\([\w./#-]+\)")
 
 
@@ -24,6 +25,7 @@ class Page(html.parser.HTMLParser):
         super().__init__()
         self.ids, self.links, self.loaded, self.raw = set(), [], [], []
         self.is_mermaid = False
+        self.plain = [block for block in LANGUAGE_BLOCK.findall(text) if '<span class="' not in block]
         self.paragraph, self.depth = None, 0
         self.feed(text)
 
@@ -87,6 +89,8 @@ def check_page(site, pages, name):
             yield f"{name}: loads {url}"
     if page.is_mermaid:
         yield f"{name}: has a diagram for which the theme loads a program"
+    for block in page.plain:
+        yield f"{name}: a block of the language has no colours: {re.sub('<[^>]*>', '', block).strip()[:60]!r}"
     for text in page.raw:
         yield f"{name}: markup was not understood: {text!r}"
     if name == "404.html":

@@ -41,6 +41,12 @@ class Site(unittest.TestCase):
             self.assertEqual(len(self.found(f"<p>{text}</p>")), 1)
         self.assertFalse(self.found("<p>a * b <code>| x |</code></p>"))
 
+    def test_blocks_of_the_language(self):
+        block = "<div class=\"language-coll highlight\"><pre><code>{}</code></pre></div>"
+        self.assertEqual(len(self.found(block.format("<span></span>copy x to y;"))), 1)
+        self.assertFalse(self.found(block.format('<span class="k">copy</span> x to y;')))
+        self.assertFalse(self.found("<div class=\"language-c highlight\"><pre><code>x</code></pre></div>"))
+
     def test_search(self):
         self.assertTrue(self.found("", known=("index.html",)))
 
