@@ -37,6 +37,13 @@ inline Expr ranksExpr() { return {ExprOp::Ranks, 0, kNoName, {}}; }
 inline Expr none() { return {ExprOp::None, 0, kNoName, {}}; }
 inline Expr of(ExprOp op, std::vector<Expr> args) { return {op, 0, kNoName, std::move(args)}; }
 inline Expr of(ExprOp op, Name name) { return {op, 0, name, {}}; }
+inline Expr sizeExpr(Symbol symbol) {
+  return {ExprOp::Size, static_cast<int64_t>(symbol), kNoName, {}};
+}
+/// leader(level, include = include, index = i)
+inline Expr leaderExpr(Level level, Expr include, int64_t i) {
+  return {ExprOp::Leader, static_cast<int64_t>(level), kNoName, {std::move(include), num(i)}};
+}
 inline Expr plus(Expr a, Expr b) { return of(ExprOp::Add, {std::move(a), std::move(b)}); }
 inline Expr minus(Expr a, Expr b) { return of(ExprOp::Sub, {std::move(a), std::move(b)}); }
 inline Expr modulo(Expr a, Expr b) { return of(ExprOp::Mod, {std::move(a), std::move(b)}); }
@@ -140,7 +147,15 @@ inline Stmt letTree(Name name, uint32_t tree, Expr root) {
 inline Stmt temporary(Name name) {
   Stmt s = simple(Stmt::Kind::Temp, {num(0)});
   s.name = name;
-  s.isGeneric = true;
+  s.extent = Extent::Symbol;
+  return s;
+}
+/// temp name: T[count][<= m];
+inline Stmt temporaryBlocks(Name name, Expr count) {
+  Stmt s = simple(Stmt::Kind::Temp, {std::move(count), num(0)});
+  s.name = name;
+  s.extent = Extent::Capacity;
+  s.symbol = Symbol::M;
   return s;
 }
 inline Stmt labelled(Stmt s, Name label, std::vector<Expr> index = {}) {
@@ -165,6 +180,15 @@ inline Param buffer(Name name, BufferRole role) {
 inline Param blocks(Name name, BufferRole role, Expr count) {
   Param p = buffer(name, role);
   p.dims = {std::move(count), num(0)};
+  return p;
+}
+/// name: T[count][*], T[count][<= m], or of one dimension, if the count is nothing
+inline Param callTimeBlocks(Name name, BufferRole role, std::vector<Expr> count, Extent extent) {
+  Param p = buffer(name, role);
+  p.dims = std::move(count);
+  p.dims.push_back(num(0));
+  p.extent = extent;
+  p.symbol = Symbol::M;
   return p;
 }
 inline Param rankParam(Name name, Expr value) {

@@ -4,6 +4,7 @@
 #include "passes/Pipeline.h"
 #include "tests/mutation/Oracle.h"
 #include "tests/random/Build.h"
+#include "tests/random/Lengths.h"
 #include "verifier/Verifier.h"
 
 namespace colldsl::generated {
@@ -76,8 +77,9 @@ bool isProved(const Schedule &schedule, const std::vector<Sizes> &sizes) {
 }
 
 ChainVerdict judgeMade(ChainVerdict verdict, const Schedule &made, const Schedule &promising,
-                       const std::vector<Sizes> &sizes, uint64_t seed) {
+                       const Program &program, uint64_t seed) {
   Schedule judged = withContractOf(promising, made);
+  std::vector<Sizes> sizes = sizesFor(program, made);
   mutation::Oracle oracle(judged, sizes, {kUnbufferedOrders, kBufferedOrders, seed});
   mutation::Finding fault = oracle.findFault(judged);
   VerifyOptions options;
@@ -101,16 +103,15 @@ ChainVerdict judgeMade(ChainVerdict verdict, const Schedule &made, const Schedul
 
 } // namespace
 
-ChainVerdict judgeChain(const Schedule &schedule, const Schedule &promising, uint64_t seed) {
+ChainVerdict judgeChain(const Schedule &schedule, const Schedule &promising, const Program &program,
+                        uint64_t seed) {
   Random random(seed);
   ChainVerdict verdict;
   const char *described = random.anyOf(allTopologies());
   Topology topology = *Topology::make(described, schedule.numRanks());
   std::string chain = chainOf(random);
   verdict.passes = chain + " on " + described;
-  Sizes each;
-  each.elements = schedule.sizeClass.elements;
-  std::vector<Sizes> sizes(schedule.numRanks(), each);
+  std::vector<Sizes> sizes = sizesFor(program, schedule);
   Schedule given = schedule;
   if (random.chance(3) && announceOne(given, random)) {
     verdict.passes = "an announcement, " + verdict.passes;
@@ -125,7 +126,7 @@ ChainVerdict judgeChain(const Schedule &schedule, const Schedule &promising, uin
   Pipeline pipeline = *Pipeline::parse(chain, noSuggestion);
   Result<Schedule> made = pipeline.run(std::move(given), {topology, sizes, CostModel()});
   if (made)
-    return judgeMade(verdict, *made, promising, sizes, seed);
+    return judgeMade(verdict, *made, promising, program, seed);
   verdict.kind = ChainVerdict::Kind::Refused;
   verdict.why += made.message();
   return verdict;

@@ -1,6 +1,5 @@
 #include "tests/random/Compose.h"
 
-#include "tests/random/Derive.h"
 #include "tests/random/Patterns.h"
 
 namespace colldsl::generated {
@@ -50,7 +49,6 @@ public:
     if (random_.chance(15))
       main.aliases = {{x, block(whole(y), rankExpr())}};
     program_.collectives.push_back(std::move(main));
-    deriveContract(program_);
   }
 
 private:
@@ -125,7 +123,7 @@ private:
   // Slices
 
   Shape shape() {
-    auto n = static_cast<int64_t>(program_.elements);
+    auto n = program_.n();
     Shape s;
     auto kind = random_.below(10);
     if (kind < 5)
@@ -165,7 +163,7 @@ private:
     case Shape::Kind::Whole:
       break;
     case Shape::Kind::Elements: {
-      int64_t at = random_.below(static_cast<int64_t>(program_.elements) - s.length + 1);
+      int64_t at = random_.below(program_.n() - s.length + 1);
       return elements(std::move(line), num(at), num(at + s.length));
     }
     case Shape::Kind::Part:

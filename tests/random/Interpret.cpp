@@ -1,5 +1,6 @@
 #include "tests/random/Interpret.h"
 
+#include "tests/random/Cells.h"
 #include "tests/random/ContractFault.h"
 #include "tests/random/Values.h"
 
@@ -11,6 +12,7 @@ namespace colldsl::generated {
 namespace {
 
 constexpr uint32_t kNotPlaced = 0xffffffffu;
+constexpr int64_t kUnbound = -1;
 
 struct PlannedOp {
   Op op;
@@ -29,6 +31,13 @@ struct Job {
 
 Slice asSlice(const SliceValue &value) {
   Slice slice;
+  if (value.isOfBlocks())
+    slice.block = static_cast<uint32_t>(value.block);
+  if (value.extent == Extent::Capacity) { // as long as the block is then
+    slice.endScale = 1;
+    slice.buffer = BufferId{value.buffer};
+    return slice;
+  }
   slice.beginOffset = value.begin;
   slice.endOffset = value.begin + value.length;
   slice.buffer = BufferId{value.buffer};
@@ -46,15 +55,35 @@ public:
   }
 
   void run(Dag &dag, bool &synchronizes) {
+    makeContract(dag, synchronizes);
+    for (const auto &[param, block] : lent_)
+      values_.slices[param] = block;
+    execute(program_.main().body);
+    addOps();
+  }
+
+  /// Buffers and contract alone; slices that are promised to be equal need not be equally long.
+  void runContract(Dag &dag, bool &synchronizes) {
+    checksLengths_ = false;
+    makeContract(dag, synchronizes);
+  }
+
+private:
+  struct Place {
+    std::vector<uint32_t> in, out; ///< ops that orders into it and out of it attach to
+  };
+  using LabelKey = std::pair<Name, std::vector<int64_t>>;
+
+  void makeContract(Dag &dag, bool &synchronizes) {
     dag_ = &dag;
     synchronizes_ = &synchronizes;
+    values_.sizes = program_.sizes;
     const Collective &main = program_.main();
     for (const Param &param : main.params)
       setDefault(param);
-    int64_t n = static_cast<int64_t>(program_.elements);
     for (const Param &param : main.params)
       if (param.kind == Param::Kind::Buffer)
-        addParameter(param, n);
+        addParameter(param);
     if (program_.inPlace)
       for (const Alias &alias : main.aliases)
         setAlias(alias);
@@ -64,16 +93,7 @@ public:
         *synchronizes_ = true;
       else
         promise(ensure);
-    size_ = n;
-    execute(main.body);
-    addOps();
   }
-
-private:
-  struct Place {
-    std::vector<uint32_t> in, out; ///< ops that orders into it and out of it attach to
-  };
-  using LabelKey = std::pair<Name, std::vector<int64_t>>;
 
   /// In the order of the text where that may be; an order may name a later op.
   void addOps() {
@@ -107,16 +127,32 @@ private:
     return static_cast<uint32_t>(dag_->buffers.size() - 1);
   }
 
+  /// A buffer of blocks whose lengths are known at call time; of capacity those are their rooms.
+  uint32_t addBlocks(BufferRole role, Extent extent, const std::vector<int64_t> &lengths) {
+    uint32_t id = addBuffer(role, 0);
+    Buffer &buffer = dag_->buffers[id];
+    buffer.layout = extent == Extent::Capacity ? Layout::Capacity : Layout::CallTime;
+    buffer.blocks = static_cast<uint32_t>(lengths.size());
+    if (extent == Extent::Capacity && !lengths.empty())
+      buffer.endOffset = lengths.front() * static_cast<int64_t>(lengths.size());
+    values_.blockLengths[id] = lengths;
+    return id;
+  }
+
   SliceValue shaped(SliceValue value, const std::vector<int64_t> &dims) {
     value.blocks = dims.size() > 1 ? dims[0] : -1;
     value.blockLength = dims.back();
     return value;
   }
 
-  std::vector<int64_t> dimsOf(const std::vector<Expr> &exprs, bool isGeneric, int64_t n) {
+  std::vector<int64_t> dimsOf(const std::vector<Expr> &exprs, Extent extent, Symbol symbol) {
     std::vector<int64_t> dims;
-    for (size_t i = 0; i < exprs.size(); ++i)
-      dims.push_back(isGeneric && i + 1 == exprs.size() ? n : values_.defined(exprs[i]));
+    for (size_t i = 0; i < exprs.size(); ++i) {
+      bool isLast = i + 1 == exprs.size();
+      dims.push_back(!isLast || extent == Extent::Number
+                         ? values_.defined(exprs[i])
+                         : values_.sizes[static_cast<size_t>(symbol)]);
+    }
     for (int64_t dim : dims)
       if (dim < 0)
         throw Invalid{"a buffer of negative length"};
@@ -127,39 +163,69 @@ private:
     return dims.size() > 1 ? dims[0] * dims[1] : dims[0];
   }
 
-  void addParameter(const Param &param, int64_t n) {
-    std::vector<int64_t> dims = dimsOf(param.dims, param.isGeneric, n);
+  SliceValue sliceOfBlocks(uint32_t buffer, Extent extent, bool isGrid) const {
+    const std::vector<int64_t> &lengths = values_.blockLengths.at(buffer);
+    if (isGrid)
+      return {buffer, 0, 0, static_cast<int64_t>(lengths.size()), 0, extent, -1};
+    return {buffer, 0, lengths.front(), -1, 0, extent, 0};
+  }
+
+  void addParameter(const Param &param) {
+    std::vector<int64_t> dims = dimsOf(param.dims, param.extent, param.symbol);
+    if (hasBlocks(param))
+      return addParameterOfBlocks(param, dims);
     uint32_t buffer = addBuffer(param.role, lengthOf(dims));
-    values_.slices[param.name] = shaped({buffer, 0, lengthOf(dims), -1, 0}, dims);
+    values_.slices[param.name] = shaped({buffer, 0, lengthOf(dims)}, dims);
+  }
+
+  void addParameterOfBlocks(const Param &param, const std::vector<int64_t> &dims) {
+    auto id = static_cast<uint32_t>(dag_->buffers.size());
+    std::vector<int64_t> lengths;
+    for (int64_t i = 0; i < (dims.size() > 1 ? dims[0] : 1); ++i)
+      lengths.push_back(program_.lengths.of(rank_, id, static_cast<uint32_t>(i)));
+    if (param.extent == Extent::Capacity)
+      for (int64_t &length : lengths) {
+        if (checksLengths_ && length > dims.back())
+          throw Invalid{"a block is longer than its room"};
+        length = dims.back();
+      }
+    addBlocks(param.role, param.extent, lengths);
+    values_.slices[param.name] = sliceOfBlocks(id, param.extent, dims.size() > 1);
   }
 
   void setAlias(const Alias &alias) {
-    SliceValue at = values_.slice(alias.slice);
-    Buffer &buffer = dag_->buffers[values_.slices[alias.param].buffer];
-    if (at.length != buffer.endOffset)
+    SliceValue at = values_.slice(alias.slice), own = values_.slices[alias.param];
+    Buffer &buffer = dag_->buffers[own.buffer];
+    bool isAlike = at.isOfBlocks() ? at.extent == own.extent : !own.isOfBlocks();
+    if (!isAlike || (checksLengths_ && at.length != own.length))
       throw Invalid{"an alias of another length"};
     buffer.aliasOf = BufferId{at.buffer};
     buffer.aliasSlice = static_cast<uint32_t>(dag_->slices.size());
     dag_->slices.push_back(asSlice(at));
+    aliases_[own.buffer] = at;
+    if (at.extent == Extent::Capacity) // the length is that of one block, not of two
+      lent_[alias.param] = at;
   }
 
   /// Where each buffer's elements lie among all of the rank.
   void layOut() {
-    for (const Buffer &buffer : dag_->buffers) {
-      if (buffer.aliasOf == kNoBuffer)
-        addCells(buffer.endOffset);
-      else
-        firsts_.push_back(-1);
-    }
-    for (size_t b = 0; b < dag_->buffers.size(); ++b)
-      if (const Buffer &buffer = dag_->buffers[b]; buffer.aliasOf != kNoBuffer)
-        firsts_[b] = firsts_[index(buffer.aliasOf)] + dag_->slices[buffer.aliasSlice].beginOffset;
+    firsts_.resize(dag_->buffers.size());
+    for (uint32_t b = 0; b < dag_->buffers.size(); ++b)
+      if (!aliases_.contains(b))
+        addCells(b);
+    for (const auto &[b, at] : aliases_)
+      firsts_[b] = {firsts_[at.buffer][at.isOfBlocks() ? static_cast<size_t>(at.block) : 0] +
+                    at.begin};
   }
 
-  void addCells(int64_t length) {
-    firsts_.push_back(static_cast<int64_t>(writer_.size()));
-    writer_.resize(writer_.size() + static_cast<size_t>(length), -1);
-    readers_.resize(writer_.size());
+  void addCells(uint32_t b) {
+    const Buffer &buffer = dag_->buffers[b];
+    firsts_.resize(dag_->buffers.size());
+    if (buffer.layout == Layout::Dense)
+      firsts_[b] = {cells_.add(buffer.endOffset)};
+    else
+      for (int64_t length : values_.blockLengths[b])
+        firsts_[b].push_back(cells_.add(length + (buffer.layout == Layout::Capacity ? 1 : 0)));
   }
 
   // Parameters
@@ -212,7 +278,7 @@ private:
   void promiseValue(const Ensure &e) {
     Contract &contract = dag_->contract;
     colldsl::Ensure made;
-    SliceValue target = values_.slice(e.target);
+    SliceValue target = oneSlice(e.target);
     made.target = asSlice(target);
     made.isReduction = e.kind == Ensure::Kind::Reduce;
     made.reduction = e.reduction;
@@ -223,8 +289,9 @@ private:
       isVoid |= owner == kNobody;
       if (owner == kNobody)
         return;
-      SliceValue operand = values_.slice(e.operand);
-      if (operand.length != target.length)
+      SliceValue operand = operandOf(e, rankOf(owner));
+      bool travels = operand.extent == Extent::Capacity || target.extent == Extent::Capacity;
+      if (checksLengths_ && !travels && operand.length != target.length)
         throw Invalid{"a promise of another length"};
       contract.operands.push_back({Rank{static_cast<uint32_t>(rankOf(owner))}, asSlice(operand)});
     };
@@ -240,6 +307,27 @@ private:
     made.operandCount = static_cast<uint32_t>(contract.operands.size()) - made.operandBegin;
     if (!isVoid)
       contract.ensures.push_back(made);
+  }
+
+  /// Blocks have the lengths that they have on the owner.
+  SliceValue operandOf(const Ensure &e, int64_t owner) {
+    auto lengths = values_.blockLengths;
+    auto slices = values_.slices;
+    for (const Param &param : program_.main().params) {
+      if (!hasBlocks(param) || param.extent == Extent::Capacity)
+        continue;
+      SliceValue &slice = values_.slices[param.name];
+      std::vector<int64_t> &all = values_.blockLengths[slice.buffer];
+      for (size_t i = 0; i < all.size(); ++i)
+        all[i] = program_.lengths.of(static_cast<uint32_t>(owner), slice.buffer,
+                                     static_cast<uint32_t>(i));
+      if (slice.block >= 0)
+        slice.length = all.front();
+    }
+    SliceValue operand = oneSlice(e.operand);
+    values_.blockLengths = std::move(lengths);
+    values_.slices = std::move(slices);
+    return operand;
   }
 
   // Statements
@@ -304,25 +392,54 @@ private:
   }
 
   void addTemporary(const Stmt &s) {
-    std::vector<int64_t> dims = dimsOf(s.exprs, s.isGeneric, size_);
+    std::vector<int64_t> dims = dimsOf(s.exprs, s.extent, s.symbol);
+    if (s.extent == Extent::Capacity) {
+      values_.slices[s.name] =
+          sliceOfBlocks(addTemporaryBlocks(dims.size() > 1 ? dims[0] : 1, dims.back()), s.extent,
+                        dims.size() > 1);
+      return;
+    }
     uint32_t buffer = addBuffer(BufferRole::Temp, lengthOf(dims));
-    addCells(lengthOf(dims));
-    values_.slices[s.name] = shaped({buffer, 0, lengthOf(dims), -1, 0}, dims);
+    addCells(buffer);
+    values_.slices[s.name] = shaped({buffer, 0, lengthOf(dims)}, dims);
+  }
+
+  uint32_t addTemporaryBlocks(int64_t count, int64_t room) {
+    uint32_t buffer =
+        addBlocks(BufferRole::Temp, Extent::Capacity,
+                  std::vector<int64_t>(static_cast<size_t>(count), room));
+    addCells(buffer);
+    return buffer;
   }
 
   std::vector<SliceValue> slicesOf(const std::vector<SliceExpr> &exprs) {
     std::vector<SliceValue> all;
     for (const SliceExpr &e : exprs)
-      all.push_back(values_.slice(e));
+      all.push_back(oneSlice(e));
     return all;
   }
 
+  SliceValue oneSlice(const SliceExpr &e) {
+    SliceValue slice = values_.slice(e);
+    if (slice.isOfBlocks() && slice.block < 0)
+      throw Invalid{"blocks whose lengths are known at call time only, as one slice"};
+    return slice;
+  }
+
+  /// Of a block of capacity all of its room, and its length.
   std::vector<int64_t> cellsOf(const std::vector<SliceValue> &slices) const {
     std::vector<int64_t> cells;
-    for (const SliceValue &s : slices)
-      for (int64_t i = 0; i < s.length; ++i)
-        cells.push_back(firsts_[s.buffer] + s.begin + i);
+    for (const SliceValue &s : slices) {
+      int64_t first = firsts_[s.buffer][s.isOfBlocks() ? static_cast<size_t>(s.block) : 0];
+      for (int64_t i = 0; i < s.length + (s.extent == Extent::Capacity ? 1 : 0); ++i)
+        cells.push_back(first + s.begin + i);
+    }
     return cells;
+  }
+
+  static bool travels(const std::vector<SliceValue> &slices) {
+    return std::any_of(slices.begin(), slices.end(),
+                       [](const SliceValue &s) { return s.extent == Extent::Capacity; });
   }
 
   uint32_t add(OpKind kind, const std::vector<SliceValue> &sources,
@@ -336,37 +453,19 @@ private:
     auto id = static_cast<int64_t>(ops_.size());
     std::set<int64_t> before;
     for (int64_t cell : cellsOf(sources))
-      read(cell, id, before);
+      cells_.read(cell, id, before);
     for (int64_t cell : cellsOf(targets))
-      write(cell, id, before);
+      cells_.write(cell, id, before);
     for (int64_t op : before)
       planned.deps.push_back({OpId{static_cast<uint32_t>(op)}, DepKind::Requires});
     ops_.push_back(std::move(planned));
     return static_cast<uint32_t>(id);
   }
 
-  void read(int64_t cell, int64_t op, std::set<int64_t> &before) {
-    auto c = static_cast<size_t>(cell);
-    if (writer_[c] >= 0)
-      before.insert(writer_[c]);
-    readers_[c].push_back(op);
-  }
-
-  void write(int64_t cell, int64_t op, std::set<int64_t> &before) {
-    auto c = static_cast<size_t>(cell);
-    if (writer_[c] >= 0 && writer_[c] != op)
-      before.insert(writer_[c]);
-    for (int64_t reader : readers_[c])
-      if (reader != op)
-        before.insert(reader);
-    readers_[c].clear();
-    writer_[c] = op;
-  }
-
   Place addCopy(const Stmt &s) {
     std::vector<SliceValue> from = slicesOf(s.sources), to = slicesOf(s.targets);
     std::vector<int64_t> sources = cellsOf(from), targets = cellsOf(to);
-    if (sources.size() != targets.size())
+    if (!travels(from) && !travels(to) && sources.size() != targets.size())
       throw Invalid{"a copy to another length"};
     if (sources == targets && !sources.empty())
       return {};
@@ -376,7 +475,7 @@ private:
 
   uint32_t addCombine(const Stmt &s, const std::vector<SliceValue> &from,
                       const std::vector<SliceValue> &to) {
-    if (cellsOf(from).size() != cellsOf(to).size())
+    if (!travels(from) && !travels(to) && cellsOf(from).size() != cellsOf(to).size())
       throw Invalid{"a combine into another length"};
     uint32_t op = add(OpKind::Combine, from, to);
     ops_[op].op.reduction = s.reduction;
@@ -404,17 +503,25 @@ private:
                   : s.kind == Stmt::Kind::Signal ? OpKind::Signal
                                                  : OpKind::Wait;
     std::vector<SliceValue> into = to;
-    if (s.combines) {
-      auto length = static_cast<int64_t>(cellsOf(to).size());
-      uint32_t hidden = addBuffer(BufferRole::Temp, length);
-      addCells(length);
-      into = {{hidden, 0, length, -1, 0}};
-    }
+    if (s.combines)
+      into = {hiddenFor(to)};
     uint32_t op = add(kind, from, into);
     ops_[op].op.peer = Rank{values_.context.members[static_cast<size_t>(rankOf(peer))]};
     ops_[op].op.message = MessageId{job_.messages.emplace(key, job_.messages.size()).first->second};
     uint32_t last = s.combines ? addCombine(s, into, to) : op;
     return {{op}, {last}};
+  }
+
+  SliceValue hiddenFor(const std::vector<SliceValue> &to) {
+    if (travels(to)) {
+      if (to.size() != 1)
+        throw Invalid{"a list of blocks is combined"};
+      return sliceOfBlocks(addTemporaryBlocks(1, to[0].length), Extent::Capacity, false);
+    }
+    auto length = static_cast<int64_t>(cellsOf(to).size());
+    uint32_t hidden = addBuffer(BufferRole::Temp, length);
+    addCells(hidden);
+    return {hidden, 0, length};
   }
 
   LabelKey keyOf(const Label &label) {
@@ -456,7 +563,7 @@ private:
   // Calls
 
   void call(const Stmt &s) {
-    std::vector<int64_t> chosen = membersOf(s.group); // in the caller's numbering
+    std::vector<int64_t> chosen = values_.members(s.group); // in the caller's numbering
     Context inner;
     for (int64_t r : chosen) {
       if (r == values_.context.me)
@@ -473,7 +580,7 @@ private:
       throw Invalid{"members of a group make different calls"};
     job_.callers[key].insert(rank_);
     const Collective &callee = program_.collectives[s.callee];
-    int64_t size = size_;
+    SymbolSizes sizes = values_.sizes;
     bind(s, callee, chosen);
     Context outer = std::exchange(values_.context, inner);
     auto labels = std::exchange(labels_, {});
@@ -484,37 +591,17 @@ private:
     execute(callee.body);
     labels_ = std::move(labels);
     values_.context = outer;
-    size_ = size;
-  }
-
-  std::vector<int64_t> membersOf(const GroupExpr &group) {
-    std::vector<int64_t> members, values;
-    for (int64_t r = 0; r < values_.context.size(); ++r) {
-      if (group.kind == GroupExpr::Kind::Current) {
-        members.push_back(r);
-        continue;
-      }
-      values_.numbers[group.var] = r;
-      values.push_back(values_.number(group.choice[0]));
-    }
-    for (int64_t r = 0; r < static_cast<int64_t>(values.size()); ++r) {
-      int64_t value = values[static_cast<size_t>(r)];
-      int64_t mine = values[static_cast<size_t>(values_.context.me)];
-      bool isIn =
-          group.kind == GroupExpr::Kind::Where ? value != 0 : value != kNobody && value == mine;
-      if (isIn)
-        members.push_back(r);
-    }
-    return members;
+    values_.sizes = sizes;
   }
 
   void bind(const Stmt &s, const Collective &callee, const std::vector<int64_t> &members) {
-    int64_t n = -1;
+    SymbolSizes sizes;
+    sizes.fill(kUnbound);
     for (const Argument &a : s.arguments) {
       auto param = std::find_if(callee.params.begin(), callee.params.end(),
                                 [&](const Param &p) { return p.name == a.param; });
       if (param->kind == Param::Kind::Buffer) {
-        bindBuffer(*param, values_.slice(a.slice[0]), n, static_cast<int64_t>(members.size()));
+        bindBuffer(*param, values_.slice(a.slice[0]), sizes, static_cast<int64_t>(members.size()));
         continue;
       }
       int64_t value = values_.defined(a.value[0]);
@@ -526,17 +613,26 @@ private:
       }
       values_.numbers[a.param] = value;
     }
-    size_ = n;
+    values_.sizes = sizes;
   }
 
-  /// The size symbol follows from the first buffer; `members`: what `ranks` is inside.
-  void bindBuffer(const Param &param, SliceValue given, int64_t &n, int64_t members) {
+  /// A size symbol follows from the first buffer that has it; `members`: what `ranks` is inside.
+  void bindBuffer(const Param &param, SliceValue given, SymbolSizes &sizes, int64_t members) {
     int64_t blocks = 1;
     if (param.dims.size() > 1)
       blocks = param.dims[0].op == ExprOp::Ranks ? members : values_.defined(param.dims[0]);
-    int64_t last = param.isGeneric ? n : values_.defined(param.dims.back());
+    int64_t &symbol = sizes[static_cast<size_t>(param.symbol)];
+    if (hasBlocks(param)) {
+      if (given.extent != param.extent || (param.dims.size() > 1 ? given.blocks : 1) != blocks)
+        throw Invalid{"an argument of other blocks"};
+      if (symbol == kUnbound && !values_.blockLengths[given.buffer].empty())
+        symbol = values_.blockLengths[given.buffer].front();
+      values_.slices[param.name] = given;
+      return;
+    }
+    int64_t last = param.extent == Extent::Symbol ? symbol : values_.defined(param.dims.back());
     if (last < 0)
-      last = n = blocks > 0 ? given.length / blocks : 0;
+      last = symbol = blocks > 0 ? given.length / blocks : 0;
     if (blocks * last != given.length)
       throw Invalid{"an argument of another length"};
     given.blocks = param.dims.size() > 1 ? blocks : -1;
@@ -550,14 +646,27 @@ private:
   Evaluator values_;
   Dag *dag_ = nullptr;
   bool *synchronizes_ = nullptr;
-  int64_t size_ = 0; ///< n of the collective at hand
+  bool checksLengths_ = true;
   std::vector<PlannedOp> ops_;
-  std::vector<int64_t> firsts_;               // per buffer: its first cell
-  std::vector<int64_t> writer_;               // per cell: the op that wrote it last
-  std::vector<std::vector<int64_t>> readers_; // since then
+  Cells cells_;
+  std::vector<std::vector<int64_t>> firsts_; // per buffer: its first cell, or that of each block
+  std::map<uint32_t, SliceValue> aliases_;   // per buffer that lies in another one: where
+  std::map<Name, SliceValue> lent_;          // such buffers of capacity, by name
   std::map<LabelKey, Place> labels_;
   std::map<std::pair<uint32_t, std::vector<uint32_t>>, uint32_t> counts_; // of calls
 };
+
+/// Of no rank yet.
+Schedule emptySchedule(const Program &program) {
+  Schedule schedule;
+  schedule.ranks.resize(program.ranks);
+  auto size = static_cast<uint64_t>(program.sizeOf(program.mainSize()));
+  schedule.sizeClass = {size, size, size};
+  schedule.names = {"b"};
+  schedule.hasContract = true;
+  schedule.deterministic = program.main().deterministic;
+  return schedule;
+}
 
 } // namespace
 
@@ -565,12 +674,7 @@ Result<Schedule> interpret(const Program &program) {
   for (const Collective &collective : program.collectives)
     if (std::string fault = contractFault(collective); !fault.empty())
       return Status::error(fault);
-  Schedule schedule;
-  schedule.ranks.resize(program.ranks);
-  schedule.sizeClass = {program.elements, program.elements, program.elements};
-  schedule.names = {"b"};
-  schedule.hasContract = true;
-  schedule.deterministic = program.main().deterministic;
+  Schedule schedule = emptySchedule(program);
   Job job;
   try {
     for (uint32_t r = 0; r < program.ranks; ++r)
@@ -581,6 +685,18 @@ Result<Schedule> interpret(const Program &program) {
   for (const auto &[key, callers] : job.callers)
     if (callers.size() != std::get<1>(key).size())
       return Status::error("members of a group make different calls");
+  return schedule;
+}
+
+Result<Schedule> interpretContract(const Program &program) {
+  Schedule schedule = emptySchedule(program);
+  Job job;
+  try {
+    for (uint32_t r = 0; r < program.ranks; ++r)
+      RankRun(program, job, r).runContract(schedule.ranks[r], schedule.synchronizes);
+  } catch (const Invalid &invalid) {
+    return Status::error(invalid.why);
+  }
   return schedule;
 }
 

@@ -14,4 +14,8 @@ namespace colldsl::generated {
 /// calls, or the like.
 Result<Schedule> interpret(const Program &program);
 
+/// Buffers and contract alone. Slices that the contract equates need not be equally long: which
+/// lengths blocks may have follows from it (tests/random/Lengths.h).
+Result<Schedule> interpretContract(const Program &program);
+
 } // namespace colldsl::generated

@@ -2,9 +2,13 @@
 
 #include "compiler/Compile.h"
 #include "instantiate/Instantiate.h"
+#include "ir/Image.h"
 #include "tests/mutation/Oracle.h"
 #include "tests/random/Chains.h"
 #include "tests/random/Interpret.h"
+#include "tests/random/Lengths.h"
+#include "tests/random/Machines.h"
+#include "tests/random/OtherValues.h"
 #include "verifier/ProvedSizes.h"
 #include "verifier/Verifier.h"
 
@@ -13,35 +17,14 @@
 namespace colldsl::generated {
 namespace {
 
-constexpr uint32_t kUnbufferedOrders = 8;
-constexpr uint32_t kBufferedOrders = 3;
-constexpr uint64_t kMaxElements = 12; ///< of other sizes for which a schedule is to hold
 /// Of schedules whose sizes are all looked at: each so many, and so many sizes at either end.
 constexpr uint64_t kEach = 4, kSizesAtEnds = 64;
-
-std::vector<Sizes> sizesOf(const Schedule &schedule, uint64_t elements) {
-  Sizes sizes;
-  sizes.elements = elements;
-  return std::vector<Sizes>(schedule.numRanks(), sizes);
-}
 
 std::string placed(const mutation::Finding &finding) {
   std::string text = "rank " + std::to_string(index(finding.rank));
   if (finding.op != kNoOp)
     text += ", op " + std::to_string(index(finding.op));
   return text + " " + finding.text;
-}
-
-/// The message without what differs from program to program.
-std::string classOf(const std::string &message) {
-  std::string result;
-  for (size_t i = 0; i < message.size(); ++i) {
-    if (!std::isdigit(static_cast<unsigned char>(message[i])))
-      result += message[i];
-    else if (result.empty() || result.back() != '#')
-      result += '#';
-  }
-  return result;
 }
 
 Compilation compile(const std::string &text) {
@@ -52,12 +35,10 @@ Compilation compile(const std::string &text) {
   return compileTexts(std::move(files), options);
 }
 
-/// What goes wrong at the size; none: nothing seen.
-std::string faultOf(const Schedule &schedule, uint64_t elements, uint64_t seed) {
-  std::vector<Sizes> sizes = sizesOf(schedule, elements);
-  mutation::Oracle oracle(schedule, sizes, {kUnbufferedOrders, kBufferedOrders, seed});
-  mutation::Finding finding = oracle.findFault(schedule);
-  return finding ? placed(finding) : "";
+/// Whether both do the same: ops, slices, dependencies and contract.
+bool isSame(const Schedule &a, const Schedule &b) {
+  std::vector<std::byte> first = encodeImage(a), second = encodeImage(b);
+  return first == second;
 }
 
 class Judgement {
@@ -73,7 +54,13 @@ public:
     request.collective = compilation_.program().find(
         "c" + std::to_string(program_.collectives.size() - 1), DeclKind::Collective);
     request.ranks = program_.ranks;
-    request.elements = program_.elements;
+    request.elements = static_cast<uint64_t>(program_.sizeOf(program_.mainSize()));
+    request.sizes = {{"n", static_cast<uint64_t>(program_.n())},
+                     {"m", static_cast<uint64_t>(program_.sizeOf(Symbol::M))},
+                     {"k", static_cast<uint64_t>(program_.sizeOf(Symbol::K))}};
+    std::erase_if(request.sizes, [&](const auto &size) { return isMainSize(size.first); });
+    Topology machine = *Topology::make(describe(program_.machine), program_.ranks);
+    request.topology = &machine;
     request.inPlace = program_.inPlace;
     request.contract = true;
     Result<Schedule> made = instantiateAll(compilation_.program(), request);
@@ -82,7 +69,7 @@ public:
     schedule_ = made.take();
     VerifyOptions options;
     options.maxFailures = 1;
-    VerifyReport report = verify(schedule_, sizesOf(schedule_, program_.elements), options);
+    VerifyReport report = verify(schedule_, sizesFor(program_, schedule_), options);
     if (!report.proved())
       return notProved(report);
     schedule_.sizeClass = *provedSizes(schedule_);
@@ -92,7 +79,7 @@ public:
   void runChains(uint32_t count, std::vector<ChainVerdict> &chains) {
     Schedule promising = withContractOf(*meaning_, schedule_);
     for (uint32_t i = 0; i < count; ++i)
-      chains.push_back(judgeChain(schedule_, promising, seed_ * count + i));
+      chains.push_back(judgeChain(schedule_, promising, program_, seed_ * count + i));
   }
 
 private:
@@ -107,7 +94,7 @@ private:
     std::string proof(spelling(failure.proof));
     if (!meaning_)
       return {Outcome::RefusedRightly, "has no meaning", meaning_.message()};
-    std::string fault = faultOf(*meaning_, program_.elements, seed_);
+    std::string fault = faultOf(*meaning_, program_, {}, seed_);
     if (fault.empty())
       return {Outcome::RefusedHarmless, proof + ": " + classOf(failure.message),
               describe(report, schedule_)};
@@ -119,17 +106,43 @@ private:
       return unsound("has no meaning: " + classOf(meaning_.message()), meaning_.message());
     if (promisesNothing())
       return unsound("promises nothing", "");
-    std::string fault = faultOf(*meaning_, program_.elements, seed_);
+    std::string fault = faultOf(*meaning_, program_, {}, seed_);
     if (!fault.empty())
       return unsound("as the language says: " + classOf(fault), fault);
-    fault = faultOf(withContractOf(*meaning_, schedule_), program_.elements, seed_);
+    fault = faultOf(withContractOf(*meaning_, schedule_), program_, {}, seed_);
     if (!fault.empty())
       return unsound("as instantiated: " + classOf(fault), fault);
-    return provedAtOtherSizes();
+    if (looksUnseen())
+      return unsound("looks at the machine unseen", describe(program_.machine));
+    if (seed_ % kEach == 0 && !program_.hasBlocks())
+      if (std::optional<uint64_t> wrong = claimedWrongly())
+        return unsound("not proved at another size", std::to_string(*wrong));
+    return faultAtOtherValues(program_, schedule_, seed_).value_or(Verdict());
+  }
+
+  bool isMainSize(const std::string &name) const {
+    return name == std::array{"n", "m", "k"}[static_cast<size_t>(program_.mainSize())];
+  }
+
+  /// Whether it is another schedule on another machine, though it says that it looked at none.
+  bool looksUnseen() const {
+    if (schedule_.usesTopology)
+      return false;
+    for (const Machine &machine : machinesFor(program_.ranks)) {
+      Program other = program_;
+      other.machine = machine;
+      Result<Schedule> meaning = interpret(other);
+      if (!meaning || !isSame(*meaning, *meaning_))
+        return true;
+    }
+    return false;
   }
 
   bool isProvedAt(uint64_t elements) const {
-    return verify(schedule_, sizesOf(schedule_, elements)).proved();
+    std::vector<Sizes> sizes = sizesFor(program_, schedule_);
+    for (Sizes &each : sizes)
+      each.elements = elements;
+    return verify(schedule_, sizes).proved();
   }
 
   /// The first of the sizes for which it is said to be proved, and is not.
@@ -143,35 +156,6 @@ private:
         return claimed.max - i;
     }
     return std::nullopt;
-  }
-
-  /// A schedule that is proved at one size, and says that it holds for others.
-  Verdict provedAtOtherSizes() {
-    if (seed_ % kEach == 0)
-      if (std::optional<uint64_t> wrong = claimedWrongly())
-        return unsound("not proved at another size", sizeClassWords(*wrong));
-    uint64_t most = std::min(schedule_.sizeClass.max, kMaxElements);
-    uint64_t count = most - schedule_.sizeClass.min + 1;
-    Program other = program_;
-    other.elements = schedule_.sizeClass.min + seed_ % count;
-    if (schedule_.sizeClass.min > most || other.elements == program_.elements)
-      return {};
-    Result<Schedule> meaning = interpret(other);
-    if (!meaning)
-      return unsound("at another size has no meaning: " + classOf(meaning.message()),
-                     sizeClassWords(other.elements) + meaning.message());
-    std::string fault = faultOf(*meaning, other.elements, seed_);
-    if (fault.empty())
-      fault = faultOf(withContractOf(*meaning, schedule_), other.elements, seed_);
-    if (!fault.empty())
-      return unsound("at another size: " + classOf(fault), sizeClassWords(other.elements) + fault);
-    return {};
-  }
-
-  std::string sizeClassWords(uint64_t elements) const {
-    return "instantiated at n = " + std::to_string(program_.elements) + " for n in " +
-           std::to_string(schedule_.sizeClass.min) + ".." +
-           std::to_string(schedule_.sizeClass.max) + ", at n = " + std::to_string(elements) + ": ";
   }
 
   bool promisesNothing() const {
@@ -198,6 +182,25 @@ private:
 };
 
 } // namespace
+
+std::string faultOf(const Schedule &schedule, const Program &program, const Trials &trials,
+                    uint64_t seed) {
+  std::vector<Sizes> sizes = sizesFor(program, schedule);
+  mutation::Oracle oracle(schedule, sizes, {trials.unbuffered, trials.buffered, seed});
+  mutation::Finding finding = oracle.findFault(schedule);
+  return finding ? placed(finding) : "";
+}
+
+std::string classOf(const std::string &message) {
+  std::string result;
+  for (size_t i = 0; i < message.size(); ++i) {
+    if (!std::isdigit(static_cast<unsigned char>(message[i])))
+      result += message[i];
+    else if (result.empty() || result.back() != '#')
+      result += '#';
+  }
+  return result;
+}
 
 Schedule withContractOf(const Schedule &meaning, Schedule schedule) {
   for (uint32_t r = 0; r < schedule.numRanks(); ++r)

@@ -1,6 +1,7 @@
 /// What the compiler and the verifier say of a program, compared with what happens.
 #pragma once
 
+#include "ir/Schedule.h"
 #include "tests/random/Program.h"
 
 #include <string>
@@ -36,6 +37,19 @@ struct ChainVerdict {
   std::string passes, why, details;
 };
 inline constexpr unsigned kChainKinds = 6;
+
+/// Orders in which a schedule is run on tokens: without any buffering, and with unlimited.
+struct Trials {
+  uint32_t unbuffered = 8;
+  uint32_t buffered = 3;
+};
+
+/// What goes wrong in some order at the program's values; empty: nothing seen.
+std::string faultOf(const Schedule &schedule, const Program &program, const Trials &trials,
+                    uint64_t seed);
+
+/// A message without what differs from program to program.
+std::string classOf(const std::string &message);
 
 /// `seed` is that of the orders that are tried. `chain`, if given, has a chain of passes run on
 /// what is proved, as many chains as `chains` says.

@@ -1,5 +1,6 @@
 #include "tests/random/Program.h"
 
+#include <algorithm>
 #include <map>
 
 namespace colldsl::generated {
@@ -21,6 +22,7 @@ public:
 
 private:
   static std::string named(Name name) { return "v" + std::to_string(name); }
+  static const char *named(Level level) { return level == Level::Node ? "node" : "socket"; }
   static std::string numbered(const char *prefix, size_t i) { return prefix + std::to_string(i); }
 
   template <typename List, typename Spell>
@@ -99,6 +101,11 @@ private:
       return named(e.name) + ".slot";
     case ExprOp::EdgePeer:
       return named(e.name) + ".peer";
+    case ExprOp::Size:
+      return named(static_cast<Symbol>(e.value));
+    case ExprOp::Leader:
+      return std::string("leader(") + named(static_cast<Level>(e.value)) +
+             ", include = " + spell(e.args[0]) + ", index = " + spell(e.args[1]) + ")";
     }
     return "";
   }
@@ -155,21 +162,52 @@ private:
       return " over where(" + named(group.var) + ": " + spell(group.choice[0]) + ")";
     case GroupExpr::Kind::Split:
       return " over split(" + named(group.var) + ": " + spell(group.choice[0]) + ")";
+    case GroupExpr::Kind::Level:
+      return std::string(" over ") + named(group.level);
+    case GroupExpr::Kind::Leaders:
+      return std::string(" over leaders(") + named(group.level) +
+             (group.choice.empty() ? "" : ", include = " + spell(group.choice[0])) + ")";
     }
     return "";
   }
 
-  std::string dims(const std::vector<Expr> &sizes, bool isGeneric) const {
+  static std::string named(Symbol symbol) {
+    switch (symbol) {
+    case Symbol::N:
+      return "n";
+    case Symbol::M:
+      return "m";
+    case Symbol::K:
+      return "k";
+    }
+    return "";
+  }
+  std::string last(const Expr &size, Extent extent, Symbol symbol) const {
+    switch (extent) {
+    case Extent::Number:
+      return spell(size);
+    case Extent::Symbol:
+      return named(symbol);
+    case Extent::CallTime:
+      return "*";
+    case Extent::Capacity:
+      return "<= " + named(symbol);
+    }
+    return "";
+  }
+  std::string dims(const std::vector<Expr> &sizes, Extent extent, Symbol symbol) const {
     std::string result = "T";
     for (size_t i = 0; i < sizes.size(); ++i)
-      result += "[" + (isGeneric && i + 1 == sizes.size() ? "n" : spell(sizes[i])) + "]";
+      result +=
+          "[" + (i + 1 == sizes.size() ? last(sizes[i], extent, symbol) : spell(sizes[i])) + "]";
     return result;
   }
 
   std::string spell(const Param &p) const {
     switch (p.kind) {
     case Param::Kind::Buffer:
-      return std::string(spelling(p.role)) + " " + named(p.name) + ": " + dims(p.dims, p.isGeneric);
+      return std::string(spelling(p.role)) + " " + named(p.name) + ": " +
+             dims(p.dims, p.extent, p.symbol);
     case Param::Kind::Int:
       return named(p.name) + ": int = " + spell(p.value[0]);
     case Param::Kind::Rank:
@@ -212,7 +250,7 @@ private:
       return "let " + named(s.name) + " = " + numbered("t", s.callee) + "(" + spell(s.exprs[0]) +
              ")";
     case Stmt::Kind::Temp:
-      return "temp " + named(s.name) + ": " + dims(s.exprs, s.isGeneric);
+      return "temp " + named(s.name) + ": " + dims(s.exprs, s.extent, s.symbol);
     case Stmt::Kind::Send:
       return "send " + slicesOf(s.sources) + peerOf(s, "to");
     case Stmt::Kind::Recv:
@@ -338,5 +376,40 @@ private:
 } // namespace
 
 std::string print(const Program &program) { return Printer(program).print(); }
+
+std::string describe(const Machine &machine) {
+  if (machine.cores == 0)
+    return "flat";
+  return "node:" + std::to_string(machine.nodes) + " package:" + std::to_string(machine.sockets) +
+         " core:" + std::to_string(machine.cores);
+}
+
+std::string valuesOf(const Program &program) {
+  std::string text = std::to_string(program.ranks) + " ranks, n = " + std::to_string(program.n()) +
+                     ", m = " + std::to_string(program.sizeOf(Symbol::M)) +
+                     ", k = " + std::to_string(program.sizeOf(Symbol::K)) +
+                     (program.inPlace ? ", in place" : "") + ", " + describe(program.machine);
+  if (!program.hasBlocks())
+    return text;
+  text += ", blocks of " + std::to_string(program.lengths.all) + " but (rank, parameter, block):";
+  for (const auto &[at, length] : program.lengths.listed)
+    text += " (" + std::to_string(at[0]) + ", " + std::to_string(at[1]) + ", " +
+            std::to_string(at[2]) + ") " + std::to_string(length);
+  return text;
+}
+
+bool Program::hasBlocks() const {
+  const std::vector<Param> &params = main().params;
+  return std::any_of(params.begin(), params.end(),
+                     [](const Param &param) { return generated::hasBlocks(param); });
+}
+
+Symbol Program::mainSize() const {
+  for (const Param &param : main().params)
+    if (param.kind == Param::Kind::Buffer &&
+        (param.extent == Extent::Symbol || param.extent == Extent::Capacity))
+      return param.symbol;
+  return Symbol::N;
+}
 
 } // namespace colldsl::generated

@@ -4,7 +4,9 @@
 
 #include "ir/Vocabulary.h"
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,6 +46,43 @@ enum class ExprOp : uint8_t {
   OutDegree,
   EdgeSlot, ///< name: an edge
   EdgePeer,
+  Size,   ///< value: a Symbol
+  Leader, ///< value: a Level; args: include, index
+};
+
+/// Size symbols, of which each collective has its own.
+enum class Symbol : uint8_t { N, M, K };
+inline constexpr size_t kSymbols = 3;
+using SymbolSizes = std::array<int64_t, kSymbols>;
+
+/// Levels of the machine that ranks form groups of.
+enum class Level : uint8_t { Node, Socket };
+
+/// Rank r sits on core r. No cores: one node without structure.
+struct Machine {
+  uint32_t nodes = 1, sockets = 1; ///< in all; of a node
+  uint32_t cores = 0;              ///< of a socket
+  bool operator==(const Machine &) const = default;
+};
+
+/// How long the last dimension of a buffer is.
+enum class Extent : uint8_t {
+  Number,   ///< its expression
+  Symbol,   ///< T[n]
+  CallTime, ///< T[*]
+  Capacity, ///< T[<= m]
+};
+
+/// Of blocks whose lengths are known at call time.
+struct BlockLengths {
+  using Key = std::array<uint32_t, 3>; // rank, parameter, block
+  int64_t all = 3;                     ///< of those that are not listed
+  std::map<Key, int64_t> listed;
+
+  int64_t of(uint32_t rank, uint32_t param, uint32_t block) const {
+    auto found = listed.find({rank, param, block});
+    return found == listed.end() ? all : found->second;
+  }
 };
 
 struct Expr {
@@ -90,10 +129,11 @@ struct Label {
 };
 
 struct GroupExpr {
-  enum class Kind : uint8_t { Current, Where, Split };
+  enum class Kind : uint8_t { Current, Where, Split, Level, Leaders };
   Kind kind = Kind::Current;
   Name var = kNoName;       ///< the rank that is asked about
-  std::vector<Expr> choice; ///< condition or color
+  std::vector<Expr> choice; ///< condition or color; Leaders: who is to be one, or nothing
+  Level level = Level::Node;
 };
 
 struct Argument {
@@ -132,7 +172,8 @@ struct Stmt {
   std::vector<Stmt> body, otherwise;
   bool combines = false; ///< Recv
   bool irequires = false;
-  bool isGeneric = false; ///< Temp: its last dimension is the size symbol n
+  Extent extent = Extent::Number; ///< Temp: its last dimension
+  Symbol symbol = Symbol::N;      ///< if that has one
   Reduction reduction = Reduction::Sum;
   Side side = Side::After;
   Label label; ///< of an operation
@@ -148,7 +189,8 @@ struct Param {
   Name name = kNoName;
   BufferRole role = BufferRole::In;
   std::vector<Expr> dims;  ///< one or two
-  bool isGeneric = true;   ///< its last dimension is the size symbol n
+  Extent extent = Extent::Symbol; ///< of the last one
+  Symbol symbol = Symbol::N;      ///< if that has one
   std::vector<Expr> value; ///< the default of a value; arguments of a structure
   uint32_t structure = 0;  ///< index of the tree or graph that is the default
 };
@@ -198,15 +240,32 @@ struct Program {
   uint32_t names = 0;
   // With what it runs
   uint32_t ranks = 1;
-  uint64_t elements = 1;
+  SymbolSizes sizes{1, 1, 1};
+  BlockLengths lengths;
+  Machine machine;
   bool inPlace = false;
 
+  int64_t n() const { return sizes[0]; }
+  int64_t sizeOf(Symbol symbol) const { return sizes[static_cast<size_t>(symbol)]; }
+  /// The size of the collective that runs: the symbol that its parameters name first, N if none.
+  Symbol mainSize() const;
+  /// Whether some parameter has blocks whose lengths are known at call time.
+  bool hasBlocks() const;
   Name newName() { return names++; }
   const Collective &main() const { return collectives.back(); }
   Collective &main() { return collectives.back(); }
 };
 
+inline bool hasBlocks(const Param &param) {
+  return param.kind == Param::Kind::Buffer &&
+         (param.extent == Extent::CallTime || param.extent == Extent::Capacity);
+}
+
 /// As text of the language.
 std::string print(const Program &program);
+/// The machine as topology/Topology.h describes it.
+std::string describe(const Machine &machine);
+/// What the program is run with: ranks, sizes, lengths of blocks, machine.
+std::string valuesOf(const Program &program);
 
 } // namespace colldsl::generated

@@ -53,7 +53,7 @@ void promiseParts(Program &program, Random &random) {
   Ensure *equation = equationIn(again);
   if (!equation || !isLine(equation->target) || !isLine(equation->operand))
     return;
-  auto n = static_cast<int64_t>(program.elements);
+  auto n = program.n();
   Part target = random.anyOf(allParts());
   std::vector<Part> alike;
   for (const Part &part : allParts())

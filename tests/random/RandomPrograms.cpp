@@ -126,11 +126,7 @@ private:
     return found;
   }
 
-  static std::string header(const Program &program) {
-    return "// " + std::to_string(program.ranks) +
-           " ranks, n = " + std::to_string(program.elements) +
-           (program.inPlace ? ", in place\n" : "\n");
-  }
+  static std::string header(const Program &program) { return "// " + valuesOf(program) + "\n"; }
 
   void show(const Program &program, const Verdict &verdict, uint64_t seed) {
     Program least = verdict.outcome == Outcome::Unsound ? shrink(program, seed) : program;

@@ -88,6 +88,10 @@ int64_t Evaluator::number(const Expr &e) {
     return edges[e.name].slot;
   case ExprOp::EdgePeer:
     return edges[e.name].peer;
+  case ExprOp::Size:
+    return sizes[static_cast<size_t>(e.value)];
+  case ExprOp::Leader:
+    return leader(e);
   }
   return 0;
 }
@@ -113,7 +117,26 @@ int64_t Evaluator::call(const Expr &e) {
 SliceValue Evaluator::cut(SliceValue from, int64_t lo, int64_t hi) const {
   if (lo < 0 || hi < lo || hi > from.length)
     throw Invalid{"slice outside of its buffer"};
-  return {from.buffer, from.begin + lo, hi - lo, -1, 0};
+  SliceValue part = from;
+  part.begin += lo;
+  part.length = hi - lo;
+  part.blocks = -1;
+  part.blockLength = 0;
+  return part;
+}
+
+SliceValue Evaluator::blockAt(const SliceValue &base, int64_t at) const {
+  if (base.block >= 0)
+    throw Invalid{"elements of a block whose length is known at call time only"};
+  if (at < 0 || at >= base.blocks)
+    throw Invalid{"block outside of its buffer"};
+  return {base.buffer,
+          0,
+          blockLengths.at(base.buffer)[static_cast<size_t>(at)],
+          -1,
+          0,
+          base.extent,
+          at};
 }
 
 SliceValue Evaluator::slice(const SliceExpr &s) {
@@ -121,6 +144,11 @@ SliceValue Evaluator::slice(const SliceExpr &s) {
     return slices[s.name];
   SliceValue base = slice(s.base[0]);
   int64_t lo = defined(s.args[0]);
+  if (base.isOfBlocks() && s.kind == SliceExpr::Kind::Block)
+    return blockAt(base, lo);
+  bool isPart = s.kind == SliceExpr::Kind::Part || s.kind == SliceExpr::Kind::Parts;
+  if (base.isOfBlocks() && (!isPart || base.block < 0 || base.extent == Extent::Capacity))
+    throw Invalid{"a cut of blocks whose lengths are known at call time only"};
   switch (s.kind) {
   case SliceExpr::Kind::Var:
     break;
@@ -155,6 +183,8 @@ SliceValue Evaluator::slice(const SliceExpr &s) {
 
 std::vector<SliceValue> Evaluator::segments(const Range &range) {
   SliceValue whole = slice(range.slice[0]);
+  if (whole.isOfBlocks())
+    throw Invalid{"segments of a block whose length is known at call time only"};
   int64_t step = std::max<int64_t>(1, defined(range.exprs[0]) / kElementBytes);
   std::vector<SliceValue> pieces;
   for (int64_t at = 0; at < whole.length; at += step)

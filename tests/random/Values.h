@@ -15,13 +15,18 @@ struct Invalid {
   std::string why;
 };
 
-/// Elements of a buffer of this rank. blocks < 0: of one dimension.
+/// Elements of a buffer of this rank, or of one of its blocks whose lengths are known at call time.
+/// blocks < 0: of one dimension. A block of capacity has the length of its room.
 struct SliceValue {
   uint32_t buffer = 0;
   int64_t begin = 0;
   int64_t length = 0;
   int64_t blocks = -1;
   int64_t blockLength = 0;
+  Extent extent = Extent::Number; ///< CallTime, Capacity, or any other
+  int64_t block = -1;             ///< of such a buffer; < 0: all of them
+
+  bool isOfBlocks() const { return extent == Extent::CallTime || extent == Extent::Capacity; }
 };
 
 /// Ranks are numbers in the current group.
@@ -60,6 +65,8 @@ public:
   int64_t number(const Expr &e);
   bool truth(const Expr &e) { return number(e) != 0; }
   int64_t defined(const Expr &e); ///< not none
+  /// The members of a group in the numbering of the current one, ascending.
+  std::vector<int64_t> members(const GroupExpr &group);
   SliceValue slice(const SliceExpr &s);
   /// Runs `body` once for each value of the range, which `name` then has.
   template <typename Body> void forEach(const Range &range, Name name, Body body);
@@ -74,12 +81,20 @@ private:
   TreeValue treeAt(uint32_t structure, int64_t root, int64_t rank);
   std::vector<SliceValue> segments(const Range &range);
   SliceValue cut(SliceValue from, int64_t lo, int64_t hi) const;
+  SliceValue blockAt(const SliceValue &base, int64_t at) const;
+  std::vector<int64_t> colored(const GroupExpr &group);
+  std::vector<int64_t> leaders(const GroupExpr &group);
+  int64_t leader(const Expr &e);
+  int64_t groupOf(Level level, int64_t rank) const;
+  std::vector<int64_t> neighbors(Level level) const;
   int depth_ = 0;
 
 public:
   Context context;
+  SymbolSizes sizes{}; ///< of the collective at hand
   std::vector<int64_t> numbers;
   std::vector<SliceValue> slices;
+  std::map<uint32_t, std::vector<int64_t>> blockLengths; ///< of buffers whose blocks have them
   std::map<Name, TreeValue> trees;
   std::map<Name, GraphValue> graphs;
   std::map<Name, EdgeValue> edges;
