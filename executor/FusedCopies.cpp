@@ -53,14 +53,19 @@ private:
     });
   }
 
-  bool touches(uint32_t op, const Range &range) const {
-    auto lies = [&](const Slice &slice) {
+  bool anyTouches(std::span<const Slice> slices, const Range &range) const {
+    return std::any_of(slices.begin(), slices.end(), [&](const Slice &slice) {
       std::byte *begin = memory_.addressOf(slice);
       return range.overlaps({begin, begin + memory_.rangeOf(slice).length});
-    };
-    auto sources = view_.sources(view_.ops[op]), targets = view_.targets(view_.ops[op]);
-    return std::any_of(sources.begin(), sources.end(), lies) ||
-           std::any_of(targets.begin(), targets.end(), lies);
+    });
+  }
+
+  bool reads(uint32_t op, const Range &range) const {
+    return anyTouches(view_.sources(view_.ops[op]), range);
+  }
+
+  bool touches(uint32_t op, const Range &range) const {
+    return reads(op, range) || anyTouches(view_.targets(view_.ops[op]), range);
   }
 
   // An op that touches the target of the combine and is not before the combine comes after it.
@@ -107,7 +112,8 @@ private:
     auto at = std::find_if(left.begin(), left.end(), [&](const LocalPiece &candidate) {
       return targetOf(candidate).contains(target);
     });
-    if (at == left.end() || piece.first || isTouchedBetween(copy, combine, target))
+    if (at == left.end() || piece.first || reads(combine, target) ||
+        isTouchedBetween(copy, combine, target))
       return false;
     LocalPiece whole = *at;
     left.erase(at);

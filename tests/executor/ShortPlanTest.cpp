@@ -165,6 +165,16 @@ TEST(FusedCopies, readersOfOtherBlocksDisturbNothing) {
   EXPECT_NE(Built(c.b).steps[combine].pieces[0].first, nullptr);
 }
 
+// copy x to y; combine y into y
+TEST(FusedCopies, notWhereTheCombineItselfReadsWhatWasCopied) {
+  CopyAndCombine c;
+  OpId combine = c.b.combine(kMe, c.b.blocks(c.y, 1, 3), c.b.blocks(c.y, 1, 3), Reduction::Sum,
+                             Side::After, {after(c.copy)});
+  Built built(c.b);
+  EXPECT_EQ(built.steps[combine].pieces[0].first, nullptr);
+  EXPECT_EQ(built.targets(c.copy, 2), (Blocks{{0, 4}}));
+}
+
 TEST(FusedCopies, notFromMemoryThatMayChange) {
   CopyAndCombine c(BufferRole::InOut);
   OpId combine = c.combine({after(c.copy)});
