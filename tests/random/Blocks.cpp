@@ -132,8 +132,7 @@ private:
     Expr before = minus(var(k), num(random_.chance(80) ? 1 : 0));
     Label later{random_.chance(70) ? out : in, {var(k)}};
     Label earlier{random_.chance(70) ? in : out, {before}};
-    add(forEach(k, upto(num(2), ranksExpr()),
-                {ordered(later, earlier, random_.chance(25))}));
+    add(forEach(k, upto(num(2), ranksExpr()), {ordered(later, earlier, random_.chance(25))}));
   }
 
   void gatherAll() {
@@ -179,12 +178,12 @@ private:
     Reduction op = random_.chance(50) ? Reduction::Sum : Reduction::Max;
     promise(generated::at(equal(rankExpr(), root),
                           reduces(whole(y), op, o, allRanks(), whole(x), var(o))));
-    add(when(equal(rankExpr(), root),
-             {copy({whole(x)}, {whole(y)}),
-              forEach(r, allRanks(),
-                      {when(differs(var(r), root),
-                            {recvCombine(whole(y), var(r), op, Side::After)})})},
-             {send({whole(x)}, root)}));
+    add(when(
+        equal(rankExpr(), root),
+        {copy({whole(x)}, {whole(y)}),
+         forEach(r, allRanks(),
+                 {when(differs(var(r), root), {recvCombine(whole(y), var(r), op, Side::After)})})},
+        {send({whole(x)}, root)}));
   }
 
   /// Messages between neighbours of which some wait for others: round a circle, if all of them
@@ -193,8 +192,8 @@ private:
     int64_t count = random_.between(2, 4);
     Name u = param(BufferRole::In, {num(count)}), v = param(BufferRole::Out, {num(count)});
     Name i = name(), j = name(), out = name(), in = name();
-    promise(forAll(i, upto(num(0), num(count)),
-                   holds(at(v, var(i)), at(u, var(i)), backward(num(1)))));
+    promise(
+        forAll(i, upto(num(0), num(count)), holds(at(v, var(i)), at(u, var(i)), backward(num(1)))));
     Stmt sends = labelled(send({at(u, var(j))}, onward(num(1))), out, {var(j)});
     Stmt recvs = labelled(recv({at(v, var(j))}, backward(num(1))), in, {var(j)});
     sends.exprs.push_back(var(j));
@@ -288,8 +287,8 @@ private:
   SliceExpr line(bool isTarget) {
     int64_t count = isTarget ? random_.below(2) + 1 : random_.below(3);
     Name grid = grids_[static_cast<size_t>(count)];
-    return at(grid, random_.chance(70) ? num(random_.below(count_))
-                                       : modulo(rankExpr(), num(count_)));
+    return at(grid,
+              random_.chance(70) ? num(random_.below(count_)) : modulo(rankExpr(), num(count_)));
   }
 
   void wire() {
@@ -297,7 +296,8 @@ private:
     grids_ = {param(BufferRole::In, {num(count_)}), param(BufferRole::Out, {num(count_)}),
               param(BufferRole::InOut, {num(count_)})};
     Name i = name();
-    add(forEach(i, upto(num(0), num(count_)), {copy({at(grids_[0], var(i))}, {at(grids_[1], var(i))})}));
+    add(forEach(i, upto(num(0), num(count_)),
+                {copy({at(grids_[0], var(i))}, {at(grids_[1], var(i))})}));
     for (int64_t left = random_.between(1, 5); left > 0; --left)
       addRandom();
   }

@@ -1,5 +1,5 @@
-/// Collectives whose buffers have blocks of lengths that are known at call time only: T[k][*], whose
-/// lengths each rank is given, and T[k][<= m], whose lengths travel.
+/// Collectives whose buffers have blocks of lengths that are known at call time only: T[k][*],
+/// whose lengths each rank is given, and T[k][<= m], whose lengths travel.
 #pragma once
 
 #include "tests/random/Build.h"

@@ -1,5 +1,5 @@
-/// Which operations of a rank touched each of its elements last. The length of a block of capacity is
-/// a cell of its own, behind the block's elements.
+/// Which operations of a rank touched each of its elements last. The length of a block of capacity
+/// is a cell of its own, behind the block's elements.
 #pragma once
 
 #include <cstdint>

@@ -9,8 +9,8 @@ namespace colldsl::generated {
 /// The schedule with the contract that the other one has.
 Schedule withContractOf(const Schedule &meaning, Schedule schedule);
 
-/// Runs the passes that the seed chooses on `schedule`, the program's, which is proved and right. `promising`:
-/// the same with the contract by which what comes out is judged.
+/// Runs the passes that the seed chooses on `schedule`, the program's, which is proved and right.
+/// `promising`: the same with the contract by which what comes out is judged.
 ChainVerdict judgeChain(const Schedule &schedule, const Schedule &promising, const Program &program,
                         uint64_t seed);
 

@@ -290,9 +290,9 @@ private:
     for (const Param *param : buffers_)
       if (param->role == BufferRole::Out && !hasBlocks(*param)) {
         Name r = program_.newName();
-        program_.main().ensures.push_back(forAll(
-            r, allRanks(),
-            holds(block(whole(param->name), var(r)), whole(denseInput().name), var(r))));
+        program_.main().ensures.push_back(
+            forAll(r, allRanks(),
+                   holds(block(whole(param->name), var(r)), whole(denseInput().name), var(r))));
       }
   }
 
@@ -311,7 +311,7 @@ private:
   Program &program_;
   std::vector<const Param *> buffers_;
   mutation::Tokens tokens_;
-  std::vector<Sizes> sizes_; // per rank
+  std::vector<Sizes> sizes_;    // per rank
   std::set<uint32_t> promised_; ///< buffers
   std::vector<mutation::Storage> storages_;
   std::map<Token, Origin> origins_;

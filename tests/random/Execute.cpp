@@ -9,9 +9,9 @@
 namespace colldsl::generated {
 namespace {
 
-constexpr int64_t kGuard = 4;                  ///< elements before and behind each buffer
+constexpr int64_t kGuard = 4; ///< elements before and behind each buffer
 constexpr uint32_t kUnwritten = 0xa5a5a5a5u;
-constexpr uint32_t kMaxRounds = 20000;         ///< of all ranks, until a run counts as stuck
+constexpr uint32_t kMaxRounds = 20000; ///< of all ranks, until a run counts as stuck
 
 uint32_t matrixProduct(uint32_t a, uint32_t b) {
   auto entry = [](uint32_t m, uint32_t row, uint32_t column) {
@@ -20,9 +20,9 @@ uint32_t matrixProduct(uint32_t a, uint32_t b) {
   uint32_t result = 0;
   for (uint32_t row = 0; row < 2; ++row)
     for (uint32_t column = 0; column < 2; ++column)
-      result |= ((entry(a, row, 0) * entry(b, 0, column) + entry(a, row, 1) * entry(b, 1, column)) &
-                 0xff)
-                << (8 * (2 * row + column));
+      result |=
+          ((entry(a, row, 0) * entry(b, 0, column) + entry(a, row, 1) * entry(b, 1, column)) & 0xff)
+          << (8 * (2 * row + column));
   return result;
 }
 
@@ -118,7 +118,8 @@ private:
     const Buffer &buffer = dag(rank).buffers[b];
     int64_t end = buffer.endOffset;
     for (uint32_t i = 0; buffer.layout == Layout::CallTime && i < buffer.blocks; ++i)
-      end = std::max(end, static_cast<int64_t>(table(rank, b).offset[i] + table(rank, b).length[i]));
+      end =
+          std::max(end, static_cast<int64_t>(table(rank, b).offset[i] + table(rank, b).length[i]));
     return end;
   }
 
@@ -248,8 +249,8 @@ private:
       if (std::string fault = checkBlock(rank, ensure.target, plan, found); !fault.empty())
         return fault;
     for (uint32_t b = 0; b < params_; ++b)
-      if (auto [at, expected] = std::mismatch(found[b].begin(), found[b].end(),
-                                              expected_[rank][b].begin());
+      if (auto [at, expected] =
+              std::mismatch(found[b].begin(), found[b].end(), expected_[rank][b].begin());
           at != found[b].end())
         return "rank " + std::to_string(rank) + " ends with " + std::to_string(*at) +
                ", not with " + std::to_string(*expected) + ", in element " +

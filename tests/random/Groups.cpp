@@ -50,8 +50,8 @@ std::vector<int64_t> Evaluator::colored(const GroupExpr &group) {
   int64_t mine = colors[static_cast<size_t>(context.me)];
   for (int64_t r = 0; r < context.size(); ++r) {
     int64_t color = colors[static_cast<size_t>(r)];
-    bool isIn = group.kind == GroupExpr::Kind::Where ? color != 0
-                                                     : color != kNobody && color == mine;
+    bool isIn =
+        group.kind == GroupExpr::Kind::Where ? color != 0 : color != kNobody && color == mine;
     if (isIn)
       ranks.push_back(r);
   }

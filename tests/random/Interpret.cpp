@@ -405,9 +405,8 @@ private:
   }
 
   uint32_t addTemporaryBlocks(int64_t count, int64_t room) {
-    uint32_t buffer =
-        addBlocks(BufferRole::Temp, Extent::Capacity,
-                  std::vector<int64_t>(static_cast<size_t>(count), room));
+    uint32_t buffer = addBlocks(BufferRole::Temp, Extent::Capacity,
+                                std::vector<int64_t>(static_cast<size_t>(count), room));
     addCells(buffer);
     return buffer;
   }

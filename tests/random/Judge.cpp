@@ -117,7 +117,8 @@ private:
     if (seed_ % kEach == 0 && !program_.hasBlocks())
       if (std::optional<uint64_t> wrong = claimedWrongly())
         return unsound("not proved at another size", std::to_string(*wrong));
-    return faultAtOtherValues(program_, schedule_, seed_).value_or(Verdict());
+    return faultAtOtherValues(program_, schedule_, !program_.hasBlocks(), seed_)
+        .value_or(Verdict());
   }
 
   bool isMainSize(const std::string &name) const {

@@ -1,6 +1,6 @@
 /// Lengths of blocks that are known at call time, of which a program must be right for all that its
-/// contract allows: slices that it equates are equally long, a buffer that lies in another one is as
-/// long as its place there, and a block fits into its room.
+/// contract allows: slices that it equates are equally long, a buffer that lies in another one is
+/// as long as its place there, and a block fits into its room.
 #pragma once
 
 #include "ir/Result.h"

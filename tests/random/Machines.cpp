@@ -127,8 +127,7 @@ void addLevelCalls(Program &program, Random &random) {
     std::vector<Expr> include;
     if (random.chance(50))
       include = {num(random.below(program.ranks))};
-    Stmt s = call(callee,
-                  random.chance(50) ? over(level) : overLeaders(level, std::move(include)));
+    Stmt s = call(callee, random.chance(50) ? over(level) : overLeaders(level, std::move(include)));
     s.arguments = {{param, {}, {whole(random.anyOf(lines))}}};
     main.body.insert(main.body.begin() + random.below(static_cast<int64_t>(main.body.size()) + 1),
                      s);

@@ -11,7 +11,8 @@ std::vector<Machine> machinesFor(uint32_t ranks);
 /// Adds a broadcast or a reduction by levels of the machine, as the collective that runs.
 void addByLevels(Program &program, Random &random);
 
-/// Adds calls over groups of the machine to the collective that runs. Its contract is to be derived.
+/// Adds calls over groups of the machine to the collective that runs. Its contract is to be
+/// derived.
 void addLevelCalls(Program &program, Random &random);
 
 } // namespace colldsl::generated

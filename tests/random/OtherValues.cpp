@@ -24,9 +24,9 @@ Verdict unsound(std::string why, std::string details) {
 
 class Trial {
 public:
-  Trial(const Program &program, const Schedule &proved, uint64_t seed)
-      : program_(program), random_(~seed), seed_(seed), bytes_(encodeImage(proved)),
-        image_(Image::load(bytes_)) {
+  Trial(const Program &program, const Schedule &proved, bool anyLengths, uint64_t seed)
+      : program_(program), anyLengths_(anyLengths), random_(~seed), seed_(seed),
+        bytes_(encodeImage(proved)), image_(Image::load(bytes_)) {
     if (image_)
       loaded_ = image_->decode();
     if (image_ && loaded_.sizeClass != proved.sizeClass)
@@ -38,7 +38,9 @@ public:
       return unsound("is not loaded: " + classOf(image_.message()), image_.message());
     if (std::optional<Verdict> fault = at(program_, "at the same values"))
       return fault;
-    return program_.hasBlocks() ? withBlocks() : atSize(someSize());
+    if (!program_.hasBlocks())
+      return atSize(someSize());
+    return anyLengths_ ? withBlocks() : std::nullopt;
   }
 
 private:
@@ -98,6 +100,7 @@ private:
   }
 
   const Program &program_;
+  bool anyLengths_;
   Random random_;
   uint64_t seed_;
   std::vector<std::byte> bytes_;
@@ -108,8 +111,8 @@ private:
 } // namespace
 
 std::optional<Verdict> faultAtOtherValues(const Program &program, const Schedule &proved,
-                                          uint64_t seed) {
-  return Trial(program, proved, seed).run();
+                                          bool anyLengths, uint64_t seed) {
+  return Trial(program, proved, anyLengths, seed).run();
 }
 
 } // namespace colldsl::generated

@@ -188,11 +188,11 @@ struct Param {
   Kind kind = Kind::Buffer;
   Name name = kNoName;
   BufferRole role = BufferRole::In;
-  std::vector<Expr> dims;  ///< one or two
+  std::vector<Expr> dims;         ///< one or two
   Extent extent = Extent::Symbol; ///< of the last one
   Symbol symbol = Symbol::N;      ///< if that has one
-  std::vector<Expr> value; ///< the default of a value; arguments of a structure
-  uint32_t structure = 0;  ///< index of the tree or graph that is the default
+  std::vector<Expr> value;        ///< the default of a value; arguments of a structure
+  uint32_t structure = 0;         ///< index of the tree or graph that is the default
 };
 
 struct Ensure {

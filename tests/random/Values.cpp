@@ -130,13 +130,8 @@ SliceValue Evaluator::blockAt(const SliceValue &base, int64_t at) const {
     throw Invalid{"elements of a block whose length is known at call time only"};
   if (at < 0 || at >= base.blocks)
     throw Invalid{"block outside of its buffer"};
-  return {base.buffer,
-          0,
-          blockLengths.at(base.buffer)[static_cast<size_t>(at)],
-          -1,
-          0,
-          base.extent,
-          at};
+  return {base.buffer, 0, blockLengths.at(base.buffer)[static_cast<size_t>(at)], -1, 0,
+          base.extent, at};
 }
 
 SliceValue Evaluator::slice(const SliceExpr &s) {
