@@ -1,6 +1,7 @@
 // Clauses of collectives: where, ensures, aliases.
 #include "compiler/SemaImpl.h"
 #include "compiler/Spelling.h"
+#include "ir/Cost.h"
 
 #include "llvm/Support/ErrorHandling.h"
 
@@ -87,12 +88,25 @@ void Sema::noteOutput(const AstExpr &target) {
     ensured_.insert(name->name);
 }
 
+/// The cost that `COST <= e` bounds.
+static std::optional<Cost> boundedCost(const ast::BinaryExpr &comparison) {
+  const auto *name = dyn_cast<ast::NameExpr>(comparison.left);
+  return name && comparison.op == ast::BinaryOp::Le ? parseCost(name->name) : std::nullopt;
+}
+
 EnsureNode Sema::analyseValuePostcondition(const ast::ValuePostcondition &postcondition) {
   EnsureNode node;
   node.loc = postcondition.loc;
   const auto *equation = dyn_cast<ast::BinaryExpr>(postcondition.equation);
+  if (std::optional<Cost> cost = equation ? boundedCost(*equation) : std::nullopt) {
+    node.kind = EnsureKind::Cost;
+    node.slot = static_cast<uint32_t>(*cost);
+    node.operand = exprOf(*equation->right, ValueType::Int, "bound of a cost").id;
+    return node;
+  }
   if (!equation || equation->op != ast::BinaryOp::Eq) {
-    error(postcondition.loc, "'ensures' states an equation, as in 'y == x@root'");
+    error(postcondition.loc, "'ensures' states an equation, as in 'y == x@root'",
+          "a cost is bounded by 'rounds <= 2 * (ranks - 1)'");
     return node;
   }
   TypedExpr target = exprOf(*equation->left, ValueType::Slice, "left side of 'ensures'");

@@ -389,11 +389,11 @@ TypedExpr Sema::analyseList(const ListExpr &ast) {
   return list;
 }
 
-uint32_t Sema::loopName(const Name &name, const Type &type) {
+uint32_t Sema::localName(const Name &name, const Type &type, SymbolKind kind) {
   uint32_t slot = scope_->newSlot(type);
   if (!scope_->declare(name.text, {type, slot, false, name.loc}))
     error(name.loc, "'" + name.text.str() + "' is declared twice here");
-  noteSymbol(SymbolKind::Local, name.text, name.loc, type);
+  noteSymbol(kind, name.text, name.loc, type);
   return slot;
 }
 

@@ -166,7 +166,11 @@ private:
   std::optional<int64_t> knownInt(ExprId id) const;
   void checkAscends(const ast::Range &range, ExprId lo, ExprId hi);
   /// Declares the loop name in the current block; the number of its slot.
-  uint32_t loopName(const ast::Name &name, const Type &type);
+  /// The slot of a new name in the innermost block.
+  uint32_t localName(const ast::Name &name, const Type &type, SymbolKind kind);
+  uint32_t loopName(const ast::Name &name, const Type &type) {
+    return localName(name, type, SymbolKind::LoopVariable);
+  }
 
   // Calls within expressions (SemaCall.cpp)
   TypedExpr analyseCall(const ast::CallExpr &ast);

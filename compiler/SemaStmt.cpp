@@ -123,7 +123,7 @@ StmtId Sema::analyseLet(const ast::LetStmt &ast) {
   Stmt s = newStmt(StmtKind::Let, ast.loc);
   s.a = value.id;
   s.sliceSlot = value.type.is(ValueType::Slice);
-  s.slot = loopName(ast.name, value.type);
+  s.slot = localName(ast.name, value.type, SymbolKind::Local);
   return addStmt(s);
 }
 
@@ -134,7 +134,8 @@ StmtId Sema::analyseTemp(const ast::TempStmt &ast) {
   program_.temps.push_back(type);
   program_.tempNames.push_back(intern(ast.name.text));
   s.sliceSlot = true;
-  s.slot = loopName(ast.name, Type::slice(static_cast<uint8_t>(type.dims), true));
+  s.slot =
+      localName(ast.name, Type::slice(static_cast<uint8_t>(type.dims), true), SymbolKind::Local);
   return addStmt(s);
 }
 

@@ -19,7 +19,8 @@ enum class SymbolKind : uint8_t {
   Parameter,
   Size,         ///< `n` of T[n]
   TypeVariable, ///< `T` of T[n]
-  Local,        ///< of `let`, `temp`, `for`, a comprehension
+  Local,        ///< of `let`, `temp`
+  LoopVariable, ///< of `for`, a comprehension
   Label,
 };
 

@@ -1,7 +1,9 @@
 // `ensures`, written out for one rank.
 #include "instantiate/Interpreter.h"
+#include "ir/Concat.h"
 #include "ir/Index32.h"
 
+#include <algorithm>
 #include <cassert>
 
 namespace colldsl {
@@ -139,6 +141,22 @@ void Interpreter::addEnsure(const EnsureNode &node, const SliceValue &target) {
     return fail(node.loc, "a promise about blocks of call-time length is made block by block");
   ensure_.target = toSlice(target, node.loc);
   dag_->contract.ensures.push_back(ensure_);
+}
+
+// The bound is that of this n: it does not narrow the sizes for which the ops hold.
+void Interpreter::addCostBound(const EnsureNode &node, const SizeExtent &most) {
+  auto cost = static_cast<Cost>(node.slot);
+  if (!most.bound || most.callTime)
+    return fail(node.loc, concat("'", spelling(cost),
+                                 "' is bounded by a number that is known at call time only"));
+  bool countsElements = cost == Cost::Sent || cost == Cost::Received;
+  const std::vector<Param> &params = frame_->decl->params;
+  bool isGeneric = std::any_of(params.begin(), params.end(),
+                               [](const Param &p) { return p.isBuffer && p.buffer.generic; });
+  int64_t bytes = countsElements && isGeneric ? elementBytes(frame_->type) : 1, bound = 0;
+  if (!multiplyInts(most.value(), bytes, bound))
+    return fail(node.loc, concat("'", spelling(cost), "' is bounded by more than 2^63 bytes"));
+  costs.push_back({rank_, cost, bound, node.loc});
 }
 
 } // namespace colldsl

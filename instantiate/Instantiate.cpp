@@ -49,6 +49,7 @@ Result<Schedule> instantiateAll(const Program &program, const InstantiateRequest
     if (Status s = interpreter.run(Rank{r}, dag); !s)
       return s;
     schedule.ranks[r] = dag;
+    schedule.costs.insert(schedule.costs.end(), interpreter.costs.begin(), interpreter.costs.end());
     calls.add(r, interpreter.calls);
     for (const TreeRecord &record : interpreter.trees)
       if (Status s = trees.check(record); !s)

@@ -118,6 +118,7 @@ template <typename Body> Status Interpreter::runAtEntry(Rank rank, Dag &dag, Bod
   entryBuffers_.clear();
   calls.clear();
   trees.clear();
+  costs.clear();
 
   Group world{nullptr, request_.ranks, index(rank)};
   Frame frame = openFrame(request_.collective, &world, {});

@@ -49,6 +49,7 @@ public:
   bool recordsTrees = false;
   std::vector<CallRecord> calls; ///< of the last run
   std::vector<TreeRecord> trees; ///< of the last run; arguments are valid until the next
+  std::vector<CostBound> costs;  ///< of the last run, if it evaluated the contract
 
   /// See Groups::hashOf(): of a group of the last run.
   uint64_t hashOf(const Group &group) { return groups_.hashOf(group); }
@@ -288,6 +289,7 @@ private:
   void addOperand(const EnsureNode &node, const SliceValue &operand, int64_t rank);
   bool hasOperands(const EnsureNode &node);
   void addEnsure(const EnsureNode &node, const SliceValue &target);
+  void addCostBound(const EnsureNode &node, const SizeExtent &most);
   SliceValue bufferAt(uint32_t slot, int64_t rank);
   SliceValue remoteView(const Param &param, const SliceValue &own);
   void becomeMember(const Group &group);

@@ -375,5 +375,9 @@ bool Machine::doEnsure() {
   in_.addEnsure(ensure(), slice(at_->a));
   return goesOn();
 }
+bool Machine::doEnsureCost() {
+  in_.addCostBound(ensure(), size(at_->a));
+  return goesOn();
+}
 
 } // namespace colldsl

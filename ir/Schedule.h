@@ -1,6 +1,7 @@
 /// All ranks' DAGs of one collective (or of one GOAL file), with what they share.
 #pragma once
 
+#include "ir/Cost.h"
 #include "ir/Dag.h"
 #include "ir/Result.h"
 
@@ -22,6 +23,9 @@ public:
   bool deterministic = false; ///< promises: the same combine tree per element on every rank
   /// Made by a program that looked at where ranks sit. Not part of text forms and images.
   bool usesTopology = false;
+  /// Bounds that the collective promises, by rank, at sizeClass.elements. They are of its text:
+  /// passes on DAGs drop them, and text forms and images have none.
+  std::vector<CostBound> costs;
 
   uint32_t numRanks() const { return static_cast<uint32_t>(ranks.size()); }
   uint64_t numOps() const;

@@ -1,5 +1,6 @@
 // Declarations: parameters, buffers, contracts, bodies, and arguments from outside.
 #include "program/CheckProgram.h"
+#include "ir/Cost.h"
 #include "program/ProgramChecker.h"
 
 #include <algorithm>
@@ -108,6 +109,9 @@ void ProgramChecker::promise(uint32_t id, Nesting nesting) {
   case EnsureKind::Synchronizes:
     require(nesting == Nesting::Whole, "promises"); // of all ranks, under no condition
     return;
+  case EnsureKind::Cost:
+    require(node.slot < kCosts, "promises");
+    return expression(node.operand, ValueType::Int);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "program/ContractText.h"
 
 #include "ir/Concat.h"
+#include "ir/Cost.h"
 
 #include <algorithm>
 
@@ -46,7 +47,8 @@ ContractText::ContractText(const Program &program, const Decl &collective)
 std::string ContractText::ensures() {
   std::vector<std::string> all;
   for (uint32_t root : collective_.ensures)
-    all.push_back(ensure(program_.ensures[root]));
+    if (program_.statementOf(root).kind != EnsureKind::Cost)
+      all.push_back(ensure(program_.ensures[root]));
   std::sort(all.begin(), all.end());
   return joined(all, " and ");
 }
@@ -82,6 +84,8 @@ std::string ContractText::ensure(const EnsureNode &node) {
     return concat("at ", expr(node.condition), ": ", ensure(program_.ensures[node.inner]));
   case EnsureKind::Synchronizes:
     return "synchronizes";
+  case EnsureKind::Cost:
+    return concat(spelling(static_cast<Cost>(node.slot)), " <= ", expr(node.operand));
   }
   return {};
 }

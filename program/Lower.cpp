@@ -288,6 +288,9 @@ void Lowering::ensure(uint32_t id) {
     return innerIf();
   case EnsureKind::Synchronizes:
     return; // the whole schedule's, see instantiateAll()
+  case EnsureKind::Cost:
+    emit(Opcode::EnsureCost, id, 0, size(node.operand));
+    return;
   }
 }
 

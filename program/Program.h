@@ -126,9 +126,11 @@ enum class EnsureKind : uint8_t {
   ForEach,     ///< for slot in iterable if condition: inner
   At,          ///< at condition: inner
   Synchronizes,
+  Cost, ///< slot, a Cost, is at most operand, an int
 };
-inline constexpr unsigned kEnsureKinds = static_cast<unsigned>(EnsureKind::Synchronizes) + 1;
+inline constexpr unsigned kEnsureKinds = static_cast<unsigned>(EnsureKind::Cost) + 1;
 
+/// Of a Cost, the fields but kind, slot, operand and loc are unused.
 struct EnsureNode {
   EnsureKind kind = EnsureKind::Equal;
   ExprId target = kNoExpr, operand = kNoExpr, rank = kNoExpr; ///< rank kNoExpr: this one's
@@ -190,6 +192,14 @@ public:
   const Decl &decl(DeclId id) const { return decls[index(id)]; }
   const std::string &nameOf(const Decl &d) const { return strings[d.name]; }
   const std::string &nameOf(const Param &p) const { return strings[p.name]; }
+
+  /// What a postcondition states within its `for` and `at`.
+  const EnsureNode &statementOf(uint32_t ensure) const {
+    const EnsureNode *node = &ensures[ensure];
+    while (node->inner != kNoSlot)
+      node = &ensures[node->inner];
+    return *node;
+  }
 
   /// The declaration of that name and kind; later ones shadow earlier ones.
   DeclId find(std::string_view name, DeclKind kind) const;

@@ -101,6 +101,8 @@ private:
       object["levels"] = machineJson(*shown.topology, prefix, columns_);
     if (shown.ops) {
       object["rounds"] = shown.ops->rounds;
+      if (shown.ops->portRounds)
+        object["portRounds"] = *shown.ops->portRounds;
       object["places"] = placesJson(shown, addOps(*shown.ops, prefix, columns_));
       Array names;
       for (const std::string &name : shown.schedule->names)

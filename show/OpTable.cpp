@@ -1,6 +1,8 @@
 #include "show/OpTable.h"
 
-#include "verifier/EventGraph.h"
+#include "verifier/Costs.h"
+#include "verifier/MessageDepths.h"
+#include "verifier/PortRounds.h"
 
 #include <algorithm>
 #include <map>
@@ -10,49 +12,8 @@ namespace {
 
 using namespace proof;
 
-/// Per event, how many messages follow each other until it happens.
-class Rounds {
-public:
-  Rounds(const EventGraph &graph, OpTable &table)
-      : graph_(graph), table_(table), depth_(graph.numEvents()) {}
-
-  void fill() {
-    PagedArray<Event> order = topologicalOrder(graph_, Rules::HappensBefore);
-    table_.isCyclic = order.size() < graph_.numEvents();
-    for (Event e : order)
-      graph_.forEachSuccessor(e, Rules::HappensBefore, [&](Event next) {
-        uint32_t &depth = depth_[index(next)];
-        depth = std::max(depth, depth_[index(e)] + crosses(e, next));
-      });
-    for (uint32_t op = 0; op < table_.size(); ++op) {
-      Vertex v{op};
-      bool isSend = graph_.sends(v) && exists(graph_.partnerOf(v));
-      uint32_t depth = isSend ? depth_[index(startOf(v))] + 1 : depth_[index(finishOf(v))];
-      table_.round[op] = depth;
-      table_.rounds = std::max(table_.rounds, depth);
-    }
-  }
-
-private:
-  bool crosses(Event e, Event next) const {
-    return graph_.partnerOf(vertexOf(e)) == vertexOf(next);
-  }
-
-  const EventGraph &graph_;
-  OpTable &table_;
-  std::vector<uint32_t> depth_;
-};
-
-/// As far as its slices name bytes: a schedule that is refused may have others.
-uint64_t payloadOf(const Op &op, const Placement &placement, Vertex v) {
-  bool isSend = sendsMessage(op.kind);
-  std::span<const Area> areas = isSend ? placement.sources(v) : placement.targets(v);
-  if (areas.empty())
-    return isMessage(op.kind) ? op.amount : 0;
-  uint64_t bytes = 0;
-  for (const Area &area : areas)
-    bytes += area.length();
-  return bytes;
+uint32_t largest(const std::vector<uint32_t> &numbers) {
+  return numbers.empty() ? 0 : *std::max_element(numbers.begin(), numbers.end());
 }
 
 /// Each place in the sources once.
@@ -91,12 +52,11 @@ OpTable makeOpTable(const Schedule &schedule, const std::vector<Sizes> &sizes) {
     table.first.push_back(index(model.firstOf(Rank{r})));
   Messages messages = matchMessages(model, placement, names, failures);
   table.partner.assign(table.size(), kNoIndex);
-  table.round.assign(table.size(), 0);
   for (uint32_t op = 0; op < table.size(); ++op) {
     Vertex v{op};
     if (Vertex other = messages.partnerOf(v); exists(other))
       table.partner[op] = index(other);
-    table.bytes.push_back(payloadOf(model.op(v), placement, v));
+    table.bytes.push_back(messageBytes(model, placement, v));
     if (sendsMessage(model.op(v).kind)) {
       ++table.messages;
       table.volume += table.bytes.back();
@@ -104,7 +64,12 @@ OpTable makeOpTable(const Schedule &schedule, const std::vector<Sizes> &sizes) {
   }
   constexpr uint32_t kAnyChannel = 0;
   EventGraph graph(model, messages, kAnyChannel);
-  Rounds(graph, table).fill();
+  PagedArray<Event> order = topologicalOrder(graph, Rules::HappensBefore);
+  table.isCyclic = order.size() < graph.numEvents();
+  table.round = messageDepths(graph, order);
+  table.rounds = largest(table.round);
+  if (topologicalOrder(graph, Rules::SynchronousSends).size() == graph.numEvents())
+    table.portRounds = largest(portRounds(graph));
   return table;
 }
 

@@ -5,6 +5,7 @@
 #include "ir/Schedule.h"
 #include "show/Columns.h"
 
+#include <optional>
 #include <vector>
 
 namespace colldsl::show {
@@ -18,6 +19,8 @@ struct OpTable {
   std::vector<uint32_t> round;   ///< per op; of a message from 1 on. 0: no message came before
   std::vector<uint64_t> bytes;   ///< per op: payload
   uint32_t rounds = 0;           ///< the longest chain of messages that follow each other
+  std::optional<uint32_t>
+      portRounds; ///< with one port per rank; nothing where synchronous sends deadlock
   uint64_t messages = 0, volume = 0;
   bool isCyclic = false; ///< some ops wait for each other: a deadlock
 

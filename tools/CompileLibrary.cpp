@@ -72,6 +72,7 @@ void Settings::addTo(Options &options) {
   options.addText("--topology", "T", "where the ranks sit (default: flat, all on one node)",
                   schedule.topology) = completionOfTopology();
   options.addFlag("--no-verify", "write images without proving them", prove, false);
+  schedule.addNoWarn(options);
   schedule.addTo(options);
   options.addCheck([this, &options] {
     return proofs.ranks ? Status()

@@ -2,6 +2,7 @@
 
 #include "verifier/Announcements.h"
 #include "verifier/Bounds.h"
+#include "verifier/Costs.h"
 #include "verifier/Deadlock.h"
 #include "verifier/Execution.h"
 #include "verifier/Postconditions.h"
@@ -60,6 +61,7 @@ private:
       checkWriteScope(model_, placement_, names_, failures_);
     if (hasContract && model_.schedule().synchronizes)
       checkSynchronizes(graph, order, failures_);
+    checkCosts(graph, placement_, order, failures_);
     Values values;
     State state(model_, placement_, values);
     bool ran = execute(graph, placement_, order, names_, values, state, failures_);

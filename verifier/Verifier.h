@@ -6,7 +6,7 @@
 ///   races      two ops of a rank that touch common bytes, one writing, are ordered; the
 ///              sender of an announced message is told that its receiver has started
 ///   contract   every `ensures` holds; each contribution counted exactly once, in an
-///              order its operator allows; `synchronizes`, `deterministic`
+///              order its operator allows; `synchronizes`, `deterministic`; bounds of costs
 ///   writes     every promised byte is written, no other byte is touched (temporaries
 ///              aside), no byte is read before it was written, no slice leaves its buffer
 /// One symbolic run in any order is a proof for all orders, because a race-free DAG

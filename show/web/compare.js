@@ -11,13 +11,14 @@ class CompareView {
     const rows = runs.map(run => {
       const s = run.schedule;
       return make("tr", {}, [s.label, run.label, timeText(run.completion), ratio(run), s.rounds === undefined ? "not counted" : countText(s.rounds),
+                             s.portRounds === undefined ? "not counted" : countText(s.portRounds),
                              countText(s.messages), bytesText(s.volume), countText(s.ops), countText(steps(run))].map(text => make("td", {}, text)));
     });
-    const heads = ["schedule", "run", "completion", "compared", "rounds", "messages", "volume", "ops", "steps of the critical path"];
+    const heads = ["schedule", "run", "completion", "compared", "rounds", "with one port", "messages", "volume", "ops", "steps of the critical path"];
     return make("div", {},
       make("h2", {}, "completion"), this.bars(runs, most),
       make("table", {}, make("thead", {}, make("tr", {}, heads.map(head => make("th", { scope: "col" }, head)))), make("tbody", {}, rows)),
-      make("p", { class: "muted" }, "rounds: the longest chain of messages that follow each other. volume: bytes of all messages. The space-time view shows the runs on one time axis."));
+      make("p", { class: "muted" }, "rounds: the longest chain of messages that follow each other; with one port: rounds in which a rank sends at most one message and receives at most one. volume: bytes of all messages. The space-time view shows the runs on one time axis."));
   }
 
   bars(runs, most) {

@@ -73,6 +73,7 @@ class Details {
       make("h2", {}, s.label),
       pairs(["ranks", countText(s.ranks)], ["ops", countText(s.ops)], ["messages", countText(s.messages)],
             ["volume", bytesText(s.volume)], ["rounds", s.rounds === undefined ? "not counted" : countText(s.rounds)],
+            ["with one port", s.portRounds === undefined ? "not counted" : countText(s.portRounds)],
             ...doc.runs.filter(run => run.schedule === s).map(run => [`${run.label}`, timeText(run.completion)])),
       s.hasOps ? null : make("p", {}, `${countText(s.ops)} ops and ${countText(s.messages)} messages are more than ${countText(doc.maxEvents)}: the picture shows for each interval of time how long ranks were busy, and no single ops. --max-events raises the limit; the critical path is shown step by step.`),
     ]), doc.runs.map(run => this.pathOf(run)));

@@ -1,6 +1,7 @@
 #include "tools/input/Source.h"
 
 #include "compiler/Spelling.h"
+#include "compiler/UnusedNames.h"
 #include "formats/GoalBinary.h"
 #include "formats/MscclImport.h"
 #include "ir/Image.h"
@@ -20,6 +21,7 @@
 #include "llvm/Support/Path.h"
 
 #include <algorithm>
+#include <set>
 
 namespace colldsl::tools {
 namespace {
@@ -224,12 +226,26 @@ bool Source::needsCompiler(const ScheduleOptions &options) const {
 }
 
 bool Source::compile(const ScheduleOptions &options) {
-  compilation_ = compileTexts(std::move(sourceFiles_), options.compile);
+  CompileOptions compile = options.compile;
+  SymbolIndex symbols;
+  compile.symbols = options.noWarn ? nullptr : &symbols;
+  compilation_ = compileTexts(std::move(sourceFiles_), compile);
   std::vector<Diagnostic> diagnostics = compilation_->diagnostics();
   addExplanationNote(diagnostics);
   for (const Diagnostic &diagnostic : diagnostics)
     errorStream() << compilation_->render(diagnostic);
+  if (!options.noWarn && compilation_->ok())
+    warnOfUnusedNames(symbols);
   return compilation_->ok();
+}
+
+void Source::warnOfUnusedNames(const SymbolIndex &symbols) const {
+  std::set<uint16_t> files;
+  for (DeclId id : compilation_->mainDecls())
+    files.insert(compilation_->program().decl(id).loc.file);
+  for (uint16_t file : files)
+    for (const Diagnostic &warning : unusedNames(symbols, file))
+      errorStream() << compilation_->render(warning);
 }
 
 Source::Target Source::collective(DeclId id) const {

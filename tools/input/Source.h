@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/Compile.h"
+#include "compiler/SymbolIndex.h"
 #include "ir/Schedule.h"
 #include "runtime/Library.h"
 #include "tools/input/FileKind.h"
@@ -124,6 +125,7 @@ private:
   std::string renderInInputs(const Diagnostic &d, const std::vector<std::string> &files) const;
   bool needsCompiler(const ScheduleOptions &options) const;
   bool compile(const ScheduleOptions &options);
+  void warnOfUnusedNames(const SymbolIndex &symbols) const;
   const File *findFile(const std::string &name) const;
   bool chooseNamed(const std::string &name, bool usesProfile, std::vector<Target> &targets);
   bool hasFunction(const std::string &name, bool usesProfile);

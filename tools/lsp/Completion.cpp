@@ -155,9 +155,9 @@ void Items::addLocals() {
     const Decl *decl = analysis.declOf(*symbol);
     if (symbol->kind == SymbolKind::Declaration || symbol->name == kPlaceholder || !decl)
       continue;
-    Structure::Piece scope = symbol->kind == SymbolKind::Local
-                                 ? structure.scopeOf(lines.offsetOf(symbol->loc))
-                                 : structure.declAround(lines.offsetOf(decl->loc));
+    bool isLocal = symbol->kind == SymbolKind::Local || symbol->kind == SymbolKind::LoopVariable;
+    Structure::Piece scope = isLocal ? structure.scopeOf(lines.offsetOf(symbol->loc))
+                                     : structure.declAround(lines.offsetOf(decl->loc));
     bool isIn = scope.begin + symbol->name.size() <= names_.cursor && names_.cursor <= scope.end;
     if (isIn || !names_.isWhole)
       addLocal(*symbol);

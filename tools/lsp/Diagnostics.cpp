@@ -1,6 +1,7 @@
 #include "tools/lsp/Diagnostics.h"
 
 #include "compiler/Spelling.h"
+#include "compiler/UnusedNames.h"
 #include "tools/explain/Explanations.h"
 #include "tools/lsp/ToJson.h"
 #include "tools/lsp/View.h"
@@ -141,6 +142,12 @@ json::Array compilerDiagnostics(Context &context, const Analysis &analysis) {
   json::Array all;
   for (const Diagnostic &diagnostic : analysis.compilation.diagnostics())
     all.push_back(toJson(context, analysis, diagnostic, importOf(analysis, diagnostic.loc)));
+  if (analysis.compilation.ok())
+    for (const Diagnostic &warning : unusedNames(analysis.symbols, analysis.file)) {
+      constexpr int kUnnecessary = 1; // DiagnosticTag: editors fade such text out
+      all.push_back(toJson(context, analysis, warning, 0));
+      all.back().getAsObject()->try_emplace("tags", json::Array{kUnnecessary});
+    }
   return all;
 }
 

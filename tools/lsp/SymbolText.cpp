@@ -42,6 +42,7 @@ std::string kindOf(const Analysis &analysis, const SymbolIndex::Symbol &symbol) 
   case SymbolKind::TypeVariable:
     return "type variable" + of + ": any type of elements";
   case SymbolKind::Local:
+  case SymbolKind::LoopVariable:
     return colldsl::describe(symbol.type);
   case SymbolKind::Label:
     return "label";

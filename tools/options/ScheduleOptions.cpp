@@ -54,6 +54,11 @@ void ScheduleOptions::addInclude(Options &options) {
   options.mayRepeat();
 }
 
+void ScheduleOptions::addNoWarn(Options &options) {
+  noWarn = false;
+  options.addFlag("--no-warn", "no warnings of names and operations without use", noWarn);
+}
+
 void ScheduleOptions::addTo(Options &options) {
   options.section("which collective");
   options.add("--name", "C",

@@ -30,6 +30,7 @@ struct ScheduleOptions {
   bool simulates = false;   ///< so that a machine model counts without passes
   bool runs = false; ///< here: a topology counts of a schedule from a file, and ranks share cores
   bool contract = true; ///< schedules carry their postconditions, to be proved or shown
+  bool noWarn = true;   ///< of what has no use in the files that are named
   MachineOptions machine;
   PassSettings passes;
   CompileOptions compile;
@@ -39,6 +40,8 @@ struct ScheduleOptions {
   /// This object outlives the parse.
   void addTo(Options &options);
   void addInclude(Options &options); ///< one of them
+  void addNoWarn(
+      Options &options); ///< not one of them: from then on there are warnings, unless it is given
 
 private:
   /// Their defaults are the values that they have now.

@@ -63,6 +63,7 @@ void ProofOptions::addTo(Options &options) {
                     request.seed);
   options.addNumber("--max-failures", "N", "failures per counterexample (default: 10)",
                     request.verify.maxFailures, 1);
+  schedule.addNoWarn(options);
 }
 
 Result<Summary> proveTarget(Proofs &proofs, const Source &source, const Source::Target &target,

@@ -73,12 +73,10 @@ void Summary::findPromisesOfNothing(const Program &program) {
   if (target.schedule)
     return findPromisesOfNothing(*target.schedule);
   for (uint32_t root : program.decl(target.collective).ensures) {
-    const EnsureNode *node = &program.ensures[root];
-    while (node->inner != kNoSlot)
-      node = &program.ensures[node->inner];
-    bool isEvents = node->kind == EnsureKind::Synchronizes;
-    if (!isEvents && !isCompared(node->loc))
-      addVacuous(node->loc);
+    const EnsureNode &node = program.statementOf(root);
+    bool comparesBytes = node.kind == EnsureKind::Equal || node.kind == EnsureKind::EqualReduce;
+    if (comparesBytes && !isCompared(node.loc))
+      addVacuous(node.loc);
   }
 }
 

@@ -1,0 +1,18 @@
+/// Part of the fourth proof: what ranks spend is within the bounds that the collective promises.
+#pragma once
+
+#include "verifier/EventGraph.h"
+#include "verifier/Failures.h"
+#include "verifier/Placement.h"
+
+namespace colldsl::proof {
+
+/// Bytes of a message's slices, those of a block of capacity in full; of one without slices, what
+/// it states. Slices may lie outside of their buffers.
+uint64_t messageBytes(const Model &model, const Placement &placement, Vertex v);
+
+/// order: the events in an order of happens-before; no cycle exists under SynchronousSends.
+void checkCosts(const EventGraph &graph, const Placement &placement, std::span<const Event> order,
+                Failures &failures);
+
+} // namespace colldsl::proof
