@@ -9,6 +9,7 @@
 #include "tools/show/FailurePage.h"
 #include "tools/show/PageOptions.h"
 #include "tools/verify/ProveTarget.h"
+#include "tools/verify/Wasted.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -56,6 +57,7 @@ void print(const Summary &summary, const Source &source, uint32_t shown) {
     addExplanationNote(vacuous);
     llvm::errs() << source.render(vacuous, summary.target);
   }
+  llvm::errs() << source.render(warningsOfWaste(summary, source), summary.target);
   llvm::outs() << summary.target.name << ": " << summary.words(source.program()) << "\n";
   llvm::outs().flush();
 }
@@ -80,6 +82,7 @@ llvm::json::Object toJson(const Summary &summary, const Source &source) {
       {"for", jsonText(summary.range(source.program()))},
       {"failures", std::move(failures)},
       {"promisesOfNothing", jsonText(source.render(summary.vacuous, summary.target))},
+      {"warnings", jsonText(source.render(warningsOfWaste(summary, source), summary.target))},
   };
 }
 
@@ -191,6 +194,8 @@ Exit verifyCommand(Arguments arguments) {
   std::unique_ptr<Source> source = Source::read(options.operands(), settings.proofs.schedule);
   if (!source)
     return Exit::Failure;
+  settings.proofs.request.verify.findsWaste =
+      !settings.proofs.schedule.noWarn && !source->mainFile().empty();
   std::vector<Source::Target> targets =
       settings.stdlib ? source->stdlib() : source->choose(settings.proofs.schedule);
   std::vector<std::vector<std::string>> names;

@@ -47,9 +47,9 @@ bool isWholeBlock(const Slice &s) {
 class Execution {
 public:
   Execution(const EventGraph &graph, const Placement &placement, const DiagnosticNames &names,
-            Values &values, State &state, Failures &failures)
+            Values &values, State &state, Failures &failures, Usefulness *usefulness)
       : graph_(graph), model_(graph.model()), placement_(placement), names_(names), values_(values),
-        state_(state), failures_(failures) {}
+        state_(state), failures_(failures), usefulness_(usefulness) {}
 
   bool run(std::span<const Event> order) {
     for (Event e : order) {
@@ -169,6 +169,8 @@ private:
         continue;
       state_.visit(rank, area, [&](uint64_t begin, uint64_t end, const Held *held) {
         payload.append({held ? held->value : Value(), end - begin});
+        if (usefulness_ && held)
+          usefulness_->addRead(v, held->writer);
         if (!held && !reported)
           reportUnwritten(v, area.root, begin, end);
         reported |= !held;
@@ -239,11 +241,26 @@ private:
           inTarget = 0;
         }
         uint64_t length = smaller(rest.length, targets_[t].length() - inTarget);
+        if (usefulness_)
+          compare(v, targets_[t].root, targets_[t].begin + inTarget, {rest.value, length});
         state_.write(model_.rankOf(v), targets_[t].root, targets_[t].begin + inTarget,
                      {rest.value, length}, v);
         rest = {rest.value.tail(length), rest.length - length};
         inTarget += length;
       }
+  }
+
+  /// With what is there before it is overwritten.
+  void compare(Vertex v, BufferId root, uint64_t begin, const Piece &piece) {
+    Area area = placement_.whole(model_.rankOf(v), root);
+    area.begin = begin;
+    area.end = begin + piece.length;
+    state_.visit(model_.rankOf(v), area, [&](uint64_t from, uint64_t, const Held *held) {
+      Value written = piece.value.tail(from - begin);
+      bool isSame =
+          held && held->value.node == written.node && held->value.position == written.position;
+      usefulness_->addWrite(v, held ? held->writer : kNoVertex, isSame);
+    });
   }
 
   void reportUnwritten(Vertex v, BufferId root, uint64_t begin, uint64_t end) {
@@ -274,6 +291,7 @@ private:
   Values &values_;
   State &state_;
   Failures &failures_;
+  Usefulness *usefulness_;                       // or null
   std::unordered_map<Vertex, Payload> inFlight_; // by send
   std::vector<Area> targets_;                    // of the op at hand
   bool sizesFail_ = false;
@@ -282,8 +300,9 @@ private:
 } // namespace
 
 bool execute(const EventGraph &graph, const Placement &placement, std::span<const Event> order,
-             const DiagnosticNames &names, Values &values, State &state, Failures &failures) {
-  return Execution(graph, placement, names, values, state, failures).run(order);
+             const DiagnosticNames &names, Values &values, State &state, Failures &failures,
+             Usefulness *usefulness) {
+  return Execution(graph, placement, names, values, state, failures, usefulness).run(order);
 }
 
 } // namespace colldsl::proof

@@ -6,13 +6,16 @@
 #include "verifier/EventGraph.h"
 #include "verifier/Failures.h"
 #include "verifier/State.h"
+#include "verifier/Usefulness.h"
 
 namespace colldsl::proof {
 
 /// Brings `state` from entry to exit. Reports reads of bytes that hold nothing (Writes),
 /// combines that tear elements apart (Contract), and messages of capacity blocks that do
-/// not fit (Matching). False: the lengths do not fit, and the run stopped there.
+/// not fit (Matching). False: the lengths do not fit, and the run stopped there. `usefulness`,
+/// unless it is null, learns who reads and writes.
 bool execute(const EventGraph &graph, const Placement &placement, std::span<const Event> order,
-             const DiagnosticNames &names, Values &values, State &state, Failures &failures);
+             const DiagnosticNames &names, Values &values, State &state, Failures &failures,
+             Usefulness *usefulness = nullptr);
 
 } // namespace colldsl::proof

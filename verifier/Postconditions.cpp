@@ -12,9 +12,10 @@ namespace {
 class PostconditionCheck {
 public:
   PostconditionCheck(const Model &model, const Placement &placement, const State &state,
-                     Values &values, const DiagnosticNames &names, Failures &failures)
+                     Values &values, const DiagnosticNames &names, Failures &failures,
+                     Usefulness *usefulness)
       : model_(model), placement_(placement), state_(state), values_(values), names_(names),
-        valueNames_(values, names), failures_(failures),
+        valueNames_(values, names), failures_(failures), usefulness_(usefulness),
         reductions_(model, values, names, failures) {}
 
   void check(Rank rank, const Ensure &ensure) {
@@ -31,6 +32,10 @@ public:
     if (target.empty())
       return;
     compared_.push_back(ensure.loc);
+    if (usefulness_)
+      state_.visit(rank, target, [&](uint64_t, uint64_t, const Held *held) {
+        usefulness_->addPromised(held ? held->writer : kNoVertex);
+      });
     if (ensure.isReduction)
       checkReduction(rank, ensure, target);
     else
@@ -151,6 +156,7 @@ private:
   const DiagnosticNames &names_;
   ValueNames valueNames_;
   Failures &failures_;
+  Usefulness *usefulness_; // or null
   Reductions reductions_;
   std::vector<Reductions::Operand> operands_; // of the promise at hand
   std::vector<SourceLoc> compared_;           // per promise with bytes, in the order of the ranks
@@ -160,8 +166,9 @@ private:
 
 std::vector<SourceLoc> checkPostconditions(const Model &model, const Placement &placement,
                                            const State &state, Values &values,
-                                           const DiagnosticNames &names, Failures &failures) {
-  PostconditionCheck check(model, placement, state, values, names, failures);
+                                           const DiagnosticNames &names, Failures &failures,
+                                           Usefulness *usefulness) {
+  PostconditionCheck check(model, placement, state, values, names, failures, usefulness);
   for (uint32_t r = 0; r < model.numRanks(); ++r)
     for (const Ensure &ensure : model.dag(Rank{r}).contract.ensures) {
       if (failures.full())

@@ -5,12 +5,15 @@
 #include "verifier/DiagnosticNames.h"
 #include "verifier/Failures.h"
 #include "verifier/State.h"
+#include "verifier/Usefulness.h"
 
 namespace colldsl::proof {
 
 /// state: at exit. Returns the places of the promises of which bytes were compared, each once.
+/// `usefulness`, unless it is null, learns whose bytes are promised.
 std::vector<SourceLoc> checkPostconditions(const Model &model, const Placement &placement,
                                            const State &state, Values &values,
-                                           const DiagnosticNames &names, Failures &failures);
+                                           const DiagnosticNames &names, Failures &failures,
+                                           Usefulness *usefulness = nullptr);
 
 } // namespace colldsl::proof

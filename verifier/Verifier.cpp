@@ -10,6 +10,8 @@
 #include "verifier/Synchronizes.h"
 #include "verifier/WriteScope.h"
 
+#include <optional>
+
 namespace colldsl {
 namespace {
 
@@ -64,11 +66,18 @@ private:
     checkCosts(graph, placement_, order, failures_);
     Values values;
     State state(model_, placement_, values);
-    bool ran = execute(graph, placement_, order, names_, values, state, failures_);
+    std::optional<Usefulness> usefulness;
+    if (hasContract && options_.findsWaste && !model_.schedule().synchronizes)
+      usefulness.emplace(graph);
+    bool ran = execute(graph, placement_, order, names_, values, state, failures_,
+                       usefulness ? &*usefulness : nullptr);
     if (!ran)
       return skip({Proof::Contract});
     if (hasContract)
-      report_.compared = checkPostconditions(model_, placement_, state, values, names_, failures_);
+      report_.compared = checkPostconditions(model_, placement_, state, values, names_, failures_,
+                                             usefulness ? &*usefulness : nullptr);
+    if (usefulness && failures_.empty())
+      report_.waste = usefulness->waste(order);
   }
 
   bool mayGoOn() const { return failures_.empty() && !failures_.isStopped(); }

@@ -32,6 +32,9 @@ struct VerifyOptions {
   uint32_t channelSlots = kChannelSlots;
   /// Report so many failures, of which one stands for all that differ in their ranks only.
   uint32_t maxFailures = 10;
+  /// Whether VerifyReport::waste is filled in, unless the schedule synchronizes: then messages
+  /// order ranks, too.
+  bool findsWaste = false;
   /// Once it is true, the proof ends, and counts as refused. Null: it runs to its end.
   const std::atomic<bool> *stop = nullptr;
 };
@@ -62,6 +65,21 @@ struct Failure {
   Rank rank() const { return steps.empty() ? kNoRank : steps.front().rank; }
 };
 
+/// What a schedule that is proved could do without.
+struct Waste {
+  /// The ops of one place in the sources, of all ranks, that receive, copy or combine.
+  struct Place {
+    SourceLoc loc;
+    OpKind kind = OpKind::Recv;
+    uint64_t ops = 0;
+    uint64_t useless = 0;   ///< on which no promised byte depends
+    uint64_t repeating = 0; ///< of these: write what is there already
+  };
+  std::vector<Place> places;
+  uint32_t depth = 0;       ///< the longest chain of messages
+  uint32_t usefulDepth = 0; ///< of those that end in a message that is not useless
+};
+
 struct VerifyReport {
   std::vector<Failure> failures;
   uint64_t leftOut = 0;       ///< patterns of further failures, beyond VerifyOptions::maxFailures
@@ -69,6 +87,7 @@ struct VerifyReport {
   uint64_t ops = 0;
   uint64_t messages = 0;
   std::vector<SourceLoc> compared; ///< places of the `ensures` of which some rank compared bytes
+  Waste waste;                     ///< if it is proved, and VerifyOptions::findsWaste
   bool contractChecked = false;    ///< false: the schedule has none (plain GOAL), or it was skipped
   bool proved() const { return failures.empty(); }
 };

@@ -239,11 +239,15 @@ bool Source::compile(const ScheduleOptions &options) {
   return compilation_->ok();
 }
 
-void Source::warnOfUnusedNames(const SymbolIndex &symbols) const {
+std::set<uint16_t> Source::mainFiles() const {
   std::set<uint16_t> files;
   for (DeclId id : compilation_->mainDecls())
     files.insert(compilation_->program().decl(id).loc.file);
-  for (uint16_t file : files)
+  return files;
+}
+
+void Source::warnOfUnusedNames(const SymbolIndex &symbols) const {
+  for (uint16_t file : mainFiles())
     for (const Diagnostic &warning : unusedNames(symbols, file))
       errorStream() << compilation_->render(warning);
 }

@@ -66,6 +66,8 @@ public:
   const std::vector<std::string> &names() const { return names_; }
   /// The first file of source text, or the schedule library; empty: there is none.
   const std::string &mainFile() const { return mainFile_; }
+  /// Numbers of the files of source text, or of the library's, in Program::files.
+  std::set<uint16_t> mainFiles() const;
   /// Whether one of the files was of that kind.
   bool hasRead(FileKind kind) const { return kinds_.contains(kind); }
   /// Whether source text was read, the standard library's at least.

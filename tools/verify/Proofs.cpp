@@ -145,7 +145,7 @@ ProofOutcome Proofs::prove(const ProofTask &task, const Schedule &schedule) cons
     return invalid(sizes.status().diagnostic());
   VerifyReport report = verify(schedule, *sizes, request_.verify);
   if (report.proved())
-    return {Kind::Proved, {}, std::move(report.compared)};
+    return {Kind::Proved, {}, std::move(report.compared), {}, std::move(report.waste)};
   return {Kind::Refused, counterexample(report), {}, report.failures.front().pattern};
 }
 

@@ -30,6 +30,7 @@ struct ProofOutcome {
   std::vector<Diagnostic> why;     ///< Refused, Invalid: the counterexample, or what the mistake is
   std::vector<SourceLoc> compared; ///< Proved: as in VerifyReport
   std::string pattern = {};        ///< Refused, Invalid: of the first failure, as in Failure
+  Waste waste = {};                ///< Proved: as in VerifyReport
 };
 
 struct ProofRequest {
