@@ -67,6 +67,8 @@ private:
     uint32_t after = opAt(activity.after);
     times_.after[op] = after == op ? kNoIndex : after;
     times_.cause[op] = static_cast<uint8_t>(activity.cause);
+    if (activity.interfaceEnd > activity.begin)
+      times_.interface[op] = activity.interfaceEnd - activity.begin;
   }
 
   void followPath(uint32_t op) {

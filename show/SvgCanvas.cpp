@@ -230,10 +230,10 @@ std::string fittedHeading(llvm::StringRef text, double most) {
   return cut(text.drop_back(tail.size()), signs - static_cast<double>(tail.size())) + tail.str();
 }
 
-std::string rankColor(uint32_t rank, uint32_t ranks) {
-  constexpr double kSaturation = 0.55, kLightness = 0.55;
-  double hue = 6.0 * rank / std::max(ranks, 2u);
-  double chroma = (1 - std::abs(2 * kLightness - 1)) * kSaturation, least = kLightness - chroma / 2;
+std::string rankColor(uint32_t rank, uint32_t ranks, double place) {
+  constexpr double kSaturation = 0.55, kLeast = 0.45, kRange = 0.25;
+  double hue = 6.0 * rank / std::max(ranks, 2u), lightness = kLeast + kRange * place;
+  double chroma = (1 - std::abs(2 * lightness - 1)) * kSaturation, least = lightness - chroma / 2;
   auto channel = [&](double shift) { // a trapezium over the circle of hues
     double at = std::fmod(hue + shift, 6);
     double share = std::clamp(at < 3 ? 2 - at : at - 4, 0.0, 1.0);

@@ -74,7 +74,7 @@ std::string escaped(llvm::StringRef text);
 std::string fitted(llvm::StringRef text, double most);
 /// "a_long_na..., 3 ranks, 64 KiB": what is in front of the ranks is cut.
 std::string fittedHeading(llvm::StringRef text, double most);
-/// Of rank r among several: hues around the circle, alike in lightness.
-std::string rankColor(uint32_t rank, uint32_t ranks);
+/// Of rank r among several: hues around the circle. place: from 0 to 1, the lighter.
+std::string rankColor(uint32_t rank, uint32_t ranks, double place);
 
 } // namespace colldsl::show

@@ -46,7 +46,8 @@ public:
 
   double drawLegend() {
     std::string words =
-        "A colour per rank: one contribution, of that rank; shades: how many are combined. "
+        "A colour per rank: one contribution, of that rank; 2.1: block 1 of what rank 2 had, "
+        "lighter the further on it lies. Shades: how many are combined. "
         "Outlined: written in the round. ";
     words += "Bytes of the buffer across, 0 to " + sizeWords(bytes_) + ".";
     if (numBroken_ > 0)
@@ -84,20 +85,41 @@ private:
     if (part.origins.empty())
       svg_.rect(left, y, width, row_ - gap, "empty");
     else if (part.origins.size() == 1)
-      svg_.cell(left, y, width, row_ - gap, rankColor(part.origins[0].rank, shown_.ranks));
+      svg_.cell(left, y, width, row_ - gap,
+                rankColor(part.origins[0].rank, shown_.ranks, placeOf(part)));
     else
       svg_.rect(left, y, width, row_ - gap, "cell",
                 0.15 + 0.85 * std::min(1.0, share(part.origins.size())));
     if (part.isNew && row_ > 7 && width > 4)
       svg_.rect(left + 1, y + 1, width - 2, row_ - gap - 2, "new");
     if (row_ >= 13 && !part.origins.empty()) {
-      std::string label = part.origins.size() == 1 ? std::to_string(part.origins[0].rank)
-                                                   : std::to_string(part.origins.size()) + "x";
+      std::string label =
+          part.origins.size() == 1 ? originLabel(part) : std::to_string(part.origins.size()) + "x";
       bool isDark = part.origins.size() > 1 && share(part.origins.size()) > 0.4;
       svg_.text(left + width / 2, y + row_ / 2 + 4, label, "middle", isDark ? "onDark" : "onCell",
                 width - 4);
     }
     svg_.end();
+  }
+
+  /// How far on in what its rank had, from 0 to 1.
+  double placeOf(const HeldBytes &part) const {
+    const Origin &o = part.origins[0];
+    auto begin = static_cast<double>(static_cast<int64_t>(part.begin) + o.shift);
+    return begin /
+           static_cast<double>(std::max<uint64_t>(1, provenance_.bytesOf(o.rank, o.buffer)));
+  }
+
+  /// The rank; of a part of what it had, which block of that length, or from which byte on.
+  std::string originLabel(const HeldBytes &part) const {
+    const Origin &o = part.origins[0];
+    uint64_t length = part.end - part.begin;
+    auto begin = static_cast<uint64_t>(static_cast<int64_t>(part.begin) + o.shift);
+    std::string rank = std::to_string(o.rank);
+    if (length >= provenance_.bytesOf(o.rank, o.buffer))
+      return rank;
+    return begin % length == 0 ? rank + "." + std::to_string(begin / length)
+                               : rank + ":" + std::to_string(begin);
   }
 
   double share(size_t origins) const { return static_cast<double>(origins) / shown_.ranks; }

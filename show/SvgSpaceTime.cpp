@@ -63,12 +63,15 @@ private:
     std::vector<bool> isOnPath(ops.size());
     for (uint32_t op : times.path)
       isOnPath[op] = true;
-    constexpr double kPadding = 0.14;
+    constexpr double kPadding = 0.14, kInterface = 0.55; // shares of a row; of the color's opacity
     for (uint32_t r = 0; r < ops.numRanks(); ++r)
       for (uint32_t op = ops.first[r]; op < ops.first[r + 1]; ++op) {
         const Op &what = ops.schedule->ranks[r].ops[op - ops.first[r]];
         double left = x(times.begin[op]), width = x(times.end[op]) - left;
         double y = top_ + (r + kPadding) * row_, height = row_ * (1 - 2 * kPadding);
+        if (times.interface[op] > 0 && row_ > 8)
+          svg_.rect(left, y + height, x(times.begin[op] + times.interface[op]) - left,
+                    std::min(3.0, kPadding * row_), classOf(what.kind), kInterface);
         svg_.begin("rank " + std::to_string(r) + ", op " + std::to_string(op - ops.first[r]) +
                    ": " + opName(what) + ", " + std::to_string(ops.bytes[op]) + " B, " +
                    std::to_string(times.begin[op]) + " to " + std::to_string(times.end[op]) +

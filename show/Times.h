@@ -9,13 +9,15 @@ namespace colldsl::show {
 /// Ops are numbered through: those of rank 0 come first. A receive takes the time of its message.
 struct Times {
   std::vector<uint64_t> begin, end; ///< ns
-  std::vector<uint32_t> after;      ///< what the op waited for last; kNoIndex: nothing
-  std::vector<uint8_t> cause;       ///< sim::Cause
-  std::vector<uint32_t> path;       ///< the critical path, from the start to the end
-  uint64_t completion = 0;          ///< of the last rank
+  std::vector<uint64_t>
+      interface;               ///< how long the sender's interface sends the message; 0: unknown
+  std::vector<uint32_t> after; ///< what the op waited for last; kNoIndex: nothing
+  std::vector<uint8_t> cause;  ///< sim::Cause
+  std::vector<uint32_t> path;  ///< the critical path, from the start to the end
+  uint64_t completion = 0;     ///< of the last rank
 
   explicit Times(uint32_t numOps = 0)
-      : begin(numOps), end(numOps), after(numOps, kNoIndex), cause(numOps) {}
+      : begin(numOps), end(numOps), interface(numOps), after(numOps, kNoIndex), cause(numOps) {}
 };
 
 Times simulatedTimes(const OpTable &ops, const sim::Workload &workload,

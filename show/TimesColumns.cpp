@@ -19,6 +19,7 @@ void addTimes(const Times &times, const OpTable &ops, const std::string &prefix,
     back[op] = times.after[op] == kNoIndex ? 0 : op - times.after[op];
   columns.add(prefix + "begin", times.begin);
   columns.add(prefix + "took", took);
+  columns.add(prefix + "interface", times.interface);
   columns.addSteps(prefix + "order", order);
   columns.addSteps(prefix + "after", back);
   columns.add(prefix + "cause", times.cause);

@@ -166,6 +166,8 @@ template <bool kPlain>
     recorder()->ranOp(event.vertex, useOf(host, ports, false), now_, end, true);
   processor = end;
   gap = now_ + p.gapNs(bytes);
+  if (recorder())
+    recorder()->sendsUntil(event.vertex, gap);
   deliver(v, event.vertex, host, leaves + p.L);
   if (!isLong(v, p))
     finishOp(event.vertex, host, end, {event.vertex, false});
@@ -422,6 +424,8 @@ void Engine<kPlain>::moveOne(const Event &event, const Vertex &v, Ports ports) {
     recorder()->ranOp(event.vertex, useOf(host, ports, false), now_, end, true);
   cpu(host, ports) = end;
   sendGap(host, ports) = now_ + notice + gapNs;
+  if (recorder())
+    recorder()->sendsUntil(event.vertex, sendGap(host, ports));
   deliver(v, event.vertex, host, (v.way == Way::Writer ? end : leaves) + p.L);
   if (v.way != Way::Reader)
     finishOp(event.vertex, host, end, {event.vertex, false});

@@ -25,6 +25,8 @@ public:
     uint64_t gapFree;
   };
   void ranOp(uint32_t op, const Use &use, uint64_t begin, uint64_t end, bool usesGap);
+  /// After ranOp(): its interface sends until then.
+  void sendsUntil(uint32_t op, uint64_t at) { recording_.ops[op].interfaceEnd = at; }
   /// The head of a message has arrived; it is received from `begin` to `end`.
   void arrived(uint32_t send, uint64_t at) { recording_.messages[send].begin = at; }
   void ranMessage(uint32_t send, const Use &use, uint64_t begin, uint64_t end);

@@ -30,6 +30,7 @@ struct Activity {
   ActivityId after; ///< what it waited for last
   Cause cause = Cause::Start;
   bool happened = false;
+  uint64_t interfaceEnd = 0; ///< of a send: when its interface may send again; 0: it is none
 };
 
 /// Per vertex.

@@ -9,13 +9,25 @@ class DagView extends PlaneView {
     this.run = app.selected.run && !app.selected.run.grid ? app.selected.run : undefined;
     this.schedule = this.run ? this.run.schedule : app.doc.schedules.find(s => s.hasOps);
     this.run ||= app.doc.runs.find(run => run.schedule === this.schedule);
-    this.setRank(app.selected.op === undefined ? 0 : this.schedule.rank[app.selected.op]);
+    this.setRank(app.selected.op === undefined ? this.slowestRank() : this.schedule.rank[app.selected.op]);
+  }
+
+  /// The one whose last op ends last; the lowest where no run has single ops.
+  slowestRank() {
+    const { run, schedule } = this;
+    let last = 0, slowest = 0;
+    for (let op = 0; run && !run.grid && op < schedule.size; ++op)
+      if (run.begin[op] + run.took[op] > last) {
+        last = run.begin[op] + run.took[op];
+        slowest = schedule.rank[op];
+      }
+    return slowest;
   }
 
   setSchedule(schedule) {
     this.schedule = schedule;
     this.run = this.app.doc.runs.find(run => run.schedule === schedule);
-    this.setRank(Math.min(this.rank, schedule.ranks - 1));
+    this.setRank(this.slowestRank());
   }
 
   setRank(rank) {

@@ -111,7 +111,7 @@ class Run {
       };
       return;
     }
-    for (const name of ["begin", "took", "order", "cause"])
+    for (const name of ["begin", "took", "interface", "order", "cause"])
       this[name] = column(name);
     this.after = column("after");
     for (let op = 0; op < this.after.length; ++op)

@@ -88,7 +88,7 @@ class Details {
     const item = step => make("li", {},
       step.op !== undefined && !run.grid ? make("a", { role: "button", tabindex: "0", onclick: () => this.app.select(run, step.op) }, run.schedule.fullName(step.op)) : stepName(step),
       `, ${timeText(step.begin)} to ${timeText(step.end)}`);
-    return [make("h2", {}, `critical path, ${run.label}: ${counted(steps.length, "step")}`),
+    return [make("h2", {}, `critical path, ${nameOfRun(this.app.doc, run)}: ${counted(steps.length, "step")}`),
             make("ol", {}, shown.map(item)), steps.length > shown.length ? make("p", { class: "muted" }, `${steps.length - shown.length} more steps${run.grid ? "" : ": [ and ] walk along the path"}`) : null];
   }
 }

@@ -17,6 +17,7 @@ class FailureView extends PlaneView {
   setFailure(i) {
     this.failure = this.app.doc.failures[i];
     this.index = i;
+    this.showsOps = this.failure.proof !== "contract"; // of a wrong value the bytes tell more
     this.place();
     this.isFitted = false;
   }
@@ -30,9 +31,12 @@ class FailureView extends PlaneView {
     this.edges = graph.edges.map(([from, to, way]) => ({ a: this.nodes[from], b: this.nodes[to], ...FAILURE_WAYS[way] }));
   }
 
-  /// Of a failure that names no ops: what ranks hold in the end, and the way of the wrong bytes.
-  get bytes() {
-    if (this.nodes.length || this.schedule.whyNotTraced)
+  /// What ranks hold in the end, and the way of the wrong bytes: of a wrong value, and of a failure that names no ops.
+  get bytes() { return this.showsOps && this.nodes.length ? undefined : this.tracedBytes(); }
+
+  /// undefined: no bytes can be traced, or none are wrong.
+  tracedBytes() {
+    if (this.schedule.whyNotTraced)
       return undefined;
     if (this.bytesOf !== this.failure) {
       this.bytesOf = this.failure;
@@ -42,7 +46,7 @@ class FailureView extends PlaneView {
       if (wrong)
         this.bytesView.mark(wrong);
     }
-    return this.bytesView;
+    return this.bytesView.chosen || !this.nodes.length ? this.bytesView : undefined;
   }
 
   paint() { this.bytes ? this.bytes.paint() : super.paint(); }
@@ -120,7 +124,7 @@ class FailureView extends PlaneView {
     this.app.details.showTip(x, y, make("strong", {}, this.schedule.fullName(op)),
       pairs(["here", step?.text], ["bytes", bytesText(this.schedule.payload[op])], ["source", sourceText(this.schedule, op)]));
   }
-  click() {}
+  click(x, y) { this.bytes?.click(x, y); }
 
   describe() {
     const { failure } = this;
@@ -128,6 +132,7 @@ class FailureView extends PlaneView {
     this.app.details.show(
       make("h2", { class: "bad" }, `${failure.proof}: ${failure.message}`),
       make("ol", {}, failure.steps.map(step => make("li", {}, `${step.rank >= 0 ? `rank ${step.rank}${step.op >= 0 ? `, op ${step.op}` : ""}: ` : ""}${step.text}`, place(step)))),
+      this.bytes?.chosen ? this.bytes.ways() : null,
       this.brokenPromises(),
       this.app.doc.skipped?.length ? make("p", { class: "muted" }, `not tried, because they rest on this: ${this.app.doc.skipped.join(", ")}`) : null);
   }
@@ -151,7 +156,12 @@ class FailureView extends PlaneView {
 
   controls() {
     const { failures } = this.app.doc;
-    return failures.length < 2 ? [] : [make("label", {}, "failure ", make("select", { "aria-label": "failure", onchange: event => {
+    const parts = this.nodes.length && this.tracedBytes() ? [make("label", {}, "shown ", make("select", { "aria-label": "shown", onchange: event => {
+      this.showsOps = event.target.value === "ops";
+      this.describe();
+      this.app.redraw();
+    } }, [["bytes", "the bytes and their history"], ["ops", "the operations"]].map(([value, text]) => make("option", { value, selected: (value === "ops") === this.showsOps }, text))))] : [];
+    return failures.length < 2 ? parts : [...parts, make("label", {}, "failure ", make("select", { "aria-label": "failure", onchange: event => {
       this.setFailure(Number(event.target.value));
       this.describe();
       this.app.redraw();

@@ -31,7 +31,7 @@ class App {
   makeHeader() {
     const { doc } = this;
     byId("title").textContent = doc.title;
-    const runs = doc.runs.map(run => `${run.label} ${timeText(run.completion)}`);
+    const runs = doc.runs.map(run => `${nameOfRun(doc, run)} ${timeText(run.completion)}`);
     const s = doc.schedules[0];
     byId("facts").textContent = [counted(s.ops, "op"), counted(s.messages, "message"), bytesText(s.volume) + " sent",
                                  s.rounds === undefined ? "" : counted(s.rounds, "round"), ...runs].filter(Boolean).join(" \u00b7 ");
@@ -276,6 +276,9 @@ class App {
   }
 }
 
+/// With its schedule, if there are several.
+const nameOfRun = (doc, run) => doc.schedules.length > 1 ? `${run.schedule.label}, ${run.label}` : run.label;
+
 const swatch = (color, text, border) =>
   make("span", {}, make("span", { class: "swatch", style: `background: var(--${color});${border ? ` border-color: var(--${border})` : ""}` }), text);
 
@@ -287,6 +290,7 @@ function spaceTimeLegend(app, view) {
   const { drawn, inView } = view.arrows;
   return [
     swatch("send", "send"), swatch("receive", measured ? "receive (measured: from its post on)" : "receive"), swatch("local", "copy, combine, calc"),
+    !measured && !view.isRaster ? make("span", {}, "thin line: the interface sends") : null,
     view.showsPath ? swatch("path", "critical path") : null,
     view.isRaster ? make("span", {}, "colour: share of the time that ranks are busy; zoom in for single ops and arrows")
                   : inView > drawn ? make("span", {}, `${countText(inView)} messages in view: zoom in for arrows`) : make("span", {}, "arrows: messages"),

@@ -51,10 +51,14 @@ class ProvenanceView {
     return this.parts.ranks;
   }
 
-  color(origins) {
+  /// A hue per rank; the further on a block lies in what the rank had, the lighter.
+  color(origins, begin = 0) {
     const { ranks } = this.schedule;
-    if (origins.length === 1)
-      return `hsl(${Math.round(origins[0].rank * 360 / Math.max(ranks, 2))} 55% 55%)`;
+    if (origins.length === 1) {
+      const [{ rank, buffer, shift }] = origins;
+      const share = buffer === undefined ? 0.5 : (begin + shift) / Math.max(1, this.tracer.bytesOf(rank, buffer));
+      return `hsl(${Math.round(rank * 360 / Math.max(ranks, 2))} 55% ${Math.round(45 + 25 * share)}%)`;
+    }
     return this.surface.mix("heat-low", "heat-high", Math.min(1, origins.length / ranks));
   }
 
@@ -87,14 +91,22 @@ class ProvenanceView {
       this.paintHistory(MAP_LEFT + width + 70, s.width - 24);
   }
 
+  /// The rank; of a part of what it had, which block of that length, or from which byte on.
+  originLabel(part) {
+    const [{ rank, buffer, shift }] = part.origins, begin = part.begin + shift, length = part.end - part.begin;
+    if (length >= this.tracer.bytesOf(rank, buffer))
+      return `${rank}`;
+    return begin % length === 0 ? `${rank}.${begin / length}` : `${rank}:${begin}`;
+  }
+
   paintPart(part, x, y, width, height) {
     const s = this.surface, isNew = part.op !== undefined && this.round > 0 && this.schedule.round[part.op] === this.round;
     const gap = width > 4 ? 1 : 0;
-    s.rect(x, y, Math.max(0.5, width - gap), height, part.origins.length ? this.color(part.origins) : "panel");
+    s.rect(x, y, Math.max(0.5, width - gap), height, part.origins.length ? this.color(part.origins, part.begin) : "panel");
     if (isNew && height > 5 && width > 5)
       s.frame(x + 1.5, y + 1.5, width - gap - 3, height - 3, "text", 1.5);
     if (height > 13 && width > 22 && part.origins.length)
-      s.text(part.origins.length === 1 ? `${part.origins[0].rank}` : width > 60 ? `${part.origins.length} ranks` : `${part.origins.length}x`, x + width / 2, y + height / 2,
+      s.text(part.origins.length === 1 ? this.originLabel(part) : width > 60 ? `${part.origins.length} ranks` : `${part.origins.length}x`, x + width / 2, y + height / 2,
              part.origins.length > this.schedule.ranks / 2 ? "page" : "text", { align: "center", most: width - 4 });
   }
 
@@ -204,12 +216,18 @@ class ProvenanceView {
   describe() {
     if (!this.chosen)
       return;
+    const { rank, begin, end } = this.chosen;
+    this.app.details.show(
+      make("h2", {}, `rank ${rank}, ${this.tracer.nameOf(rank, this.buffer)}, bytes ${countText(begin)} to ${countText(end)}`), this.ways());
+  }
+
+  /// What is promised of the chosen bytes, what they hold, and how that came there.
+  ways() {
     const { rank, begin, end, history } = this.chosen;
     const promises = this.tracer.promises(rank, this.buffer, begin, end);
     const lines = [], budget = { lines: 300 };
     history.forEach(node => waysOf(this.schedule, this.tracer, node, [], lines, budget));
-    this.app.details.show(
-      make("h2", {}, `rank ${rank}, ${this.tracer.nameOf(rank, this.buffer)}, bytes ${countText(begin)} to ${countText(end)}`),
+    return [
       make("h2", {}, "contract"),
       promises.length ? promises.slice(0, 20).map(p => [
         make("p", {}, `bytes ${countText(p.begin)} to ${countText(p.end)} == ${p.isReduction ? "the reduction of " : ""}${this.originsText(p.wanted, p.begin, p.end)}${p.line ? ` (line ${p.line})` : ""}`),
@@ -217,7 +235,7 @@ class ProvenanceView {
         : make("p", { class: "muted" }, "promises nothing of these bytes"),
       make("h2", {}, `contributions: ${countText(lines.length)}`),
       make("ol", {}, lines.slice(0, 200).map(line => make("li", {}, line))),
-      lines.length >= 200 || budget.lines <= 0 ? make("p", { class: "muted" }, "more are not listed; choose fewer bytes") : null);
+      lines.length >= 200 || budget.lines <= 0 ? make("p", { class: "muted" }, "more are not listed; choose fewer bytes") : null];
   }
 
   setRound(round) {
@@ -262,7 +280,7 @@ class ProvenanceView {
   }
 
   legend() {
-    return [make("span", {}, "a colour per rank: one contribution, of that rank"), swatch("heat-high", "contributions of all ranks"), swatch("panel", "nothing yet", "line"),
+    return [make("span", {}, "a colour per rank: one contribution, of that rank; 2.1: block 1 of what rank 2 had, lighter the further on it lies"), swatch("heat-high", "contributions of all ranks"), swatch("panel", "nothing yet", "line"),
             this.broken().length ? swatch("page", `${counted(this.broken().length, "promise")} broken in the end`, "bad") : make("span", {}, "all promises are kept"),
             make("span", {}, "framed: written in this round"), make("span", {}, "round: the longest chain of messages so far; click bytes for their way")];
   }

@@ -63,6 +63,7 @@ class SpaceTime {
   paintPanel(panel) {
     const c = this.surface.context;
     this.paintTitle(panel);
+    this.labels = []; // painted last, over the path
     c.save();
     c.beginPath();
     c.rect(LEFT, panel.top, this.plotWidth, panel.height);
@@ -85,6 +86,8 @@ class SpaceTime {
       this.paintFound(panel, run);
       this.paintCompletion(panel, run);
     }
+    for (const label of this.labels)
+      this.surface.text(...label);
     c.restore();
     this.surface.frame(LEFT - 0.5, panel.top - 0.5, this.plotWidth + 1, panel.height + 1, "line");
     this.paintRankAxis(panel);
@@ -190,11 +193,22 @@ class SpaceTime {
     const isOnPath = this.showsPath && run.inPath[op];
     const color = ["send", "receive", "local"][activityOf(run.schedule.kind[op])];
     this.surface.rect(left, y, width, height, color);
+    if (run.interface[op] > 0 && height > 6)
+      this.paintInterface(run, op, y + height);
     if (isOnPath && height > 4)
       this.surface.frame(left + 1, y + 1, Math.max(0.5, width - 2), height - 2, "path-fill", 2);
     if (width < 46 || height < 13)
       return;
     this.paintLabel(run, op, left + 6, y + height / 2, width - 12, color === "receive" ? "text" : "page");
+  }
+
+  /// While a message leaves, below the bar of its send: no other one leaves then.
+  paintInterface(run, op, y) {
+    const left = Math.max(LEFT, this.x(run.begin[op])), right = Math.min(LEFT + this.plotWidth, this.x(run.begin[op] + run.interface[op]));
+    const c = this.surface.context;
+    c.globalAlpha = 0.55;
+    this.surface.rect(left, y, Math.max(1, right - left), 3, "send");
+    c.globalAlpha = 1;
   }
 
   /// The longest of some texts that fits.
@@ -203,7 +217,7 @@ class SpaceTime {
     const texts = [`${name}, ${bytesText(s.payload[op])}`, name, name.replace("rank ", ""), name.replace(/^\w+ (from|to) rank/, "$1")];
     const text = texts.find(t => this.surface.context.measureText(t).width <= most);
     if (text)
-      this.surface.text(text, x, y, color);
+      this.labels.push([text, x, y, color]);
   }
 
   /// From the end of the send's bar to the begin of the receive's. One arrow each, or none and a count.
@@ -246,7 +260,7 @@ class SpaceTime {
     c.strokeStyle = this.surface.colors.path;
     c.lineWidth = 2;
     c.beginPath();
-    const bottom = row > 20 && !this.isRaster ? 1 - Math.min(6, row * 0.14) / row : 0.5; // below the bars' texts
+    const bottom = row > 14 && !this.isRaster ? 1 - Math.min(6, row * 0.14) / row : 0.5; // below the bars' texts
     forEachStep(run, step => {
       const y = panel.top + (step.rank + bottom - this.ranks.from) * row;
       c.lineTo(this.x(step.begin), y);

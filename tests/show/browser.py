@@ -334,9 +334,32 @@ class Browser(unittest.TestCase):
         origins = self.js("return colldsl.view().contents()[3][0].origins.map(o => o.rank).sort()")
         self.assertEqual(origins, [0, 1, 2, 3, 4, 5])
 
+    def test_blocks_of_one_source_differ(self):
+        self.page("show", "alltoall_pairwise", "-n", "4", "--bytes", "4", "--view", "provenance", "-o")
+        parts = self.js("const v = colldsl.view(); return v.contents()[1].map(p => [v.originLabel(p), v.color(p.origins, p.begin)])")
+        self.assertEqual([label for label, _ in parts], ["0.1", "1.1", "2.1", "3.1"])
+        other = self.js("const v = colldsl.view(); return v.contents()[2].map(p => [v.originLabel(p), v.color(p.origins, p.begin)])")
+        self.assertEqual(other[0][0], "0.2")
+        self.assertNotEqual(other[0][1], parts[0][1])
+
+    def test_the_dag_opens_at_the_slowest_rank(self):
+        self.page("show", "bcast_binomial", "-n", "8", "--bytes", "65536", "--view", "dag", "-o")
+        self.assertEqual(self.state()["rank"], 7)
+
+    def test_the_interface_of_a_sender_is_drawn(self):
+        self.page("show", "bcast_flat", "-n", "3", "--bytes", "1048576", "-o")
+        sends = self.js("""const run = colldsl.document.runs[0], s = run.schedule;
+            return [...run.interface].map((ns, op) => [s.kind[op], ns, run.took[op]]).filter(([kind]) => kind === 0)""")
+        self.assertEqual(len(sends), 2)
+        for _, interface, took in sends:
+            self.assertGreater(interface, 10 * took)  # a megabyte leaves long after the processor is free
+
     def test_comparison(self):
         self.page("show", "bcast_binomial", "--with", "bcast_flat", "-n", "8", "--view", "compare", "-o")
         self.assertEqual(self.state()["rows"], 2)
+        self.assertEqual(self.driver.title, "bcast_binomial and bcast_flat, 8 ranks, 64 KiB")
+        facts = self.driver.find_element("id", "facts").text
+        self.assertIn("bcast_flat, 8 ranks, 64 KiB, simulated", facts)
         text = self.driver.find_element("css selector", "table").text
         self.assertIn("bcast_flat", text)
         self.assertIn("fastest", text)
@@ -379,6 +402,23 @@ class Browser(unittest.TestCase):
         self.assertEqual(edges, [[3, 6]])
         self.assertGreater(self.colors().get(self.theme("bad"), 0), 100)
 
+    def test_a_wrong_value_is_shown_with_its_history(self):
+        source = f"{self.folder}/wrong.coll"
+        with open(f"{SOURCE}/examples/first.coll", encoding="utf-8") as file:
+            text = file.read()
+        sent = "send y[(rank - k) % ranks]"
+        self.assertIn(sent, text)
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(text.replace(sent, "send x"))
+        self.page("verify", source, "--ranks", "3", "--bytes", "4", "--show", expect=1)
+        self.assertEqual((self.state()["proof"], self.state()["marked"]), ("contract", 0))
+        words = self.driver.find_element("id", "details").text
+        self.assertIn("broken: found x[0..4] of rank 2", words)
+        self.assertIn("x[0..4] of rank 2: to rank 0 in round", words)
+        self.js("const s = document.querySelector('select[aria-label=shown]'); s.value = 'ops'; s.dispatchEvent(new Event('change'))")
+        self.assertEqual(self.state()["marked"], None)
+        self.assertEqual(self.state()["nodes"], 2)
+
     def test_a_broken_promise_is_found_in_the_bytes(self):
         source = f"{self.folder}/short.coll"
         with open(f"{SOURCE}/examples/first.coll", encoding="utf-8") as file:
@@ -388,6 +428,7 @@ class Browser(unittest.TestCase):
             file.write(text.replace("0..ranks - 1 {", "0..ranks - 2 {"))
         self.page("verify", source, "--ranks", "4", "--bytes", "4", "--show", expect=1)
         self.assertEqual((self.state()["proof"], self.state()["marked"]), ("writes", 0))
+        self.assertIn("nothing was written to y of rank", self.driver.find_element("id", "details").text)
         self.js("colldsl.open('provenance')")
         self.assertEqual(self.state()["brokenPromises"], 4)
 

@@ -153,8 +153,23 @@ Status addSimulated(Document &document, Source &source, const Source::Target &ta
 }
 
 std::string titleOf(const Document &document) {
-  size_t more = document.schedules.size() - 1;
-  return document.schedules.front().label + (more ? " and " + std::to_string(more) + " more" : "");
+  constexpr size_t kMostNamed = 3;
+  std::vector<std::string> names; // what is alike in all labels comes once, at the end
+  llvm::StringRef tail = llvm::StringRef(document.schedules.front().label).split(", ").second;
+  bool isShared = llvm::all_of(document.schedules, [&](const ShownSchedule &s) {
+    return llvm::StringRef(s.label).split(", ").second == tail;
+  });
+  for (const ShownSchedule &shown : document.schedules) {
+    std::string name =
+        isShared ? llvm::StringRef(shown.label).split(", ").first.str() : shown.label;
+    if (!llvm::is_contained(names, name))
+      names.push_back(name);
+  }
+  size_t named = std::min(names.size(), kMostNamed), more = document.schedules.size() - named;
+  std::string text = llvm::join(llvm::ArrayRef(names).take_front(named), more ? ", " : " and ");
+  if (more)
+    text += " and " + std::to_string(more) + " more";
+  return isShared && !tail.empty() ? text + ", " + tail.str() : text;
 }
 
 ShownSchedule shownSchedule(const Source &source, const Source::Target &target,

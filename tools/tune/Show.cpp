@@ -1,6 +1,7 @@
 #include "tools/tune/Show.h"
 
 #include "runtime/Decide.h"
+#include "show/SvgCanvas.h"
 #include "tools/options/Lists.h"
 #include "tools/options/Table.h"
 #include "tools/run/Times.h"
@@ -67,13 +68,6 @@ std::string wordOf(const Decision &d) {
 constexpr const char *kColors[] = {"#7fc97f", "#beaed4", "#fdc086", "#80b1d3", "#fb8072",
                                    "#b3de69", "#fccde5", "#ffed6f", "#8dd3c7", "#bc80bd"};
 
-std::string escaped(llvm::StringRef text) {
-  std::string out;
-  for (char c : text)
-    out += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
-  return out;
-}
-
 class Drawing {
 public:
   Drawing(const MachineProfile &profile, llvm::raw_ostream &out) : profile_(profile), out_(out) {
@@ -89,12 +83,11 @@ public:
     out_ << llvm::formatv("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
                           "font-family=\"sans-serif\" font-size=\"11\">\n",
                           width, height);
-    text(6, 16,
-         "Fastest collective on " + profile_.machine.words() +
-             "; white: what the rules choose anyway");
+    text(6, 16, "Fastest collective on " + profile_.machine.words(), width - 12);
+    text(6, 30, "white: what the rules choose anyway", width - 12);
     size_t column = 0;
     for (uint64_t bytes : sizes_)
-      text(kHead + kCell * column++ + 4, kTop - 6, bytesWord(bytes));
+      text(kHead + kCell * column++ + 4, kTop - 6, bytesWord(bytes), kCell - 8);
     size_t row = 0;
     for (const auto &[key, points] : rows_)
       drawRow(kTop + kRow * row++, points);
@@ -104,15 +97,18 @@ public:
 private:
   static constexpr size_t kHead = 210, kCell = 150, kRow = 34, kTop = 50;
 
-  void text(size_t x, size_t y, const std::string &words) {
-    out_ << llvm::formatv("<text x=\"{0}\" y=\"{1}\">{2}</text>\n", x, y, escaped(words));
+  /// Within `most` pixels, behind which another cell begins.
+  void text(size_t x, size_t y, const std::string &words, size_t most) {
+    out_ << llvm::formatv("<text x=\"{0}\" y=\"{1}\">{2}</text>\n", x, y,
+                          show::escaped(show::fitted(words, static_cast<double>(most))));
   }
 
   void drawRow(size_t y, const std::vector<const TuningPoint *> &points) {
     const TuningPoint &first = *points.front();
     text(6, y + 20,
          first.function + ", " + counted(first.ranks, "rank") +
-             (first.nodes > 1 ? ", " + counted(first.nodes, "node") : ""));
+             (first.nodes > 1 ? ", " + counted(first.nodes, "node") : ""),
+         kHead - 10);
     std::map<std::string, const char *> colors;
     for (const TuningPoint *point : points) {
       auto column = static_cast<size_t>(std::distance(sizes_.begin(), sizes_.find(point->bytes)));
@@ -124,13 +120,14 @@ private:
       out_ << llvm::formatv("<rect x=\"{0}\" y=\"{1}\" width=\"{2}\" height=\"{3}\" "
                             "fill=\"{4}\" stroke=\"#999\"><title>{5}</title></rect>\n",
                             x, y, kCell - 2, kRow - 2, wins ? colors[name] : "#ffffff",
-                            escaped(name + " instead of " + point->shipped.words()));
+                            show::escaped(name + " instead of " + point->shipped.words()));
       llvm::StringRef shown(name);
       if (shown.starts_with(point->function + "_"))
         shown = shown.drop_front(point->function.size() + 1);
-      text(x + 4, y + 13, shown.take_front(24).str());
+      text(x + 4, y + 13, shown.str(), kCell - 8);
       double ns = wins ? point->shippedNs / point->margin : point->shippedNs;
-      text(x + 4, y + 27, nsWord(ns) + (wins ? ", " + factorWord(point->margin) + " x" : ""));
+      text(x + 4, y + 27, nsWord(ns) + (wins ? ", " + factorWord(point->margin) + " x" : ""),
+           kCell - 8);
     }
   }
 
