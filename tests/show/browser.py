@@ -406,7 +406,7 @@ class Browser(unittest.TestCase):
         source = f"{self.folder}/wrong.coll"
         with open(f"{SOURCE}/examples/first.coll", encoding="utf-8") as file:
             text = file.read()
-        sent = "send y[(rank - k) % ranks]"
+        sent = "send y[(rank - k + ranks) % ranks]"
         self.assertIn(sent, text)
         with open(source, "w", encoding="utf-8") as file:
             file.write(text.replace(sent, "send x"))
