@@ -7,6 +7,7 @@
 #include "verifier/Execution.h"
 #include "verifier/Postconditions.h"
 #include "verifier/Races.h"
+#include "verifier/SpareTemporaries.h"
 #include "verifier/Synchronizes.h"
 #include "verifier/WriteScope.h"
 
@@ -77,7 +78,12 @@ private:
       report_.compared = checkPostconditions(model_, placement_, state, values, names_, failures_,
                                              usefulness ? &*usefulness : nullptr);
     if (usefulness && failures_.empty())
-      report_.waste = usefulness->waste(order);
+      findWaste(*usefulness, order);
+  }
+
+  void findWaste(Usefulness &usefulness, std::span<const Event> order) {
+    report_.waste = usefulness.waste(order);
+    findSpareTemporaries(model_, placement_, report_.waste);
   }
 
   bool mayGoOn() const { return failures_.empty() && !failures_.isStopped(); }

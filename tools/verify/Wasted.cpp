@@ -11,24 +11,19 @@
 namespace colldsl::tools {
 namespace {
 
+/// Empty: there is nothing to say.
 std::string words(const Waste::Place &place) {
-  bool repeats = place.repeating == place.ops;
-  switch (place.kind) {
-  case OpKind::Recv:
-    return repeats ? "what this receives is there already"
-                   : "no postcondition depends on what this receives";
-  case OpKind::Copy:
-    return repeats ? "what this copies is there already"
-                   : "no postcondition depends on what this copies";
-  case OpKind::Combine:
-    return "no postcondition depends on what this combines";
-  case OpKind::Send:
-  case OpKind::Signal:
-  case OpKind::Wait:
-  case OpKind::Calc:
-    break;
-  }
-  return "";
+  if (place.spare == place.ops)
+    return "the temporary '" + place.temporary + "' is only copied to '" + place.parameter +
+           "', which could take its place";
+  if (place.useless < place.ops)
+    return "";
+  const char *verb = place.kind == OpKind::Recv   ? "receives"
+                     : place.kind == OpKind::Copy ? "copies"
+                                                  : "combines";
+  if (place.repeating == place.ops)
+    return std::string("what this ") + verb + " is there already";
+  return std::string("no postcondition depends on what this ") + verb;
 }
 
 /// The places of all proofs.
@@ -42,6 +37,11 @@ std::vector<Waste::Place> placesOf(const Summary &summary) {
       sum.ops += place.ops;
       sum.useless += place.useless;
       sum.repeating += place.repeating;
+      sum.spare += place.spare;
+      if (place.spare > 0) {
+        sum.temporary = place.temporary;
+        sum.parameter = place.parameter;
+      }
     }
   std::vector<Waste::Place> places;
   for (const auto &[_, place] : all)
@@ -70,8 +70,8 @@ std::vector<Diagnostic> warningsOfWaste(const Summary &summary, const Source &so
     return warnings;
   std::set<uint16_t> files = source.mainFiles();
   for (const Waste::Place &place : placesOf(summary))
-    if (place.useless == place.ops && files.contains(place.loc.file))
-      warnings.push_back({Severity::Warning, place.loc, words(place), {}, {}});
+    if (std::string text = words(place); !text.empty() && files.contains(place.loc.file))
+      warnings.push_back({Severity::Warning, place.loc, text, {}, {}});
   const Decl &decl = source.program().decl(summary.target.collective);
   const ProofOutcome *longer =
       warnings.empty() && files.contains(decl.loc.file) ? withRoundsTooMany(summary) : nullptr;
