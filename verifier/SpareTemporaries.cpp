@@ -1,6 +1,7 @@
 #include "verifier/SpareTemporaries.h"
 
 #include <algorithm>
+#include <tuple>
 #include <vector>
 
 namespace colldsl::proof {
