@@ -14,7 +14,7 @@ public:
   void addPattern() {
     Collective added;
     c_ = &added;
-    switch (random_.below(12)) {
+    switch (random_.below(14)) {
     case 0:
     case 1:
       exchange();
@@ -46,6 +46,12 @@ public:
       break;
     case 11:
       calls();
+      break;
+    case 12:
+      gather();
+      break;
+    case 13:
+      scatter();
       break;
     }
     join(added);
@@ -154,6 +160,47 @@ private:
     }
     if (random_.chance(50))
       c_->aliases = {{x, at(y, rankExpr())}};
+  }
+
+  /// To a root, which alone has the blocks of all; blocks of capacity also from rank to rank.
+  void gather() {
+    bool isChain = !isCallTime() && random_.chance(50);
+    Name x = param(BufferRole::In, {}), y = param(BufferRole::Out, {ranksExpr()});
+    Name k = name(), r = name(), t = name(), i = name(), root = name();
+    Expr at0 = isChain ? num(0) : var(root);
+    c_->params.back().root = {at0};
+    if (!isChain)
+      c_->params.push_back(rankParam(root, num(random_.below(program_.ranks))));
+    Expr isRoot = equal(rankExpr(), at0);
+    promise(generated::at(isRoot, forAll(r, allRanks(), holds(at(y, var(r)), whole(x), var(r)))));
+    if (random_.chance(60))
+      c_->aliases = {{x, at(y, rankExpr())}};
+    std::vector<Stmt> others{copy({whole(x)}, {at(y, rankExpr())})};
+    if (isChain) {
+      Range above = upto(plus(rankExpr(), num(1)), ranksExpr());
+      others.push_back(forEach(k, above, {recv({at(y, var(k))}, plus(rankExpr(), num(1)))}));
+      add(when(isRoot, others,
+               {temporaryBlocks(t, ranksExpr()), send({whole(x)}, minus(rankExpr(), num(1))),
+                forEach(i, above,
+                        {recv({at(t, var(i))}, plus(rankExpr(), num(1))),
+                         send({at(t, var(i))}, minus(rankExpr(), num(1)))})}));
+      return;
+    }
+    others.push_back(
+        forEach(k, allRanks(), {when(differs(var(k), at0), {recv({at(y, var(k))}, var(k))})}));
+    add(when(isRoot, others, {send({whole(x)}, at0)}));
+  }
+
+  void scatter() {
+    Name x = param(BufferRole::In, {ranksExpr()}), y = param(BufferRole::Out, {}), k = name();
+    Expr root = num(random_.below(program_.ranks));
+    c_->params[0].root = {root};
+    promise(holds(whole(y), at(x, rankExpr()), root));
+    add(when(
+        equal(rankExpr(), root),
+        {copy({at(x, rankExpr())}, {whole(y)}),
+         forEach(k, allRanks(), {when(differs(var(k), root), {send({at(x, var(k))}, var(k))})})},
+        {recv({whole(y)}, root)}));
   }
 
   void broadcast() {

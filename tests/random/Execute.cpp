@@ -114,6 +114,10 @@ private:
     return sizes_[rank].blocks[buffer];
   }
 
+  static bool hasMemory(const Buffer &buffer) {
+    return buffer.significant && buffer.aliasOf == kNoBuffer;
+  }
+
   int64_t lengthOf(uint32_t rank, uint32_t b) const {
     const Buffer &buffer = dag(rank).buffers[b];
     int64_t end = buffer.endOffset;
@@ -155,11 +159,11 @@ private:
   void enter(uint32_t rank) {
     std::vector<Words> &all = memory_.emplace_back(params_);
     for (uint32_t b = 0; b < params_; ++b)
-      if (dag(rank).buffers[b].aliasOf == kNoBuffer)
+      if (hasMemory(dag(rank).buffers[b]))
         all[b].assign(static_cast<size_t>(lengthOf(rank, b) + 2 * kGuard), kUnwritten);
     for (uint32_t b = 0; b < params_; ++b) {
       const Buffer &buffer = dag(rank).buffers[b];
-      if (buffer.role == BufferRole::Out)
+      if (buffer.role == BufferRole::Out || !buffer.significant)
         continue;
       Slice whole;
       whole.buffer = BufferId{b};
@@ -210,7 +214,7 @@ private:
     for (uint32_t b = 0; b < params_; ++b) {
       const Buffer &buffer = dag(rank).buffers[b];
       Words &words = memory_[rank][b];
-      if (buffer.aliasOf != kNoBuffer)
+      if (!hasMemory(buffer))
         binding.buffers.push_back({});
       else
         binding.buffers.push_back(

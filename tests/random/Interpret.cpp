@@ -171,6 +171,13 @@ private:
   }
 
   void addParameter(const Param &param) {
+    auto id = static_cast<uint32_t>(dag_->buffers.size());
+    addBufferOf(param);
+    if (!param.root.empty())
+      dag_->buffers[id].significant = values_.number(param.root[0]) == values_.context.me;
+  }
+
+  void addBufferOf(const Param &param) {
     std::vector<int64_t> dims = dimsOf(param.dims, param.extent, param.symbol);
     if (hasBlocks(param))
       return addParameterOfBlocks(param, dims);
@@ -196,6 +203,8 @@ private:
   void setAlias(const Alias &alias) {
     SliceValue at = values_.slice(alias.slice), own = values_.slices[alias.param];
     Buffer &buffer = dag_->buffers[own.buffer];
+    if (!dag_->buffers[at.buffer].significant) // in place at the root alone
+      return;
     bool isAlike = at.isOfBlocks() ? at.extent == own.extent : !own.isOfBlocks();
     if (!isAlike || (checksLengths_ && at.length != own.length))
       throw Invalid{"an alias of another length"};
@@ -279,6 +288,7 @@ private:
     Contract &contract = dag_->contract;
     colldsl::Ensure made;
     SliceValue target = oneSlice(e.target);
+    requireSignificant(target, values_.context.me);
     made.target = asSlice(target);
     made.isReduction = e.kind == Ensure::Kind::Reduce;
     made.reduction = e.reduction;
@@ -290,6 +300,7 @@ private:
       if (owner == kNobody)
         return;
       SliceValue operand = operandOf(e, rankOf(owner));
+      requireSignificant(operand, owner);
       bool travels = operand.extent == Extent::Capacity || target.extent == Extent::Capacity;
       if (checksLengths_ && !travels && operand.length != target.length)
         throw Invalid{"a promise of another length"};
@@ -413,9 +424,21 @@ private:
 
   std::vector<SliceValue> slicesOf(const std::vector<SliceExpr> &exprs) {
     std::vector<SliceValue> all;
-    for (const SliceExpr &e : exprs)
+    for (const SliceExpr &e : exprs) {
       all.push_back(oneSlice(e));
+      if (!dag_->buffers[all.back().buffer].significant)
+        throw Invalid{"a buffer that is not significant there"};
+    }
     return all;
+  }
+
+  /// Of a parameter.
+  void requireSignificant(const SliceValue &slice, int64_t rank) {
+    uint32_t id = 0;
+    for (const Param &param : program_.main().params)
+      if (param.kind == Param::Kind::Buffer && id++ == slice.buffer && !param.root.empty() &&
+          values_.number(param.root[0]) != rank)
+        throw Invalid{"a buffer that is not significant there"};
   }
 
   SliceValue oneSlice(const SliceExpr &e) {

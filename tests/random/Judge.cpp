@@ -127,7 +127,7 @@ private:
 
   /// Whether it is another schedule on another machine, though it says that it looked at none.
   bool looksUnseen() const {
-    if (schedule_.usesTopology)
+    if (schedule_.usesTopology || program_.machine == Machine()) // most have no such group
       return false;
     for (const Machine &machine : machinesFor(program_.ranks)) {
       Program other = program_;

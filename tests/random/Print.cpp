@@ -207,7 +207,7 @@ private:
     switch (p.kind) {
     case Param::Kind::Buffer:
       return std::string(spelling(p.role)) + " " + named(p.name) + ": " +
-             dims(p.dims, p.extent, p.symbol);
+             dims(p.dims, p.extent, p.symbol) + (p.root.empty() ? "" : " at " + spell(p.root[0]));
     case Param::Kind::Int:
       return named(p.name) + ": int = " + spell(p.value[0]);
     case Param::Kind::Rank:

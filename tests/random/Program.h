@@ -191,6 +191,7 @@ struct Param {
   std::vector<Expr> dims;         ///< one or two
   Extent extent = Extent::Symbol; ///< of the last one
   Symbol symbol = Symbol::N;      ///< if that has one
+  std::vector<Expr> root;         ///< of a buffer: the rank on which it is significant; none: all
   std::vector<Expr> value;        ///< the default of a value; arguments of a structure
   uint32_t structure = 0;         ///< index of the tree or graph that is the default
 };
