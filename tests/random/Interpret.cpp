@@ -1,6 +1,6 @@
 #include "tests/random/Interpret.h"
 
-#include "tests/random/Cells.h"
+#include "tests/random/Buffers.h"
 #include "tests/random/ContractFault.h"
 #include "tests/random/Values.h"
 
@@ -29,26 +29,12 @@ struct Job {
   std::map<std::array<int64_t, 5>, uint64_t> messages;
 };
 
-Slice asSlice(const SliceValue &value) {
-  Slice slice;
-  if (value.isOfBlocks())
-    slice.block = static_cast<uint32_t>(value.block);
-  if (value.extent == Extent::Capacity) { // as long as the block is then
-    slice.endScale = 1;
-    slice.buffer = BufferId{value.buffer};
-    return slice;
-  }
-  slice.beginOffset = value.begin;
-  slice.endOffset = value.begin + value.length;
-  slice.buffer = BufferId{value.buffer};
-  return slice;
-}
-
 /// Runs the program as one rank.
 class RankRun {
 public:
   RankRun(const Program &program, Job &job, uint32_t rank)
-      : program_(program), job_(job), rank_(rank), values_(program) {
+      : program_(program), job_(job), rank_(rank), values_(program),
+        buffers_(program, rank, values_) {
     for (uint32_t r = 0; r < program.ranks; ++r)
       values_.context.members.push_back(r);
     values_.context.me = rank;
@@ -56,15 +42,14 @@ public:
 
   void run(Dag &dag, bool &synchronizes) {
     makeContract(dag, synchronizes);
-    for (const auto &[param, block] : lent_)
-      values_.slices[param] = block;
+    buffers_.enterBody();
     execute(program_.main().body);
     addOps();
   }
 
   /// Buffers and contract alone; slices that are promised to be equal need not be equally long.
   void runContract(Dag &dag, bool &synchronizes) {
-    checksLengths_ = false;
+    buffers_.leaveLengths();
     makeContract(dag, synchronizes);
   }
 
@@ -78,16 +63,17 @@ private:
     dag_ = &dag;
     synchronizes_ = &synchronizes;
     values_.sizes = program_.sizes;
+    buffers_.begin(dag);
     const Collective &main = program_.main();
     for (const Param &param : main.params)
       setDefault(param);
     for (const Param &param : main.params)
       if (param.kind == Param::Kind::Buffer)
-        addParameter(param);
+        buffers_.addParameter(param);
     if (program_.inPlace)
       for (const Alias &alias : main.aliases)
-        setAlias(alias);
-    layOut();
+        buffers_.setAlias(alias);
+    buffers_.layOut();
     for (const Ensure &ensure : main.ensures)
       if (ensure.kind == Ensure::Kind::Synchronizes)
         *synchronizes_ = true;
@@ -115,126 +101,6 @@ private:
       dag_->add(op.op, op.sources, op.targets, op.deps);
       places[next] = placed++;
     }
-  }
-
-  // Buffers
-
-  uint32_t addBuffer(BufferRole role, int64_t length) {
-    Buffer buffer;
-    buffer.endOffset = length;
-    buffer.role = role;
-    dag_->addBuffer(buffer);
-    return static_cast<uint32_t>(dag_->buffers.size() - 1);
-  }
-
-  /// A buffer of blocks whose lengths are known at call time; of capacity those are their rooms.
-  uint32_t addBlocks(BufferRole role, Extent extent, const std::vector<int64_t> &lengths) {
-    uint32_t id = addBuffer(role, 0);
-    Buffer &buffer = dag_->buffers[id];
-    buffer.layout = extent == Extent::Capacity ? Layout::Capacity : Layout::CallTime;
-    buffer.blocks = static_cast<uint32_t>(lengths.size());
-    if (extent == Extent::Capacity && !lengths.empty())
-      buffer.endOffset = lengths.front() * static_cast<int64_t>(lengths.size());
-    values_.blockLengths[id] = lengths;
-    return id;
-  }
-
-  SliceValue shaped(SliceValue value, const std::vector<int64_t> &dims) {
-    value.blocks = dims.size() > 1 ? dims[0] : -1;
-    value.blockLength = dims.back();
-    return value;
-  }
-
-  std::vector<int64_t> dimsOf(const std::vector<Expr> &exprs, Extent extent, Symbol symbol) {
-    std::vector<int64_t> dims;
-    for (size_t i = 0; i < exprs.size(); ++i) {
-      bool isLast = i + 1 == exprs.size();
-      dims.push_back(!isLast || extent == Extent::Number
-                         ? values_.defined(exprs[i])
-                         : values_.sizes[static_cast<size_t>(symbol)]);
-    }
-    for (int64_t dim : dims)
-      if (dim < 0)
-        throw Invalid{"a buffer of negative length"};
-    return dims;
-  }
-
-  static int64_t lengthOf(const std::vector<int64_t> &dims) {
-    return dims.size() > 1 ? dims[0] * dims[1] : dims[0];
-  }
-
-  SliceValue sliceOfBlocks(uint32_t buffer, Extent extent, bool isGrid) const {
-    const std::vector<int64_t> &lengths = values_.blockLengths.at(buffer);
-    if (isGrid)
-      return {buffer, 0, 0, static_cast<int64_t>(lengths.size()), 0, extent, -1};
-    return {buffer, 0, lengths.front(), -1, 0, extent, 0};
-  }
-
-  void addParameter(const Param &param) {
-    auto id = static_cast<uint32_t>(dag_->buffers.size());
-    addBufferOf(param);
-    if (!param.root.empty())
-      dag_->buffers[id].significant = values_.number(param.root[0]) == values_.context.me;
-  }
-
-  void addBufferOf(const Param &param) {
-    std::vector<int64_t> dims = dimsOf(param.dims, param.extent, param.symbol);
-    if (hasBlocks(param))
-      return addParameterOfBlocks(param, dims);
-    uint32_t buffer = addBuffer(param.role, lengthOf(dims));
-    values_.slices[param.name] = shaped({buffer, 0, lengthOf(dims)}, dims);
-  }
-
-  void addParameterOfBlocks(const Param &param, const std::vector<int64_t> &dims) {
-    auto id = static_cast<uint32_t>(dag_->buffers.size());
-    std::vector<int64_t> lengths;
-    for (int64_t i = 0; i < (dims.size() > 1 ? dims[0] : 1); ++i)
-      lengths.push_back(program_.lengths.of(rank_, id, static_cast<uint32_t>(i)));
-    if (param.extent == Extent::Capacity)
-      for (int64_t &length : lengths) {
-        if (checksLengths_ && length > dims.back())
-          throw Invalid{"a block is longer than its room"};
-        length = dims.back();
-      }
-    addBlocks(param.role, param.extent, lengths);
-    values_.slices[param.name] = sliceOfBlocks(id, param.extent, dims.size() > 1);
-  }
-
-  void setAlias(const Alias &alias) {
-    SliceValue at = values_.slice(alias.slice), own = values_.slices[alias.param];
-    Buffer &buffer = dag_->buffers[own.buffer];
-    if (!dag_->buffers[at.buffer].significant) // in place at the root alone
-      return;
-    bool isAlike = at.isOfBlocks() ? at.extent == own.extent : !own.isOfBlocks();
-    if (!isAlike || (checksLengths_ && at.length != own.length))
-      throw Invalid{"an alias of another length"};
-    buffer.aliasOf = BufferId{at.buffer};
-    buffer.aliasSlice = static_cast<uint32_t>(dag_->slices.size());
-    dag_->slices.push_back(asSlice(at));
-    aliases_[own.buffer] = at;
-    if (at.extent == Extent::Capacity) // the length is that of one block, not of two
-      lent_[alias.param] = at;
-  }
-
-  /// Where each buffer's elements lie among all of the rank.
-  void layOut() {
-    firsts_.resize(dag_->buffers.size());
-    for (uint32_t b = 0; b < dag_->buffers.size(); ++b)
-      if (!aliases_.contains(b))
-        addCells(b);
-    for (const auto &[b, at] : aliases_)
-      firsts_[b] = {firsts_[at.buffer][at.isOfBlocks() ? static_cast<size_t>(at.block) : 0] +
-                    at.begin};
-  }
-
-  void addCells(uint32_t b) {
-    const Buffer &buffer = dag_->buffers[b];
-    firsts_.resize(dag_->buffers.size());
-    if (buffer.layout == Layout::Dense)
-      firsts_[b] = {cells_.add(buffer.endOffset)};
-    else
-      for (int64_t length : values_.blockLengths[b])
-        firsts_[b].push_back(cells_.add(length + (buffer.layout == Layout::Capacity ? 1 : 0)));
   }
 
   // Parameters
@@ -287,8 +153,7 @@ private:
   void promiseValue(const Ensure &e) {
     Contract &contract = dag_->contract;
     colldsl::Ensure made;
-    SliceValue target = oneSlice(e.target);
-    requireSignificant(target, values_.context.me);
+    SliceValue target = buffers_.targetOf(e);
     made.target = asSlice(target);
     made.isReduction = e.kind == Ensure::Kind::Reduce;
     made.reduction = e.reduction;
@@ -299,10 +164,8 @@ private:
       isVoid |= owner == kNobody;
       if (owner == kNobody)
         return;
-      SliceValue operand = operandOf(e, rankOf(owner));
-      requireSignificant(operand, owner);
-      bool travels = operand.extent == Extent::Capacity || target.extent == Extent::Capacity;
-      if (checksLengths_ && !travels && operand.length != target.length)
+      SliceValue operand = buffers_.operandOf(e, rankOf(owner));
+      if (!buffers_.areEqual({target}, {operand}))
         throw Invalid{"a promise of another length"};
       contract.operands.push_back({Rank{static_cast<uint32_t>(rankOf(owner))}, asSlice(operand)});
     };
@@ -318,27 +181,6 @@ private:
     made.operandCount = static_cast<uint32_t>(contract.operands.size()) - made.operandBegin;
     if (!isVoid)
       contract.ensures.push_back(made);
-  }
-
-  /// Blocks have the lengths that they have on the owner.
-  SliceValue operandOf(const Ensure &e, int64_t owner) {
-    auto lengths = values_.blockLengths;
-    auto slices = values_.slices;
-    for (const Param &param : program_.main().params) {
-      if (!hasBlocks(param) || param.extent == Extent::Capacity)
-        continue;
-      SliceValue &slice = values_.slices[param.name];
-      std::vector<int64_t> &all = values_.blockLengths[slice.buffer];
-      for (size_t i = 0; i < all.size(); ++i)
-        all[i] = program_.lengths.of(static_cast<uint32_t>(owner), slice.buffer,
-                                     static_cast<uint32_t>(i));
-      if (slice.block >= 0)
-        slice.length = all.front();
-    }
-    SliceValue operand = oneSlice(e.operand);
-    values_.blockLengths = std::move(lengths);
-    values_.slices = std::move(slices);
-    return operand;
   }
 
   // Statements
@@ -359,7 +201,7 @@ private:
       values_.slices[s.name] = values_.slice(s.sources[0]);
       return;
     case Stmt::Kind::Temp:
-      return addTemporary(s);
+      return buffers_.addTemporary(s);
     case Stmt::Kind::For:
       return values_.forEach(s.range, s.name, [&] { execute(s.body); });
     case Stmt::Kind::If:
@@ -376,7 +218,7 @@ private:
       place = addCopy(s);
       break;
     case Stmt::Kind::Combine: {
-      uint32_t op = addCombine(s, slicesOf(s.sources), slicesOf(s.targets));
+      uint32_t op = addCombine(s, buffers_.slicesOf(s.sources), buffers_.slicesOf(s.targets));
       place = {{op}, {op}};
       break;
     }
@@ -402,68 +244,6 @@ private:
       throw Invalid{"a label is set twice"};
   }
 
-  void addTemporary(const Stmt &s) {
-    std::vector<int64_t> dims = dimsOf(s.exprs, s.extent, s.symbol);
-    if (s.extent == Extent::Capacity) {
-      values_.slices[s.name] =
-          sliceOfBlocks(addTemporaryBlocks(dims.size() > 1 ? dims[0] : 1, dims.back()), s.extent,
-                        dims.size() > 1);
-      return;
-    }
-    uint32_t buffer = addBuffer(BufferRole::Temp, lengthOf(dims));
-    addCells(buffer);
-    values_.slices[s.name] = shaped({buffer, 0, lengthOf(dims)}, dims);
-  }
-
-  uint32_t addTemporaryBlocks(int64_t count, int64_t room) {
-    uint32_t buffer = addBlocks(BufferRole::Temp, Extent::Capacity,
-                                std::vector<int64_t>(static_cast<size_t>(count), room));
-    addCells(buffer);
-    return buffer;
-  }
-
-  std::vector<SliceValue> slicesOf(const std::vector<SliceExpr> &exprs) {
-    std::vector<SliceValue> all;
-    for (const SliceExpr &e : exprs) {
-      all.push_back(oneSlice(e));
-      if (!dag_->buffers[all.back().buffer].significant)
-        throw Invalid{"a buffer that is not significant there"};
-    }
-    return all;
-  }
-
-  /// Of a parameter.
-  void requireSignificant(const SliceValue &slice, int64_t rank) {
-    uint32_t id = 0;
-    for (const Param &param : program_.main().params)
-      if (param.kind == Param::Kind::Buffer && id++ == slice.buffer && !param.root.empty() &&
-          values_.number(param.root[0]) != rank)
-        throw Invalid{"a buffer that is not significant there"};
-  }
-
-  SliceValue oneSlice(const SliceExpr &e) {
-    SliceValue slice = values_.slice(e);
-    if (slice.isOfBlocks() && slice.block < 0)
-      throw Invalid{"blocks whose lengths are known at call time only, as one slice"};
-    return slice;
-  }
-
-  /// Of a block of capacity all of its room, and its length.
-  std::vector<int64_t> cellsOf(const std::vector<SliceValue> &slices) const {
-    std::vector<int64_t> cells;
-    for (const SliceValue &s : slices) {
-      int64_t first = firsts_[s.buffer][s.isOfBlocks() ? static_cast<size_t>(s.block) : 0];
-      for (int64_t i = 0; i < s.length + (s.extent == Extent::Capacity ? 1 : 0); ++i)
-        cells.push_back(first + s.begin + i);
-    }
-    return cells;
-  }
-
-  static bool travels(const std::vector<SliceValue> &slices) {
-    return std::any_of(slices.begin(), slices.end(),
-                       [](const SliceValue &s) { return s.extent == Extent::Capacity; });
-  }
-
   uint32_t add(OpKind kind, const std::vector<SliceValue> &sources,
                const std::vector<SliceValue> &targets) {
     PlannedOp planned;
@@ -474,10 +254,10 @@ private:
       planned.targets.push_back(asSlice(s));
     auto id = static_cast<int64_t>(ops_.size());
     std::set<int64_t> before;
-    for (int64_t cell : cellsOf(sources))
-      cells_.read(cell, id, before);
-    for (int64_t cell : cellsOf(targets))
-      cells_.write(cell, id, before);
+    for (int64_t cell : buffers_.cellsOf(sources))
+      buffers_.cells.read(cell, id, before);
+    for (int64_t cell : buffers_.cellsOf(targets))
+      buffers_.cells.write(cell, id, before);
     for (int64_t op : before)
       planned.deps.push_back({OpId{static_cast<uint32_t>(op)}, DepKind::Requires});
     ops_.push_back(std::move(planned));
@@ -485,9 +265,9 @@ private:
   }
 
   Place addCopy(const Stmt &s) {
-    std::vector<SliceValue> from = slicesOf(s.sources), to = slicesOf(s.targets);
-    std::vector<int64_t> sources = cellsOf(from), targets = cellsOf(to);
-    if (!travels(from) && !travels(to) && sources.size() != targets.size())
+    std::vector<SliceValue> from = buffers_.slicesOf(s.sources), to = buffers_.slicesOf(s.targets);
+    std::vector<int64_t> sources = buffers_.cellsOf(from), targets = buffers_.cellsOf(to);
+    if (!buffers_.areEqual(from, to))
       throw Invalid{"a copy to another length"};
     if (sources == targets && !sources.empty())
       return {};
@@ -497,7 +277,7 @@ private:
 
   uint32_t addCombine(const Stmt &s, const std::vector<SliceValue> &from,
                       const std::vector<SliceValue> &to) {
-    if (!travels(from) && !travels(to) && cellsOf(from).size() != cellsOf(to).size())
+    if (!buffers_.areEqual(from, to))
       throw Invalid{"a combine into another length"};
     uint32_t op = add(OpKind::Combine, from, to);
     ops_[op].op.reduction = s.reduction;
@@ -519,31 +299,19 @@ private:
     }
     if (peer == kNobody)
       return {};
-    std::vector<SliceValue> from = slicesOf(s.sources), to = slicesOf(s.targets);
+    std::vector<SliceValue> from = buffers_.slicesOf(s.sources), to = buffers_.slicesOf(s.targets);
     OpKind kind = s.kind == Stmt::Kind::Send     ? OpKind::Send
                   : s.kind == Stmt::Kind::Recv   ? OpKind::Recv
                   : s.kind == Stmt::Kind::Signal ? OpKind::Signal
                                                  : OpKind::Wait;
     std::vector<SliceValue> into = to;
     if (s.combines)
-      into = {hiddenFor(to)};
+      into = {buffers_.hiddenFor(to)};
     uint32_t op = add(kind, from, into);
     ops_[op].op.peer = Rank{values_.context.members[static_cast<size_t>(rankOf(peer))]};
     ops_[op].op.message = MessageId{job_.messages.emplace(key, job_.messages.size()).first->second};
     uint32_t last = s.combines ? addCombine(s, into, to) : op;
     return {{op}, {last}};
-  }
-
-  SliceValue hiddenFor(const std::vector<SliceValue> &to) {
-    if (travels(to)) {
-      if (to.size() != 1)
-        throw Invalid{"a list of blocks is combined"};
-      return sliceOfBlocks(addTemporaryBlocks(1, to[0].length), Extent::Capacity, false);
-    }
-    auto length = static_cast<int64_t>(cellsOf(to).size());
-    uint32_t hidden = addBuffer(BufferRole::Temp, length);
-    addCells(hidden);
-    return {hidden, 0, length};
   }
 
   LabelKey keyOf(const Label &label) {
@@ -666,14 +434,10 @@ private:
   Job &job_;
   uint32_t rank_;
   Evaluator values_;
+  RankBuffers buffers_;
   Dag *dag_ = nullptr;
   bool *synchronizes_ = nullptr;
-  bool checksLengths_ = true;
   std::vector<PlannedOp> ops_;
-  Cells cells_;
-  std::vector<std::vector<int64_t>> firsts_; // per buffer: its first cell, or that of each block
-  std::map<uint32_t, SliceValue> aliases_;   // per buffer that lies in another one: where
-  std::map<Name, SliceValue> lent_;          // such buffers of capacity, by name
   std::map<LabelKey, Place> labels_;
   std::map<std::pair<uint32_t, std::vector<uint32_t>>, uint32_t> counts_; // of calls
 };
