@@ -25,7 +25,7 @@ int64_t Interpreter::evalLeader(const Expr &e, int64_t include, int64_t which) {
   if (include == kNone)
     return current.find(members[which]);
   Rank demanded = current.world(static_cast<uint32_t>(include));
-  const Topology &topology = groups_.topology();
+  const Topology &topology = groups_.topology(level);
   if (topology.groupOf(level, demanded) != topology.groupOf(level, current.self()))
     return current.find(members[which]);
   if (which == 0)

@@ -36,8 +36,8 @@ bool Group::sameMembers(const Group &other) const {
   return true;
 }
 
-const Topology &Groups::topology() {
-  usedTopology_ = true;
+const Topology &Groups::topology(Level level) {
+  usedTopology_ |= level != Level::All;
   if (request_.topology)
     return *request_.topology;
   if (!flat_)
@@ -74,15 +74,15 @@ int64_t Groups::add(std::vector<Rank> members, const Group &current) {
 
 std::vector<Rank> Groups::membersOf(Level level, const Group &current) {
   std::vector<Rank> result;
-  auto all = topology().membersWith(level, current.self());
+  auto all = topology(level).membersWith(level, current.self());
   if (all.size() <= current.size) {
     std::copy_if(all.begin(), all.end(), std::back_inserter(result),
                  [&](Rank r) { return current.find(r) != kNone; });
     return result;
   }
-  uint32_t group = topology().groupOf(level, current.self());
+  uint32_t group = topology(level).groupOf(level, current.self());
   for (uint32_t i = 0; i < current.size; ++i)
-    if (topology().groupOf(level, current.world(i)) == group)
+    if (topology(level).groupOf(level, current.world(i)) == group)
       result.push_back(current.world(i));
   return result;
 }
@@ -91,7 +91,7 @@ int64_t Groups::ofLevel(Level level, const Group &current) {
   if (level == Level::All)
     return add(current);
   if (current.members == nullptr)
-    return add(withSelf(topology().membersWith(level, current.self()), current));
+    return add(withSelf(topology(level).membersWith(level, current.self()), current));
   return add(membersOf(level, current), current);
 }
 
@@ -120,15 +120,15 @@ int64_t Groups::leaders(Level level, int64_t include, const Group &current) {
 
 std::vector<Rank> Groups::leadersOf(Level level, int64_t include, const Group &current) {
   constexpr Rank kUnset = kNoRank;
-  std::vector<Rank> leaderOf(topology().numGroups(level), kUnset);
+  std::vector<Rank> leaderOf(topology(level).numGroups(level), kUnset);
   for (uint32_t i = 0; i < current.size; ++i) {
-    Rank &leader = leaderOf[topology().groupOf(level, current.world(i))];
+    Rank &leader = leaderOf[topology(level).groupOf(level, current.world(i))];
     if (leader == kUnset || leadsBefore(level, current.world(i), leader))
       leader = current.world(i);
   }
   if (include != kNone) {
     Rank demanded = current.world(static_cast<uint32_t>(include));
-    leaderOf[topology().groupOf(level, demanded)] = demanded;
+    leaderOf[topology(level).groupOf(level, demanded)] = demanded;
   }
   std::erase(leaderOf, kUnset);
   std::sort(leaderOf.begin(), leaderOf.end());
@@ -138,7 +138,7 @@ std::vector<Rank> Groups::leadersOf(Level level, int64_t include, const Group &c
 std::span<const Rank> Groups::byLead(Level level, const Group &current, std::vector<Rank> &room) {
   bool isWholeJob = !current.members;
   if (isWholeJob && !request_.leaders)
-    return topology().membersWith(level, current.self());
+    return topology(level).membersWith(level, current.self());
   auto sorted = [&] {
     std::vector<Rank> members = membersOf(level, current);
     std::sort(members.begin(), members.end(),
@@ -147,7 +147,8 @@ std::span<const Rank> Groups::byLead(Level level, const Group &current, std::vec
   };
   if (!isWholeJob)
     return room = sorted();
-  auto [kept, isNew] = keptByLead_.try_emplace({level, topology().groupOf(level, current.self())});
+  auto [kept, isNew] =
+      keptByLead_.try_emplace({level, topology(level).groupOf(level, current.self())});
   if (isNew)
     kept->second = sorted();
   return kept->second;

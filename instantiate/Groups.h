@@ -61,8 +61,9 @@ public:
 
   /// The members of ofLevel(), those that lead first; valid as long as `room`.
   std::span<const Rank> byLead(Level level, const Group &current, std::vector<Rank> &room);
-  const Topology &topology();
-  /// Whether a run has looked at where ranks sit.
+  /// To look at groups of a level.
+  const Topology &topology(Level level);
+  /// Whether a run has looked at where ranks sit; all sit in the one group of Level::All.
   bool usedTopology() const { return usedTopology_; }
 
 private:

@@ -51,7 +51,7 @@ struct LibraryImage {
   uint64_t elements = 0, minElements = 0, maxElements = 0; ///< its size class
   ElementType type = ElementType::I32;                     ///< of the type variable
   bool inPlace = false;
-  /// Topology::hash() of the one that it was made for; 0: it serves ranks wherever they sit.
+  /// signatureOf() the machine that it is for (LevelSet.h); 0: it serves ranks wherever they sit.
   uint64_t topologyHash = 0;
   std::string topology; ///< for people: as described to --topology
   /// What a call must give for this image to serve it, in the order of the declaration: parameters

@@ -1,6 +1,7 @@
 #include "runtime/StoredImages.h"
 
 #include "program/Operands.h"
+#include "topology/LevelSet.h"
 
 #include <algorithm>
 
@@ -89,13 +90,13 @@ bool hasElementsOf(const LibraryImage &image, const InstantiateRequest &request)
 }
 
 bool serves(const LibraryImage &image, const std::string &collective,
-            const InstantiateRequest &request, uint64_t topologyHash,
+            const InstantiateRequest &request, const Topology &topology,
             const std::vector<LibraryArgument> &arguments) {
   return image.servesCalls && image.collective == collective && image.ranks == request.ranks &&
          hasElementsOf(image, request) && image.inPlace == request.inPlace &&
          image.minElements <= request.elements && request.elements <= image.maxElements &&
-         (image.topologyHash == 0 || image.topologyHash == topologyHash) &&
-         image.arguments == arguments;
+         image.arguments == arguments &&
+         image.topologyHash == signatureOf(topology, levelsOfSignature(image.topologyHash));
 }
 
 } // namespace
@@ -124,11 +125,10 @@ Result<const LibraryImage *> findImage(Library &library, const InstantiateReques
     return nullptr;
   bool isTunedByRule = reader.tunes();
   const std::string &name = (*program)->nameOf((*program)->decl(request.collective));
-  uint64_t topologyHash =
-      request.topology ? request.topology->hash() : Topology::flat(request.ranks).hash();
+  Topology flat = Topology::flat(request.topology ? 1 : request.ranks);
+  const Topology &topology = request.topology ? *request.topology : flat;
   auto it = std::find_if((*images)->begin(), (*images)->end(), [&](const LibraryImage &image) {
-    return (image.isTuned || !isTunedByRule) &&
-           serves(image, name, request, topologyHash, *arguments);
+    return (image.isTuned || !isTunedByRule) && serves(image, name, request, topology, *arguments);
   });
   return it == (*images)->end() ? nullptr : &*it;
 }

@@ -36,6 +36,7 @@ struct Settings {
   bool stdlib = false;
   bool prove = true;
 
+  Settings() { proofs.variesMachine = true; }
   void addTo(Options &options);
 };
 
@@ -69,8 +70,14 @@ void Settings::addTo(Options &options) {
                 proofs.bytes = list.take();
                 return {};
               });
-  options.addText("--topology", "T", "where the ranks sit (default: flat, all on one node)",
-                  schedule.topology) = completionOfTopology();
+  options.add("--topology", "T",
+              "where the ranks sit (default: flat, all on one node; what looks at nodes\n"
+              "or sockets is also proved on several other machines)",
+              [this](llvm::StringRef text) {
+                schedule.topology = text.str();
+                proofs.variesMachine = false;
+                return Status();
+              }) = completionOfTopology();
   options.addFlag("--no-verify", "write images without proving them", prove, false);
   schedule.addNoWarn(options);
   schedule.addTo(options);
@@ -130,25 +137,38 @@ private:
   struct Made {
     std::vector<std::byte> bytes; ///< empty: the collective's `where` excludes it
     SizeClass sizeClass;
-    bool usesTopology = false;
     bool hasCallTimeBlocks = false;
     std::vector<Diagnostic> why;
   };
 
+  /// Others are proved alone: the program in the library may run on such a machine.
+  bool isForImage(const ProofTask &task) const {
+    return task.lead != ProofTask::Lead::Highest &&
+           (task.topology.empty() || task.topology == settings_.schedule.topology);
+  }
+
+  /// What the image depends on: also what passes made of it for a machine.
+  LevelSet levelsOf(const ProofTask &task) const {
+    bool isOfMachine = !task.levels.empty() || settings_.schedule.topology != kFlat;
+    bool hasPasses = !settings_.schedule.passes.pipeline.empty();
+    return hasPasses && isOfMachine ? LevelSet::wholeMachine() : task.levels;
+  }
+
   void makeOne(size_t i) {
+    if (!settings_.prove && !isForImage(tasks_[i]))
+      return;
     ProofOutcome outcome;
     std::shared_ptr<const Schedule> schedule = proofs_.make(target_, tasks_[i], outcome);
     if (schedule && settings_.prove)
       outcome = proofs_.prove(tasks_[i], *schedule);
     images_[i].why = outcome.why;
-    if (outcome.kind != ProofOutcome::Kind::Proved)
+    if (outcome.kind != ProofOutcome::Kind::Proved || !isForImage(tasks_[i]))
       return;
     Schedule image = *schedule;
     if (settings_.prove)
       image.sizeClass =
           provedSizes(image, settings_.proofs.verify, kManyOps).value_or(image.sizeClass);
     images_[i].sizeClass = image.sizeClass;
-    images_[i].usesTopology = image.usesTopology;
     images_[i].hasCallTimeBlocks = image.hasCallTimeBlocks();
     images_[i].bytes = encodeImage(image);
   }
@@ -164,8 +184,7 @@ private:
     key.type = settings_.schedule.type;
     key.inPlace = task.shape.inPlace;
     key.topology = settings_.schedule.topology;
-    bool isForMachine = images_[i].usesTopology || key.topology != kFlat;
-    key.topologyHash = isForMachine ? task.shape.topology->hash() : 0;
+    key.topologyHash = signatureOf(*task.shape.topology, levelsOf(task));
     key.parameters = task.call.words();
     key.passes = settings_.schedule.passes.pipeline.text();
     key.isProved = settings_.prove && !images_[i].hasCallTimeBlocks; // of other lengths: no proof
@@ -330,6 +349,8 @@ Exit compileCommand(Arguments arguments) {
     return options.refuse("say where to write the library, with -o LIB");
   if (options.operands().empty() && !settings.stdlib && settings.schedule.names.empty())
     return options.refuse("nothing to compile: name files, or --stdlib");
+  if (!settings.schedule.passes.pipeline.empty()) // the image is what they make for one machine
+    settings.proofs.variesMachine = false;
   if (!settings.proofs.bytes)
     settings.proofs.bytes = {64 << 10};
   std::string rules;

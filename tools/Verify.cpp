@@ -71,6 +71,7 @@ llvm::json::Object toJson(const Summary &summary, const Source &source) {
           {"bytes", summary.tasks[i].bytes},
           {"inPlace", summary.tasks[i].shape.inPlace},
           {"parameters", jsonText(summary.tasks[i].call.words())},
+          {"topology", jsonText(summary.tasks[i].topology)},
           {"text", jsonText(source.render(summary.outcomes[i].why, summary.target))},
       });
   return llvm::json::Object{

@@ -23,13 +23,15 @@ Path = Union[str, "os.PathLike[str]"]
 
 @dataclass(frozen=True)
 class Counterexample:
-    """A proof that failed: for which call, and what the verifier shows."""
+    """A proof that failed: for which call, on which machine (as `topology` of verify(); empty where
+    the schedule depends on none), and what the verifier shows."""
 
     collective: str
     ranks: int
     bytes: int
     in_place: bool
     parameters: str
+    topology: str
     text: str
     _proof: "_Proof" = field(repr=False, compare=False)
 
@@ -96,7 +98,7 @@ class Report:
         """Of few ranks first."""
         return [
             Counterexample(
-                part.found.name, c.ranks, c.bytes, c.in_place, c.parameters, c.text,
+                part.found.name, c.ranks, c.bytes, c.in_place, c.parameters, c.topology, c.text,
                 _Proof(part.program, part.words, c.task),
             )
             for part in self._proved

@@ -30,6 +30,7 @@ void addPrograms(py::module_ &module) {
       .def_readonly("bytes", &Counterexample::bytes)
       .def_readonly("in_place", &Counterexample::inPlace)
       .def_readonly("parameters", &Counterexample::parameters)
+      .def_readonly("topology", &Counterexample::topology)
       .def_readonly("text", &Counterexample::text);
   py::class_<Verified>(module, "Verified")
       .def_readonly("name", &Verified::name)

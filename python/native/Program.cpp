@@ -64,7 +64,7 @@ Verified describe(const Summary &summary, const Source &source) {
     const ProofTask &task = summary.tasks[i];
     if (summary.hasFailed(i))
       verified.counterexamples.push_back({i, task.shape.ranks, task.bytes, task.shape.inPlace,
-                                          task.call.words(),
+                                          task.call.words(), task.topology,
                                           source.render(summary.outcomes[i].why, summary.target)});
   }
   return verified;

@@ -29,6 +29,7 @@ struct Counterexample {
   uint64_t bytes = 0;
   bool inPlace = false;
   std::string parameters;
+  std::string topology; ///< empty: it depends on none
   std::string text;
 };
 

@@ -71,6 +71,11 @@ def test_a_collective_that_fails(server):
     assert {r["location"]["uri"] for r in wrong["relatedInformation"]} == {file.uri}
 
 
+def test_a_collective_that_fails_on_another_machine(server):
+    file = File(server, "collective on_nodes(inout x: T[n])\n  ensures x == x@0\n{ bcast_flat(x) over node; }\n")
+    assert settled(file)["on_nodes"]["title"].startswith("fails at P=2, n=1, topology=node:2: contract: ")
+
+
 def test_the_picture(server):
     file = File(server, HANGS)
     settled(file)

@@ -40,6 +40,15 @@ def test_verify_has_counterexamples():
         report.check()
 
 
+def test_what_looks_at_the_machine_is_proved_on_several():
+    text = "collective on_nodes(inout x: T[n]) ensures x == x@0 { bcast_flat(x) over node; }"
+    program = colldsl.parse(text, "nodes.coll")
+    first = program.verify(ranks=4, bytes=8).counterexamples[0]
+    assert first.topology == "node:4" and first.ranks == 4
+    report = program.verify(ranks=4, bytes=8, topology="flat")
+    assert report and str(report) == "on_nodes: proved for ranks 4; 8 B; topology=flat: 1 proof"
+
+
 def test_texts_are_those_of_the_command(source, tmp_path):
     file = tmp_path / "bad.coll"
     file.write_text("collective bad(in x: T[n]) { snd x to 0; }\n")

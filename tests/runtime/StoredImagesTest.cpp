@@ -7,6 +7,7 @@
 #include "program/Operands.h"
 #include "protocol/LocalEndpoint.h"
 #include "runtime/CollectivePlan.h"
+#include "topology/LevelSet.h"
 
 #include <gtest/gtest.h>
 
@@ -162,12 +163,19 @@ TEST(StoredImages, haveTheArgumentsOfTheCall) {
 
 TEST(StoredImages, serveRanksThatSitAsTheirs) {
   LibraryImage entry;
-  entry.topologyHash = Topology::flat(kRanks).hash();
-  EXPECT_EQ(ran(entry), kImage);
-  Result<Topology> two = Topology::make("node:2 core:2", kRanks);
-  ASSERT_TRUE(two.ok());
-  entry.topologyHash = two->hash();
-  EXPECT_EQ(ran(entry), kProgram);
+  LevelSet nodes;
+  nodes.add(Level::Node);
+  Result<Topology> two = Topology::make("node:2 core:2", kRanks),
+                   sockets = Topology::make("package:2 core:2", kRanks);
+  ASSERT_TRUE(two.ok() && sockets.ok());
+  for (LevelSet levels : {nodes, LevelSet::wholeMachine()}) {
+    entry.topologyHash = signatureOf(Topology::flat(kRanks), levels);
+    EXPECT_EQ(ran(entry), kImage);
+    entry.topologyHash = signatureOf(*two, levels);
+    EXPECT_EQ(ran(entry), kProgram);
+    entry.topologyHash = signatureOf(*sockets, levels);
+    EXPECT_EQ(ran(entry), levels == nodes ? kImage : kProgram);
+  }
 }
 
 TEST(StoredImages, dependOnTheTopologyWhereTheProgramLooksAtIt) {

@@ -38,9 +38,8 @@ bool isLimit(const ProofOutcome &outcome) {
 std::string shapeWords(const ProofTask &task) {
   std::string words =
       "P=" + std::to_string(task.shape.ranks) + ", n=" + std::to_string(task.shape.elements);
-  if (task.shape.inPlace)
-    words += ", in place";
-  return task.call.chosen.empty() ? words : words + ", " + task.call.words();
+  std::string how = task.callWords();
+  return how.empty() ? words : words + ", " + how;
 }
 
 } // namespace

@@ -1,11 +1,15 @@
 /// The proofs that `verify` tries of one collective: all that the options have of numbers of
-/// ranks, sizes, parameters, and forms in place or not.
+/// ranks, sizes, parameters, and forms in place or not; and machines, where the schedule depends on
+/// that.
 #pragma once
 
+#include "program/MachineUse.h"
 #include "tools/input/MakeSchedule.h"
+#include "tools/verify/Machines.h"
 #include "verifier/Verifier.h"
 
 #include <map>
+#include <tuple>
 
 namespace colldsl::tools {
 
@@ -14,8 +18,14 @@ struct ProofTask {
   Shape shape;
   uint64_t bytes = 0; ///< n times the size of T
   Call call;
+  std::string topology = {}; ///< as --topology takes it; empty: the schedule depends on none
+  LevelSet levels = {};      ///< of the machine, at which the text of the collective looks
+  /// Which ranks lead groups, if the schedule depends on that and no pass chooses them.
+  enum class Lead : uint8_t { None, Lowest, Highest } lead = Lead::None;
 
-  /// "3 ranks, 64 KiB, in place, root=2".
+  /// "in place, root=2, topology=node:3, leaders=highest"; may be empty.
+  std::string callWords() const;
+  /// "3 ranks, 64 KiB, in place, root=2, topology=node:3".
   std::string words() const;
 };
 
@@ -37,6 +47,7 @@ struct ProofRequest {
   std::optional<std::vector<uint32_t>> ranks;
   std::optional<std::vector<uint64_t>> bytes;
   bool onlyInPlace = false;
+  bool variesMachine = false; ///< by trialMachines(), in place of the options' topology
   VerifyOptions verify;
   uint64_t seed = 1;
   Variety variety;
@@ -62,15 +73,39 @@ public:
   ProofOutcome prove(const ProofTask &task, const Schedule &schedule) const;
 
 private:
+  /// What is proved for one number of ranks on each machine: a size and a call.
+  struct Trial {
+    uint64_t bytes;
+    Call call;
+    MachineUse::Found use;   ///< what of the machine its text looks at
+    LevelSet levels;         ///< of the machine, on which its schedule depends
+    bool variesLead = false; ///< no pass chooses leaders that it asks for
+    bool isOnAll = false;    ///< on each machine, rather than on the first alone
+  };
+  struct Place {
+    TrialMachine machine;
+    const Topology *topology;
+    /// What distinguishes it from others to a trial.
+    std::tuple<uint8_t, uint64_t, bool> look(const Trial &trial) const;
+  };
+
   Result<std::vector<uint32_t>> ranksOf(const Source::Target &target);
   Result<std::vector<uint64_t>> bytesOf(const Source::Target &target) const;
-  Result<const Topology *> topology(uint32_t ranks);
+  std::vector<bool> formsOf(const Source::Target &target) const;
+  Result<std::vector<Trial>> trialsOf(const Source::Target &target, uint32_t ranks,
+                                      const std::vector<uint64_t> &sizes);
+  Result<std::vector<Place>> placesOf(uint32_t ranks);
+  Status addTask(const Source::Target &target, const Trial &trial, const Place &place, Shape shape,
+                 std::vector<ProofTask> &tasks);
+  Status addTasks(const Source::Target &target, uint32_t ranks, const std::vector<uint64_t> &sizes,
+                  std::vector<ProofTask> &tasks);
+  Result<const Topology *> topology(const std::string &description, uint32_t ranks);
 
   Source &source_;
   const ScheduleOptions &options_;
   const ProofRequest &request_;
   Parameters parameters_;
-  std::map<uint32_t, Topology> topologies_;
+  std::map<std::pair<std::string, uint32_t>, Topology> topologies_;
 };
 
 /// What refuses a proof, for people: each failure, with its steps as notes.

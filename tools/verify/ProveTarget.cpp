@@ -30,8 +30,14 @@ void ProofOptions::addTo(Options &options) {
               "sizes, such as 8,64KiB; n times the size of T\n"
               "(default: 0, one element, and 40009 elements)",
               list(request.bytes, parseBytesList));
-  options.addText("--topology", "T", "where the ranks sit (default: flat, all on one node)",
-                  schedule.topology) = completionOfTopology();
+  options.add("--topology", "T",
+              "where the ranks sit (default: flat, all on one node, and several other\n"
+              "machines for collectives that look at nodes or sockets)",
+              [this](llvm::StringRef text) {
+                schedule.topology = text.str();
+                request.variesMachine = false;
+                return Status();
+              }) = completionOfTopology();
   options.add("--roots", "LIST",
               "values of the parameter `root`: ranks, or all\n"
               "(default: all of up to 8 ranks, of more 0, 1, P/2 and P - 1)",

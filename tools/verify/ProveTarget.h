@@ -11,7 +11,9 @@ struct ProofOptions {
   ScheduleOptions schedule;
   ProofRequest request;
 
-  ProofOptions() { request.variety.tryValues = request.variety.vary = true; }
+  ProofOptions() {
+    request.variety.tryValues = request.variety.vary = request.variesMachine = true;
+  }
 
   /// This object outlives the parse.
   void addTo(Options &options);

@@ -3,6 +3,7 @@
 #include "ir/Numbers.h"
 #include "ir/Ranges.h"
 #include "tools/options/Lists.h"
+#include "tools/verify/Machines.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -125,6 +126,7 @@ std::string Summary::range(const Program &program) const {
   std::string text = rangeOfRanks() + "; " + rangeOfSizes() + rangeOfForms();
   if (!target.schedule)
     text += rangeOfValues(program);
+  text += rangeOfMachines();
   if (!hasContract(program))
     text += "; without a contract";
   if (!vacuous.empty() && !promisesNothing())
@@ -159,6 +161,25 @@ std::string Summary::rangeOfForms() const {
     if (isNamed(i))
       (tasks[i].shape.inPlace ? isInPlace : isNot) = true;
   return isInPlace ? (isNot ? "; in place and not" : "; in place") : "";
+}
+
+/// Of collectives that look at the machine: "; topology=flat|node:P; leaders=lowest|highest".
+std::string Summary::rangeOfMachines() const {
+  std::vector<std::string> families;
+  std::set<ProofTask::Lead> leads;
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    if (!isNamed(i))
+      continue;
+    leads.insert(tasks[i].lead);
+    std::string family =
+        tasks[i].topology.empty() ? "" : familyOf(tasks[i].topology, tasks[i].shape.ranks);
+    if (!family.empty() && !llvm::is_contained(families, family))
+      families.push_back(family);
+  }
+  std::string text = families.empty() ? "" : "; topology=" + llvm::join(families, "|");
+  if (leads.contains(ProofTask::Lead::Highest))
+    return text + "; leaders=lowest|highest";
+  return leads.contains(ProofTask::Lead::Lowest) ? text + "; leaders=lowest" : text;
 }
 
 /// In the order of the parameters; sizes other than n at the end.

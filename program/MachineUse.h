@@ -1,0 +1,40 @@
+/// What of a machine collectives depend on, by their text: expressions that look at a level of it
+/// are those whose row in Exprs.def has the value Level.
+#pragma once
+
+#include "program/Program.h"
+#include "topology/LevelSet.h"
+
+namespace colldsl {
+
+/// Whether an expression asks which ranks lead groups, which passes choose (LeaderOrder.h).
+constexpr bool looksAtLeaders(ExprKind kind) {
+  return kind == ExprKind::Leader || kind == ExprKind::GroupLeaders;
+}
+
+class MachineUse {
+public:
+  struct Found {
+    LevelSet levels;
+    bool leaders = false; ///< also of the group of all ranks
+  };
+
+  /// The program outlives this, and may get further arguments.
+  explicit MachineUse(const Program &program);
+
+  /// What the collective can look at when it is called with these arguments (as in
+  /// InstantiateRequest), in its contract, its body, and all that it uses. Parameters without an
+  /// argument have their defaults. Each branch counts, so one run may look at less.
+  Found find(DeclId collective, std::span<const ExprId> arguments) const;
+
+private:
+  class Walk;
+  void excludeOperandsOf(ExprId id, std::vector<bool> &isExcluded) const;
+
+  const Program &program_;
+  /// By declaration: expressions that are evaluated whatever the arguments are; so without
+  /// defaults, candidates, and arguments from outside.
+  std::vector<std::vector<ExprId>> always_;
+};
+
+} // namespace colldsl
