@@ -21,7 +21,10 @@ colldsl_status fail(colldsl_status status, const std::string &message) {
 }
 
 colldsl_status report(const Status &status, colldsl_status kind) {
-  return status ? COLLDSL_OK : fail(kind, status.message());
+  if (status)
+    return COLLDSL_OK;
+  bool isShort = status.kind() == ErrorKind::NoMemory;
+  return fail(isShort ? COLLDSL_ERROR_MEMORY : kind, status.message());
 }
 
 colldsl_status failNull(const char *argument) {

@@ -58,7 +58,7 @@ namespace colldsl::api {
 /// Remembers the message for colldsl_last_error() and returns the status.
 colldsl_status fail(colldsl_status status, const std::string &message);
 
-/// COLLDSL_OK, or fails with this status and the message.
+/// COLLDSL_OK, or fails with this status, or that of a lack of memory, and the message.
 colldsl_status report(const Status &status, colldsl_status kind);
 
 /// An error says "argument 'comm' is null".

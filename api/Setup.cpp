@@ -4,6 +4,7 @@
 
 #include "executor/LocalRanks.h"
 #include "ir/Concat.h"
+#include "runtime/MemoryReserve.h"
 #include "topology/ProfileFile.h"
 #include "wireup/BoundThreads.h"
 #include "wireup/Launcher.h"
@@ -251,6 +252,7 @@ colldsl_status colldsl_comm_create(colldsl_context *context, const colldsl_boots
     if (!topology)
       return report(topology.status(), COLLDSL_ERROR_SETUP);
     bool hasProfile = tuned && wired->profile != 0;
+    MemoryReserve::begin();
     *comm = new colldsl_comm{Communicator(wired.take(), topology.take()),
                              context->graphOrder,
                              context->compiler,

@@ -33,13 +33,24 @@ Plan::Plan(Engine &engine, const RankView &view, const SizeClass &sizeClass)
 Result<std::unique_ptr<Plan>> Plan::open(Engine &engine, const RankView &view,
                                          const SizeClass &sizeClass, const Binding &binding,
                                          std::string_view terms, TransferPolicy policy) {
-  std::unique_ptr<Plan> plan(new Plan(engine, view, sizeClass));
-  Result<Edges> edges = Edges::of(view);
-  if (!edges) { // must not keep the others waiting
-    engine.endpoint().refuse(edges.message());
-    return edges.status();
+  std::unique_ptr<Plan> plan;
+  Status described = [&]() -> Status {
+    try {
+      plan.reset(new Plan(engine, view, sizeClass));
+      engine.add(*plan);
+      Result<Edges> edges = Edges::of(view);
+      if (!edges)
+        return edges.status();
+      plan->edges_ = edges.take();
+      return {};
+    } catch (const std::bad_alloc &) {
+      return Status::error(ErrorKind::NoMemory, "no memory is left for a plan");
+    }
+  }();
+  if (!described) { // must not keep the others waiting
+    engine.endpoint().refuse(described.message());
+    return described;
   }
-  plan->edges_ = edges.take();
   auto bindHere = [&](Channels &channels) {
     Status s = plan->bindTo(channels, binding);
     return s && policy == TransferPolicy::Refuse ? plan->checkTransfers() : s;
@@ -53,7 +64,6 @@ Result<std::unique_ptr<Plan>> Plan::open(Engine &engine, const RankView &view,
     const ImageOp &message = view.ops[index(op)];
     return travels(message) && engine.endpoint().startsFirst(message.peer);
   });
-  engine.add(*plan);
   return plan;
 }
 

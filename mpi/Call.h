@@ -24,6 +24,8 @@ struct Side {
   bool hasLongDispls = false;            ///< displs are of type MPI_Aint, not int
   bool inBytes = false;                  ///< displs are in bytes, else in elements
   bool isSent = false;                   ///< lies in the send buffer; for operations
+  bool isListed = false;                 ///< must have `counts`
+  bool isPlaced = false;                 ///< must have `displs`; with `inBytes` also `types`
   const void *counts = nullptr;
   const void *displs = nullptr;
   const MPI_Datatype *types = nullptr;
@@ -115,6 +117,7 @@ struct Call {
   Side send, recv; ///< of a broadcast, and where MPI_IN_PLACE is given: `recv` alone
   int root = 0;
   MPI_Op op = MPI_OP_NULL;
+  bool lacksRequest = false; ///< there is no place for the handle of a nonblocking call
 
   /// Of a reduction: of what it combines.
   MPI_Datatype reducedType() const { return send.buffer == MPI_IN_PLACE ? recv.type : send.type; }

@@ -56,6 +56,8 @@ bool reduces(CallKind kind) { return kind >= CallKind::Reduce; }
 
 int64_t bytesOf(const Side &side) {
   int size = 0;
+  if (side.type == MPI_DATATYPE_NULL) // a block without bytes may have any type
+    return side.count == 0 ? 0 : kNotCompared;
   if (real::Type_size(side.type, &size) != MPI_SUCCESS || size == MPI_UNDEFINED)
     return kNotCompared;
   return static_cast<int64_t>(side.count) * size;
@@ -73,7 +75,8 @@ Compared comparedOf(const Call &call, int rank) {
   mine.op = numberOf(call.op);
   char name[MPI_MAX_OBJECT_NAME] = {};
   int length = 0;
-  if (real::Type_get_name(call.recv.type, name, &length) == MPI_SUCCESS &&
+  if (call.recv.type != MPI_DATATYPE_NULL &&
+      real::Type_get_name(call.recv.type, name, &length) == MPI_SUCCESS &&
       std::string_view(name).starts_with("MPI_"))
     std::snprintf(mine.type, sizeof mine.type, "%s", name);
   return mine;

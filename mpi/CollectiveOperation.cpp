@@ -2,6 +2,7 @@
 
 #include "ir/Concat.h"
 #include "mpi/BlockSide.h"
+#include "mpi/CallArguments.h"
 #include "mpi/ServedComm.h"
 #include "mpi/Settings.h"
 
@@ -29,24 +30,6 @@ std::string inWords(const CollectivePlan &plan) {
 }
 
 bool isInPlace(const Side &side) { return side.buffer == MPI_IN_PLACE; }
-
-/// Whether a rank gives no counts where its call needs them.
-bool lacksCounts(const Call &call, bool isRoot) {
-  switch (call.kind) {
-  case CallKind::Gatherv:
-    return isRoot && !call.recv.counts;
-  case CallKind::Scatterv:
-    return isRoot && !call.send.counts;
-  case CallKind::Allgatherv:
-  case CallKind::ReduceScatter:
-    return !call.recv.counts;
-  case CallKind::Alltoallv:
-  case CallKind::Alltoallw:
-    return !call.recv.counts || (!isInPlace(call.send) && !call.send.counts);
-  default:
-    return false;
-  }
-}
 
 } // namespace
 
@@ -76,14 +59,19 @@ CollectiveOperation::CollectiveOperation(ServedComm &comm, std::shared_ptr<PlanG
     (void)plan_.setValue(choice->values[i].parameter, choice->values[i].value);
 }
 
-/// Null: its arguments are wrong.
-std::shared_ptr<CollectiveOperation>
+/// Null: it is for the MPI below, on all ranks, since operator and datatype are theirs.
+Result<std::shared_ptr<CollectiveOperation>>
 CollectiveOperation::described(ServedComm &comm, std::shared_ptr<PlanGroup> group, Call call,
                                const TunedCollective *choice) {
   call.send.isSent = true;
   std::shared_ptr<CollectiveOperation> operation(
       new CollectiveOperation(comm, std::move(group), call, choice));
-  return operation->describe(call) ? operation : nullptr;
+  Status s = operation->describe(call);
+  if (!s && call.op != MPI_OP_NULL && !operation->reduction_)
+    return std::shared_ptr<CollectiveOperation>();
+  if (!s)
+    return s;
+  return operation;
 }
 
 /// Once the plan knows its collective.
@@ -98,9 +86,13 @@ Result<std::shared_ptr<Operation>> CollectiveOperation::make(ServedComm &comm,
                                                              std::shared_ptr<PlanGroup> group,
                                                              const Call &call,
                                                              const TunedCollective *choice) {
-  std::shared_ptr<CollectiveOperation> operation = described(comm, std::move(group), call, choice);
-  if (!operation)
+  Result<std::shared_ptr<CollectiveOperation>> described =
+      CollectiveOperation::described(comm, std::move(group), call, choice);
+  if (!described)
+    return described.status();
+  if (!*described)
     return std::shared_ptr<Operation>();
+  std::shared_ptr<CollectiveOperation> operation = described.take();
   CollectivePlan &plan = operation->plan_;
   Status committed = plan.commit();
   if (!committed && committed.kind() == ErrorKind::NotProved) { // on all ranks
@@ -122,11 +114,12 @@ std::shared_ptr<CollectiveOperation> CollectiveOperation::prepare(ServedComm &co
                                                                   std::shared_ptr<PlanGroup> group,
                                                                   const Call &call,
                                                                   const TunedCollective &choice) {
-  std::shared_ptr<CollectiveOperation> operation = described(comm, std::move(group), call, &choice);
-  if (!operation || !operation->plan_.tryOut())
+  Result<std::shared_ptr<CollectiveOperation>> operation =
+      described(comm, std::move(group), call, &choice);
+  if (!operation || !*operation || !(*operation)->plan_.tryOut())
     return nullptr;
-  operation->complete(call);
-  return operation;
+  (*operation)->complete(call);
+  return operation.take();
 }
 
 Result<std::shared_ptr<Operation>>
@@ -148,11 +141,34 @@ CollectiveOperation::~CollectiveOperation() {
     group_->job().typesInUse().end(reduction_->heldType());
 }
 
+bool CollectiveOperation::Area::touches(const Area &other, ptrdiff_t by, ptrdiff_t otherBy) const {
+  auto first = reinterpret_cast<uintptr_t>(begin) + static_cast<uintptr_t>(by);
+  auto second = reinterpret_cast<uintptr_t>(other.begin) + static_cast<uintptr_t>(otherBy);
+  return bytes != 0 && other.bytes != 0 && first < second + other.bytes && second < first + bytes;
+}
+
+// Buffers that overlap are wrong, but the MPI below has taken them: then the input is copied, so
+// that the result is that of buffers which do not.
 Status CollectiveOperation::describe(const Call &call) {
-  if (call.root < 0 || call.root >= ranks_)
-    return Status::error("there is no such root");
-  if (lacksCounts(call, rank_ == call.root))
-    return Status::error("there are no counts");
+  copiesInput_ = false;
+  Status s = describeOnce(call);
+  if (!s || !in_.touches(out_, 0, 0))
+    return s;
+  copiesInput_ = true;
+  group_->job().noteHere(concat(nameOfCall(call.kind), ": sendbuf and recvbuf overlap, without "
+                                                       "MPI_IN_PLACE; sendbuf is copied"));
+  forgetMemory();
+  return describeOnce(call);
+}
+
+// With a copy it may be anywhere.
+bool CollectiveOperation::mayMoveTo(const Call &call) const {
+  return copiesInput_ || !in_.touches(out_, sentBy(call), receivedBy(call));
+}
+
+Status CollectiveOperation::describeOnce(const Call &call) {
+  direct_.clear();
+  in_ = out_ = {};
   if (Status s = plan_.isCommitted() ? Status() : plan_.setType(ElementType::U8); !s)
     return s;
   switch (call.kind) {
@@ -195,10 +211,10 @@ Status CollectiveOperation::describeRooted(const Call &call, const char *own, co
   const Side &one = gathers ? call.send : call.recv, &many = gathers ? call.recv : call.send;
   if (rank_ != call.root)
     return bind(own, one, 1, gathers ? Way::In : Way::Out);
-  if (Status s = bind(all, many, ranks_, way); !s)
+  if (Status s = bind(all, many, ranks_, gathers ? way : wayIn()); !s)
     return s;
   if (!isInPlace(one))
-    return bind(own, one, 1, gathers ? Way::In : Way::Out);
+    return bind(own, one, 1, gathers ? wayIn() : Way::Out);
   Result<Side> slot = ownSlot(many);
   return slot ? bind(own, *slot, 1, gathers ? Way::Copied : Way::Dropped) : slot.status();
 }
@@ -206,7 +222,7 @@ Status CollectiveOperation::describeRooted(const Call &call, const char *own, co
 Status CollectiveOperation::describeForAll(const Call &call) {
   bool gathers = call.kind == CallKind::Allgather || call.kind == CallKind::Allgatherv;
   if (!isInPlace(call.send)) {
-    if (Status s = bind("x", call.send, gathers ? 1 : ranks_, Way::In); !s)
+    if (Status s = bind("x", call.send, gathers ? 1 : ranks_, wayIn()); !s)
       return s;
     return bind("y", call.recv, ranks_, Way::Out);
   }
@@ -244,8 +260,6 @@ Status CollectiveOperation::describeReduction(const Call &call) {
   if (Status s = setOperator(call); !s)
     return s;
   const Side &in = isInPlace(call.send) ? call.recv : call.send;
-  if (in.count < 0)
-    return Status::error("a count is negative");
   auto count = static_cast<uint64_t>(in.count);
   if (Status s = plan_.setElements(count); !s)
     return s;
@@ -258,7 +272,7 @@ Status CollectiveOperation::describeReduction(const Call &call) {
       return s;
     return bindElements("y", call.recv, count, Way::InOut);
   }
-  Status s = bindElements("x", in, count, isInPlace(call.send) ? Way::Copied : Way::In);
+  Status s = bindElements("x", in, count, isInPlace(call.send) ? Way::Copied : wayIn());
   bool hasResult = !hasRoot || rank_ == call.root;
   // Of an exscan the first rank has none: its memory stays, as it does under the MPIs.
   Way way = call.kind == CallKind::Exscan && rank_ == 0 ? Way::Dropped : Way::Out;
@@ -273,15 +287,13 @@ Status CollectiveOperation::describeReduceScatter(const Call &call) {
   uint64_t all = 0;
   for (int r = 0; r < ranks_; ++r) {
     counts.push_back(call.recv.countOf(r));
-    if (counts.back() < 0)
-      return Status::error("a count is negative");
     all += static_cast<uint64_t>(counts.back());
   }
   auto own = static_cast<uint64_t>(counts[static_cast<size_t>(rank_)]);
   Status s = isBlock ? plan_.setElements(own) : setValue("counts", std::move(counts));
   if (s)
     s = isInPlace(call.send) ? bindElements("x", call.recv, all, Way::Copied)
-                             : bindElements("x", call.send, all, Way::In);
+                             : bindElements("x", call.send, all, wayIn());
   return s ? bindElements("y", call.recv, own, Way::Out) : s;
 }
 
@@ -303,14 +315,16 @@ Status CollectiveOperation::bindElements(const char *buffer, const Side &side, u
 }
 
 Result<Side> CollectiveOperation::ownSlot(const Side &side) {
+  Side slot;
+  slot.isSent = side.isSent;
+  slot.count = side.countOf(rank_);
+  if (slot.count == 0)
+    return slot;
   Result<std::shared_ptr<const TypeLayout>> layout = layoutFor(side.typeOf(rank_));
   if (!layout)
     return layout.status();
-  Side slot;
   slot.buffer = side.addressOf(rank_, **layout);
-  slot.count = side.countOf(rank_);
   slot.type = side.typeOf(rank_);
-  slot.isSent = side.isSent;
   return slot;
 }
 
@@ -320,11 +334,13 @@ Status CollectiveOperation::bind(const char *buffer, const Side &side, int slots
 }
 
 Status CollectiveOperation::bindEqual(const char *buffer, const Side &side, int slots, Way way) {
+  if (side.count == 0) { // of any datatype, or none
+    Status s = plan_.setElements(0);
+    return s ? bindMemory(buffer, nullptr, 0, way) : s;
+  }
   Result<std::shared_ptr<const TypeLayout>> layout = layoutFor(side.type);
   if (!layout)
     return layout.status();
-  if (side.count < 0)
-    return Status::error("a count is negative");
   auto count = static_cast<uint64_t>(side.count);
   if (Status s = plan_.setElements(count * (*layout)->size); !s)
     return s;
@@ -343,11 +359,13 @@ Status CollectiveOperation::bindListed(const char *buffer, const Side &side, int
   bool isUsable = way != Way::Copied && way != Way::Dropped;
   std::byte *first = nullptr, *end = nullptr;
   for (int slot = 0; slot < slots; ++slot) {
+    if (side.countOf(slot) == 0) { // of any datatype, or none
+      blocks.push_back({});
+      continue;
+    }
     Result<std::shared_ptr<const TypeLayout>> layout = layoutFor(side.typeOf(slot));
     if (!layout)
       return layout.status();
-    if (side.countOf(slot) < 0)
-      return Status::error("a count is negative");
     Block block{*layout, side.addressOf(slot, **layout),
                 static_cast<uint64_t>(side.countOf(slot)) * (*layout)->size};
     isUsable = isUsable && (block.bytes == 0 || (*layout)->isDense());
@@ -364,7 +382,7 @@ Status CollectiveOperation::bindListed(const char *buffer, const Side &side, int
   for (const Block &block : blocks) {
     if (isUsable && block.bytes > 0)
       offset = static_cast<uint64_t>(block.address - first);
-    if (!isUsable)
+    if (!isUsable && block.bytes > 0)
       addPacked({block.layout, block.address, block.bytes, memory + offset, side.isSent}, way);
     table.offset.push_back(block.bytes == 0 ? 0 : offset);
     table.length.push_back(block.bytes);
@@ -381,6 +399,9 @@ Status CollectiveOperation::bindMemory(const char *buffer, std::byte *memory, ui
                                        Way way) {
   if (way == Way::In || way == Way::Copied || way == Way::InOut)
     sentBytes_ += bytes;
+  bool isRead = way == Way::In || way == Way::InOut, isWritten = way == Way::Out;
+  if ((isRead || isWritten) && bytes > 0 && !isScratch(memory))
+    (isRead ? in_ : out_) = {memory, bytes};
   return plan_.bind(buffer, {memory, bytes});
 }
 
@@ -388,16 +409,24 @@ Status CollectiveOperation::bindMemory(const char *buffer, std::byte *memory, ui
 void CollectiveOperation::shift(ptrdiff_t sent, ptrdiff_t received) {
   for (const Direct &direct : direct_)
     (void)plan_.move(direct.buffer, direct.isSent ? sent : received);
+  if (in_.bytes > 0)
+    in_.begin += sent;
+  if (out_.bytes > 0)
+    out_.begin += received;
 }
 
 /// n of a plan that serves the call; 0 where blocks have lengths of their own. Nothing: the
-/// arguments are wrong, or the datatype is not known.
+/// datatype is not known.
 std::optional<uint64_t> CollectiveOperation::elementsOf(const Call &call) const {
   if (isListed(kind()))
     return 0;
   const Side *side = blockSide(call, rank_ == call.root);
-  const TypeLayout *layout = side && !reduction_ ? knownLayoutOf(side->type) : nullptr;
-  if (!side || side->count < 0 || (!reduction_ && !layout))
+  if (!side)
+    return std::nullopt;
+  if (side->count == 0)
+    return 0;
+  const TypeLayout *layout = reduction_ ? nullptr : knownLayoutOf(side->type);
+  if (!reduction_ && !layout)
     return std::nullopt;
   return static_cast<uint64_t>(side->count) * (layout ? layout->size : 1);
 }
@@ -407,7 +436,7 @@ std::optional<uint64_t> CollectiveOperation::elementsOf(const Call &call) const 
 bool CollectiveOperation::hasFormOf(const Call &call) const {
   auto isUsable = [](const Side &side) { // lists are looked at when they are bound
     return isInPlace(side) || side.counts || side.type == MPI_DATATYPE_NULL ||
-           (side.count >= 0 && (knownLayoutOf(side.type) || layoutOf(side.type).ok()));
+           knownLayoutOf(side.type) || layoutOf(side.type).ok();
   };
   return call.root == made_.root && isInPlace(call.send) == isInPlace(made_.send) &&
          isInPlace(call.recv) == isInPlace(made_.recv) && isUsable(call.send) &&
@@ -438,7 +467,6 @@ Result<bool> CollectiveOperation::resizeTo(const Call &call) {
     reduction_ = std::move(other);
   }
   forgetMemory();
-  direct_.clear();
   Call sized = call;
   sized.send.isSent = true;
   if (Status s = describe(sized); !s)

@@ -18,9 +18,9 @@ class ServedComm;
 
 class CollectiveOperation final : public Operation {
 public:
-  /// `group`: of the communicator, all of whose runs it numbers, or of this operation alone. Null:
-  /// the arguments are for the MPI below to serve or to refuse, on all ranks. An error: memory is
-  /// short. `choice`: what serves it in place of what the rules choose; or null.
+  /// `group`: of the communicator, all of whose runs it numbers, or of this operation alone.
+  /// Nothing is wrong with the arguments. Null: the call is for the MPI below, on all ranks. An
+  /// error: memory is short. `choice`: what serves it in place of what the rules choose; or null.
   static Result<std::shared_ptr<Operation>> make(ServedComm &comm, std::shared_ptr<PlanGroup> group,
                                                  const Call &call,
                                                  const TunedCollective *choice = nullptr);
@@ -50,6 +50,7 @@ public:
   void cancel() override;
   bool progress() override { return plan_.plan().progress(); }
 
+  bool mayMoveTo(const Call &call) const override;
   Result<bool> resizeTo(const Call &call) override;
 
   TunedCollective chosen() const { return plan_.chosen(); }
@@ -68,10 +69,12 @@ private:
   CollectiveOperation(ServedComm &comm, std::shared_ptr<PlanGroup> group, const Call &call,
                       const TunedCollective *choice);
 
-  static std::shared_ptr<CollectiveOperation> described(ServedComm &comm,
-                                                        std::shared_ptr<PlanGroup> group, Call call,
-                                                        const TunedCollective *choice);
+  static Result<std::shared_ptr<CollectiveOperation>> described(ServedComm &comm,
+                                                                std::shared_ptr<PlanGroup> group,
+                                                                Call call,
+                                                                const TunedCollective *choice);
   Status describe(const Call &call);
+  Status describeOnce(const Call &call);
   void complete(const Call &call);
   Status describeBcast(const Call &call);
   Status describeRooted(const Call &call, const char *own, const char *all, Way way);
@@ -91,12 +94,21 @@ private:
   Status bindEqual(const char *buffer, const Side &side, int slots, Way way);
   Status bindListed(const char *buffer, const Side &side, int slots, Way way);
   Status bindMemory(const char *buffer, std::byte *memory, uint64_t bytes, Way way);
+  /// An input without the copy that it does not need.
+  Way wayIn() const { return copiesInput_ ? Way::Copied : Way::In; }
   void shift(ptrdiff_t sent, ptrdiff_t received) override;
   bool holdsType() const { return reduction_ && reduction_->heldType() != MPI_DATATYPE_NULL; }
   Status beginRun(uint32_t polls);
   bool tryLine();
   Status endRun(Status outcome);
   void addPacked(Packed packed, Way way);
+
+  /// Memory of the call that the plan uses where it lies.
+  struct Area {
+    const std::byte *begin = nullptr;
+    uint64_t bytes = 0;
+    bool touches(const Area &other, ptrdiff_t by, ptrdiff_t otherBy) const;
+  };
 
   /// A buffer of the plan that lies in the memory of the call.
   struct Direct {
@@ -111,9 +123,11 @@ private:
   bool isPersistent_ = false;
   bool isPlain_ = false; ///< nothing is to be done before a run, or behind it
   std::vector<Direct> direct_;
-  Call made_ = {};   ///< what it serves; its handles may be none by now
-  uint32_t run_ = 0; ///< the last that began
-  Status begun_;     ///< of a run that start() began
+  Area in_, out_;            ///< what is read, what is written
+  bool copiesInput_ = false; ///< for the program's buffers overlap
+  Call made_ = {};           ///< what it serves; its handles may be none by now
+  uint32_t run_ = 0;         ///< the last that began
+  Status begun_;             ///< of a run that start() began
 };
 
 } // namespace colldsl::mpi

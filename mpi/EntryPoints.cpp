@@ -30,21 +30,22 @@ int classOf(ErrorKind kind) {
   __builtin_unreachable();
 }
 
+bool isFatal(MPI_Comm comm) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  if (real::Comm_get_errhandler(comm, &handler) != MPI_SUCCESS)
+    return false;
+  bool ends = handler == MPI_ERRORS_ARE_FATAL;
+  real::Errhandler_free(&handler);
+  return ends;
+}
+
 // What the launcher needs to see that a rank ended, and to end the others.
 constexpr std::chrono::milliseconds kLauncherDelay{500};
 
 // Where a dead rank ends the whole job anyway its exit status is the one that the job's launcher
 // must see: so the launcher, which ends the others, gets the time to do it before this rank ends
 // itself.
-void leaveItToTheLauncher(MPI_Comm comm) {
-  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-  if (real::Comm_get_errhandler(comm, &handler) != MPI_SUCCESS)
-    return;
-  bool isFatal = handler == MPI_ERRORS_ARE_FATAL;
-  real::Errhandler_free(&handler);
-  if (isFatal)
-    std::this_thread::sleep_for(kLauncherDelay);
-}
+void leaveItToTheLauncher() { std::this_thread::sleep_for(kLauncherDelay); }
 
 /// A communicator of this process alone, with another one's error handler.
 class ErrorsOf {
@@ -64,13 +65,15 @@ private:
 
 } // namespace
 
-// A class is all that MPI's errors have room for.
-int raise(MPI_Comm comm, const Status &status) {
-  int code = classOf(status.kind()), rank = 0;
-  if (status.kind() == ErrorKind::RankDied)
-    leaveItToTheLauncher(comm);
+// A class is all that MPI's errors have room for. Where the MPI ends the job with a line of its
+// own, which names MPI_Comm_call_errhandler, there is one with the reason before it.
+int raise(MPI_Comm comm, const Status &status, int errorClass) {
+  int code = errorClass != MPI_SUCCESS ? errorClass : classOf(status.kind()), rank = 0;
+  bool endsJob = isFatal(comm);
+  if (endsJob && status.kind() == ErrorKind::RankDied)
+    leaveItToTheLauncher();
   real::Comm_rank(MPI_COMM_WORLD, &rank);
-  if (Settings::all().isVerbose())
+  if (Settings::all().isVerbose() || endsJob)
     std::fprintf(stderr, "colldsl: rank %d: %s\n", rank, status.message().c_str());
   real::Comm_call_errhandler(comm, code);
   return code;

@@ -15,8 +15,9 @@
 
 namespace colldsl::mpi {
 
-/// Calls the communicator's error handler; returns the result of the entry.
-int raise(MPI_Comm comm, const Status &status);
+/// Calls the communicator's error handler; returns the result of the entry. `errorClass`: what the
+/// kind of the status has no class for.
+int raise(MPI_Comm comm, const Status &status, int errorClass = MPI_SUCCESS);
 /// The same for an operation that was started when the communicator had this handle: it may have
 /// been freed since.
 int raise(MPI_Comm comm, uint64_t since, const Status &status);

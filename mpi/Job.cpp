@@ -6,7 +6,9 @@
 #include "mpi/Real.h"
 #include "mpi/RemoteRanks.h"
 #include "mpi/Settings.h"
+#include "mpi/Unserved.h"
 #include "protocol/CopyCosts.h"
+#include "runtime/MemoryReserve.h"
 #include "runtime/PreferredLibrary.h"
 #include "stdlib/StandardLibrary.h"
 #include "topology/KnownModels.h"
@@ -21,8 +23,9 @@
 namespace colldsl::mpi {
 namespace {
 
-// Address space per rank; memory is used when it is touched.
-constexpr uint64_t kArenaBytes = uint64_t{16} << 30;
+// Address space per rank; memory is used when it is touched. Less where a process may not have as
+// much.
+constexpr uint64_t kArenaBytes[] = {uint64_t{16} << 30, uint64_t{1} << 30, uint64_t{64} << 20};
 // Where no size that was measured was worth a call of the kernel, or ranks that share a core cannot
 // measure.
 // The MPI below has events of its own, which end no sleep of ours.
@@ -47,6 +50,21 @@ bool allAgree(MPI_Comm comm, bool word) {
   return all != 0;
 }
 
+/// Collective over the node.
+Result<WiredUp> shareAllThatCanBe(const Node &node) {
+  shm::Options memory;
+  memory.ranksOnMachine = node.ranksOnMachine;
+  Status why;
+  for (uint64_t bytes : kArenaBytes) {
+    memory.arenaBytes = bytes;
+    Result<WiredUp> wired = shareMemory(oobOf(node.comm), memory);
+    if (allAgree(node.comm, wired.ok()))
+      return wired;
+    why = wired ? Status::error("another rank of the node cannot share memory") : wired.status();
+  }
+  return why;
+}
+
 } // namespace
 
 Job *Job::current_ = nullptr;
@@ -55,6 +73,7 @@ Job::Job() : progressThread_(std::make_unique<ProgressThread>(*this)) {}
 Job::~Job() = default;
 
 void Job::begin(int threadLevel) {
+  MemoryReserve::begin();
   auto job = std::make_unique<Job>();
   int worldRank = 0;
   real::Comm_rank(MPI_COMM_WORLD, &worldRank);
@@ -65,10 +84,7 @@ void Job::begin(int threadLevel) {
   real::Comm_group(MPI_COMM_WORLD, &job->worldGroup_);
   Node node = makeNode();
   job->nodes_ = knowNodes(node.comm);
-  shm::Options memory;
-  memory.arenaBytes = kArenaBytes;
-  memory.ranksOnMachine = node.ranksOnMachine;
-  Result<WiredUp> wired = shareMemory(oobOf(node.comm), memory);
+  Result<WiredUp> wired = shareAllThatCanBe(node);
   Result<std::unique_ptr<Library>> library = Library::view(standardLibraryBytes());
   bool isFine = allAgree(MPI_COMM_WORLD, wired.ok() && library.ok());
   job->report(oobOf(node.comm).numRanks, wired ? Status() : wired.status(), isFine);
@@ -80,6 +96,8 @@ void Job::begin(int threadLevel) {
     job->makeCompiler();
     job->connect(wired.take(), node);
     current_ = job.release();
+  } else if (!wired || !library) {
+    noteUnserved(wired ? library.message() : wired.message());
   }
   real::Comm_free(&node.comm);
 }
@@ -157,6 +175,11 @@ void Job::makeCompiler() {
 void Job::note(const std::string &line) {
   if (Settings::all().isVerbose() && worldRank_ == 0 && notes_.insert(line).second)
     std::fprintf(stderr, "colldsl: %s\n", line.c_str());
+}
+
+void Job::noteHere(const std::string &line) {
+  if (Settings::all().isVerbose() && notes_.insert(line).second)
+    std::fprintf(stderr, "colldsl: rank %u: %s\n", worldRank_, line.c_str());
 }
 
 void Job::connect(WiredUp wired, const Node &node) {
@@ -255,6 +278,7 @@ void Job::end() {
   std::unique_ptr<Job> job(std::exchange(current_, nullptr));
   if (!job)
     return;
+  MemoryReserve::end();
   if (Settings::all().wantsProgressThread())
     job->endBackgroundProgress();
   job->progressThread_.reset();
@@ -343,6 +367,11 @@ void Job::openBelow() {
   real::Comm_dup(MPI_COMM_SELF, &own_);
   real::Comm_set_errhandler(own_, MPI_ERRORS_RETURN);
   real::Irecv(nullptr, 0, MPI_BYTE, 0, 0, own_, &pending_);
+  MPI_Request wrong = MPI_REQUEST_NULL; // a count of -1
+  checksArguments_ =
+      real::Recv_init(nullptr, -1, MPI_BYTE, MPI_PROC_NULL, 0, own_, &wrong) != MPI_SUCCESS;
+  if (!checksArguments_)
+    real::Request_free(&wrong);
 }
 
 void Job::closeBelow() {

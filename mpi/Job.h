@@ -71,6 +71,13 @@ public:
 
   /// With COLLDSL_VERBOSE=1, on rank 0: prints a line that was not printed before. Under a Guard.
   void note(const std::string &line);
+  /// The same on any rank.
+  void noteHere(const std::string &line);
+
+  /// A communicator of this process alone, whose errors are returned.
+  MPI_Comm own() const { return own_; }
+  /// Whether the MPI below checks arguments: builds of some do not, and Open MPI may be told so.
+  bool checksArguments() const { return checksArguments_; }
 
   /// Whether several threads may be at work.
   bool isThreaded() const { return hasThreads_ || moving_.load(std::memory_order_relaxed) != 0; }
@@ -162,9 +169,10 @@ private:
   MPI_Group worldGroup_ = MPI_GROUP_NULL;
   MPI_Comm own_ = MPI_COMM_NULL;           ///< of this process alone
   MPI_Request pending_ = MPI_REQUEST_NULL; ///< never matched: a test of it moves the MPI below
-  bool hasThreads_ = false;                ///< the program asked for threads
-  bool anyThreadMayCall_ = false;          ///< the MPI below
-  std::atomic<uint32_t> moving_{0};        ///< threads that wait in calls of the MPI below
+  bool checksArguments_ = false;
+  bool hasThreads_ = false;         ///< the program asked for threads
+  bool anyThreadMayCall_ = false;   ///< the MPI below
+  std::atomic<uint32_t> moving_{0}; ///< threads that wait in calls of the MPI below
   FairMutex mutex_;
   std::unique_ptr<ProgressThread> progressThread_;
   uint32_t worldRank_ = 0;

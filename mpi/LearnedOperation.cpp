@@ -2,6 +2,7 @@
 
 #include "mpi/ServedComm.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace colldsl::mpi {
@@ -164,6 +165,12 @@ void LearnedOperation::keepOnly(uint32_t candidate) {
   for (size_t i = 0; i < operations_.size(); ++i)
     if (i != candidate)
       operations_[i].reset();
+}
+
+bool LearnedOperation::mayMoveTo(const Call &call) const {
+  return std::all_of(operations_.begin(), operations_.end(), [&](const auto &operation) {
+    return !operation || operation->mayMoveTo(call);
+  });
 }
 
 void LearnedOperation::shift(ptrdiff_t, ptrdiff_t) {

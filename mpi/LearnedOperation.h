@@ -24,6 +24,7 @@ public:
   Status finish() override;
   void cancel() override;
   bool progress() override { return current_ && current_->progress(); }
+  bool mayMoveTo(const Call &call) const override;
   void willServe(const Call &call) override { call_ = call; }
 
   /// What the rules chose, on this rank. Nothing: this operation never ran it.

@@ -83,6 +83,8 @@ std::optional<uint64_t> bytesOf(const Call &call) {
   if (call.kind == CallKind::Barrier || !hasBytes(call.kind))
     return 0;
   const Side &side = blockOf(call);
+  if (side.count == 0) // of any datatype
+    return 0;
   Result<std::shared_ptr<const TypeLayout>> layout =
       side.type == MPI_DATATYPE_NULL ? Status::error("no datatype") : layoutOf(side.type);
   if (!layout || side.count < 0)

@@ -40,8 +40,6 @@ NeighborOperation::~NeighborOperation() {
 
 Result<std::shared_ptr<Operation>> NeighborOperation::make(ServedComm &comm, const Call &call,
                                                            uint32_t stream) {
-  if (call.send.buffer == MPI_IN_PLACE || call.recv.buffer == MPI_IN_PLACE)
-    return std::shared_ptr<Operation>();
   std::shared_ptr<NeighborOperation> operation(new NeighborOperation(comm, call.kind, stream));
   if (hasRemoteNeighbors(comm)) {
     auto remote = FarExchange::make(comm, call.send.isSame, stream);
@@ -49,8 +47,8 @@ Result<std::shared_ptr<Operation>> NeighborOperation::make(ServedComm &comm, con
       return remote.status();
     operation->remote_ = remote.take();
   }
-  if (!operation->addEdges(comm, call))
-    return std::shared_ptr<Operation>();
+  if (Status s = operation->addEdges(comm, call); !s)
+    return s;
   if (operation->remote_)
     if (Status s = operation->remote_->open(); !s)
       return s;
@@ -133,15 +131,15 @@ Status NeighborOperation::addIn(const ServedComm &comm, const Call &call,
 
 Result<NeighborOperation::Pieces> NeighborOperation::piecesOf(const Side &side, int slot,
                                                               PackedList &packed) {
+  Pieces pieces;
+  MPI_Count count = side.countOf(slot);
+  if (count == 0)
+    return pieces;
   Result<std::shared_ptr<const TypeLayout>> layout = layoutFor(side.typeOf(slot));
   if (!layout)
     return layout.status();
-  MPI_Count count = side.countOf(slot);
-  if (count < 0)
-    return Status::error("a count is negative");
   std::byte *address = side.addressOf(slot, **layout);
   uint64_t bytes = static_cast<uint64_t>(count) * (*layout)->size;
-  Pieces pieces;
   if (bytes == 0)
     return pieces;
   size_t atMost = (*layout)->isDense() ? 1 : (*layout)->runs.size() * static_cast<size_t>(count);

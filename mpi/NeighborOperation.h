@@ -14,8 +14,8 @@ class ServedComm;
 
 class NeighborOperation final : public Operation {
 public:
-  /// `stream`: 0 for calls that follow each other, else a persistent call's own. Null: the
-  /// arguments are for the MPI below to refuse. An error: memory is short.
+  /// `stream`: 0 for calls that follow each other, else a persistent call's own. Nothing is wrong
+  /// with the arguments. An error: memory is short.
   static Result<std::shared_ptr<Operation>> make(ServedComm &comm, const Call &call,
                                                  uint32_t stream);
 

@@ -1,5 +1,6 @@
 #include "mpi/Neighborhood.h"
 
+#include "ir/Concat.h"
 #include "mpi/Real.h"
 
 #include <algorithm>
@@ -83,6 +84,18 @@ Result<Slots> slotsOf(MPI_Comm comm, int topology) {
   return Status::error("a communicator without a topology has no neighbours");
 }
 
+size_t numEdgesTo(int rank, const std::vector<Edge> &edges) {
+  return static_cast<size_t>(std::count_if(edges.begin(), edges.end(),
+                                           [&](const Edge &edge) { return edge.peer == rank; }));
+}
+
+Status checkPeers(const std::vector<Edge> &edges, int ranks) {
+  for (const Edge &edge : edges)
+    if (edge.peer < 0 || edge.peer >= ranks)
+      return Status::error(concat("a neighbour is rank ", edge.peer, " of ", ranks));
+  return {};
+}
+
 } // namespace
 
 Result<Neighborhood> neighborhoodOf(MPI_Comm comm) {
@@ -92,8 +105,18 @@ Result<Neighborhood> neighborhoodOf(MPI_Comm comm) {
   Result<Slots> slots = slotsOf(comm, topology);
   if (!slots)
     return slots.status();
-  return Neighborhood{edgesOf(slots->out, 0), edgesOf(slots->in, topology == MPI_CART ? 1 : 0),
-                      static_cast<int>(slots->out.size()), static_cast<int>(slots->in.size())};
+  Neighborhood known{edgesOf(slots->out, 0), edgesOf(slots->in, topology == MPI_CART ? 1 : 0),
+                     static_cast<int>(slots->out.size()), static_cast<int>(slots->in.size())};
+  int self = 0, ranks = 0;
+  if (Status s = mpiStatus(real::Comm_rank(comm, &self), "MPI_Comm_rank"); !s)
+    return s;
+  if (Status s = mpiStatus(real::Comm_size(comm, &ranks), "MPI_Comm_size"); !s)
+    return s;
+  for (const std::vector<Edge> *edges : {&known.out, &known.in})
+    if (Status s = checkPeers(*edges, ranks); !s)
+      return s;
+  known.hasEqualEdgesToSelf = numEdgesTo(self, known.out) == numEdgesTo(self, known.in);
+  return known;
 }
 
 } // namespace colldsl::mpi

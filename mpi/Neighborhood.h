@@ -23,10 +23,11 @@ struct Neighborhood {
   std::vector<Edge> out, in;
   int outdegree = 0; ///< slots, those without a peer too
   int indegree = 0;
+  bool hasEqualEdgesToSelf = true; ///< as many out as in
 };
 
 /// Asks the communicator, which has a Cartesian, graph or distributed graph topology; local. An
-/// error where it has none.
+/// error where it has none, or where a neighbour is no rank: MPICH makes such graphs.
 ///
 /// Which edges meet (MPI-4.1, section 8.6): on a grid what goes down one dimension comes in from
 /// above, so slot s meets slot s xor 1; it shows where a dimension has one or two places. In graphs

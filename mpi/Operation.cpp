@@ -95,9 +95,16 @@ bool Operation::hasShapeOf(const Call &call) const {
   return describe(call, sendSlots_, recvSlots_, [&](uint64_t word) { return *at++ == word; });
 }
 
+ptrdiff_t Operation::sentBy(const Call &call) const {
+  return distance(sendBuffer_, call.send.buffer);
+}
+
+ptrdiff_t Operation::receivedBy(const Call &call) const {
+  return distance(recvBuffer_, call.recv.buffer);
+}
+
 void Operation::moveTo(const Call &call) {
-  ptrdiff_t sent = distance(sendBuffer_, call.send.buffer);
-  ptrdiff_t received = distance(recvBuffer_, call.recv.buffer);
+  ptrdiff_t sent = sentBy(call), received = receivedBy(call);
   sendBuffer_ = call.send.buffer;
   recvBuffer_ = call.recv.buffer;
   for (PackedList *list : {&packed_, &unpacked_})

@@ -32,6 +32,8 @@ public:
   }
   bool serves(const Call &call) const { return isAt(call) && hasShapeOf(call); }
 
+  /// Whether it may, without another way through its memory.
+  virtual bool mayMoveTo(const Call &) const { return true; }
   /// Between runs: from now on it serves this call, which has its shape.
   void moveTo(const Call &call);
 
@@ -112,6 +114,9 @@ protected:
   /// message lies in both.
   std::byte *scratch(uint64_t bytes);
   bool isScratch(const void *address) const;
+  /// How far the buffers of a call lie from where they are now.
+  ptrdiff_t sentBy(const Call &call) const;
+  ptrdiff_t receivedBy(const Call &call) const;
 
   /// Of the call that it served.
   void forgetMemory() {

@@ -1,5 +1,6 @@
 #include "mpi/Prepared.h"
 
+#include <new>
 #include <utility>
 
 namespace colldsl::mpi {
@@ -37,10 +38,19 @@ std::shared_ptr<Operation> PreparedOperations::resize(const Call &call) {
     Place &place = places[(first + i) % kMost];
     if (place.operation->isBusy())
       continue;
-    Result<bool> isResized = place.operation->resizeTo(call);
-    if (!isResized) { // it serves neither call any more
+    auto drop = [&] { // it serves neither call any more
       place = std::move(places.back());
       places.pop_back();
+    };
+    Result<bool> isResized = false;
+    try {
+      isResized = place.operation->resizeTo(call);
+    } catch (const std::bad_alloc &) {
+      drop();
+      throw;
+    }
+    if (!isResized) {
+      drop();
       return nullptr;
     }
     if (!*isResized)

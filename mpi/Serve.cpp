@@ -66,18 +66,28 @@ Status runTimed(ServedComm &served, Operation &operation) {
   return outcome;
 }
 
-/// A run that this rank has no operation for; others count it.
-Status skipRun(ServedComm &served, const Status &why) {
-  served.nextRun();
-  return why;
+/// How a call ended.
+struct Outcome {
+  Status status;
+  int errorClass = MPI_SUCCESS; ///< of an argument that is wrong; else it follows from the status
+};
+
+/// Of a call for which this rank has no operation. False: its arguments are for the MPI below to
+/// refuse.
+bool fail(ServedComm &served, const Call &call, const Status &why, bool isPersistent,
+          Outcome &outcome) {
+  WrongArgument wrong = served.wrongArgument();
+  if (!isPersistent)
+    served.skipRun(call.kind, why);
+  outcome = {why, wrong.errorClass};
+  return !wrong.isRefusedBelow;
 }
 
-/// The same of a blocking call.
-Status skipRun(ServedComm &served, const Call &call, const Status &why) {
-  uint32_t run = served.nextRun();
-  if (served.learner())
-    served.learner()->countFailed(call, run);
-  return why;
+int raiseFor(MPI_Comm comm, CallKind kind, const Outcome &outcome) {
+  const Status &status = outcome.status;
+  bool isNamed = outcome.errorClass != MPI_SUCCESS;
+  std::string text = isNamed ? status.message() : nameOfCall(kind) + ": " + status.message();
+  return raise(comm, Status::error(status.kind(), std::move(text)), outcome.errorClass);
 }
 
 /// In the checking mode: the ranks call different things.
@@ -91,32 +101,66 @@ bool isRefused(MPI_Comm comm, const Call &call, int &code) {
 }
 
 /// A whole run; false: it is for the MPI below.
-bool run(Job &job, ServedComm &served, const Call &call, Status &outcome) {
+bool run(Job &job, ServedComm &served, const Call &call, Outcome &outcome) {
   Guard guard(job);
   Made made = served.operationFor(call);
+  if (!made) {
+    bool isOurs = fail(served, call, made.status(), false, outcome);
+    if (served.learner())
+      served.learner()->countFailed(call, served.lastRun());
+    return isOurs;
+  }
+  if (*made)
+    outcome.status =
+        Settings::all().wantsSummary() ? runTimed(served, **made) : runOnce(served, **made);
+  return *made != nullptr;
+}
+
+/// Starts a nonblocking call, or makes a persistent one; false: it is for the MPI below.
+bool start(Job &job, MPI_Comm comm, ServedComm &served, const Call &call, bool isPersistent,
+           MPI_Request *request, Outcome &outcome) {
+  Guard guard(job);
+  if (!isPersistent)
+    served.countCall(call.kind);
+  Made made = isPersistent ? served.makePersistent(call) : served.operationFor(call);
   if (!made)
-    outcome = skipRun(served, call, made.status());
-  else if (*made)
-    outcome = Settings::all().wantsSummary() ? runTimed(served, **made) : runOnce(served, **made);
-  return !made || *made;
+    return fail(served, call, made.status(), isPersistent, outcome);
+  if (!*made)
+    return false;
+  *request = isPersistent ? Requests::all().persistent(made.take(), comm)
+                          : Requests::all().start(made.take(), comm, served.nextRun());
+  return true;
+}
+
+// Nothing is thrown into the program: neither what an allocation throws when the reserve of memory
+// is used up, too.
+template <typename Body> bool guarded(Status &status, Body body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc &) {
+    status = Status::error(ErrorKind::NoMemory, "no memory");
+    return true;
+  }
 }
 
 } // namespace
 
 bool runAgain(MPI_Comm comm, ServedComm &served, CallKind kind, int &code) {
-  Operation *operation = nullptr;
-  Status outcome = [&] {
+  Status outcome;
+  bool isServed = guarded(outcome, [&] {
     Guard guard(served.job());
-    operation = served.idleOperation(kind);
-    return operation ? runOnce(served, *operation) : Status();
-  }();
-  code = outcome ? MPI_SUCCESS : raise(comm, outcome);
-  return operation != nullptr;
+    Operation *operation = served.idleOperation(kind);
+    if (operation)
+      outcome = runOnce(served, *operation);
+    return operation != nullptr;
+  });
+  code = outcome ? MPI_SUCCESS : raiseFor(comm, kind, {outcome});
+  return isServed;
 }
 
 bool startAgain(MPI_Comm comm, ServedComm &served, CallKind kind, MPI_Request *request) {
   Guard guard(served.job());
-  if (!served.idleOperation(kind))
+  if (!request || !served.idleOperation(kind))
     return false;
   *request = Requests::all().start(served.lastOperation(kind), comm, served.nextRun());
   return true;
@@ -130,22 +174,26 @@ bool serve(MPI_Comm comm, const Call &call, int &code) {
       job && !Settings::all().isOff(call.kind) ? knownOrAdopted(*job, comm, call.kind) : nullptr;
   if (!served || !served->serves(call.kind))
     return passOn(call);
-  Status outcome;
+  Outcome outcome;
   if (served->countCall(call.kind) && ServedComm::isPlain(call))
     return passOn(call);
-  if (mayBeOnDevice(*served, call.kind) && isOnDevice(*served, call, outcome)) {
-    if (outcome)
+  if (mayBeOnDevice(*served, call.kind) && isOnDevice(*served, call, outcome.status)) {
+    if (outcome.status)
       return passOn(call, Reason::Devices);
-  } else if (!run(*job, *served, call, outcome)) {
+  } else if (!guarded(outcome.status, [&] { return run(*job, *served, call, outcome); })) {
     return passOn(call);
   }
-  code = outcome ? MPI_SUCCESS : raise(comm, outcome);
+  code = outcome.status ? MPI_SUCCESS : raiseFor(comm, call.kind, outcome);
   return true;
 }
 
 bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *request, int &code) {
-  if (!request)
-    return passOn(call);
+  if (!request) {
+    Call lacking = call;
+    lacking.lacksRequest = true;
+    MPI_Request none = MPI_REQUEST_NULL;
+    return serve(comm, lacking, isPersistent, &none, code);
+  }
   if (isPersistent && isRefused(comm, call, code)) {
     *request = MPI_REQUEST_NULL;
     return true;
@@ -158,20 +206,15 @@ bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *requ
     return passOn(call, Reason::Devices);
   if (isPersistent && !isAlongTopology(call.kind))
     served->keepContexts(comm);
-  Guard guard(*job);
-  if (!isPersistent)
-    served->countCall(call.kind);
-  Made made = isPersistent ? served->makePersistent(call) : served->operationFor(call);
-  if (!made) {
-    *request = MPI_REQUEST_NULL;
-    code = raise(comm, isPersistent ? made.status() : skipRun(*served, made.status()));
-    return true;
-  }
-  if (!*made)
+  Outcome outcome;
+  bool isServed = guarded(outcome.status, [&] {
+    return start(*job, comm, *served, call, isPersistent, request, outcome);
+  });
+  if (!isServed)
     return passOn(call);
-  code = MPI_SUCCESS;
-  *request = isPersistent ? Requests::all().persistent(made.take(), comm)
-                          : Requests::all().start(made.take(), comm, served->nextRun());
+  if (!outcome.status)
+    *request = MPI_REQUEST_NULL;
+  code = outcome.status ? MPI_SUCCESS : raiseFor(comm, call.kind, outcome);
   return true;
 }
 

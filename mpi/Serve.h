@@ -78,12 +78,15 @@ Side listed(const void *buffer, const Count *counts, const Displ *displs, MPI_Da
   side.displs = displs;
   side.hasLongCounts = sizeof(Count) > sizeof(int);
   side.hasLongDispls = sizeof(Displ) > sizeof(int);
+  side.isListed = side.isPlaced = true;
   return side;
 }
 
 /// One block right after the other.
 template <typename Count> Side inOrder(const void *buffer, const Count *counts, MPI_Datatype type) {
-  return listed(buffer, counts, static_cast<const int *>(nullptr), type);
+  Side side = listed(buffer, counts, static_cast<const int *>(nullptr), type);
+  side.isPlaced = false;
+  return side;
 }
 
 /// A type for each slot, and places in bytes.

@@ -10,6 +10,7 @@
 #include "mpi/Reductions.h"
 #include "mpi/RemoteRanks.h"
 #include "mpi/Settings.h"
+#include "runtime/MemoryReserve.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -32,6 +33,10 @@ Status lateDevice(CallKind kind) {
                        concat(kCallNames[static_cast<size_t>(kind)],
                               ": a buffer is in memory of a device, whose driver was loaded after "
                               "the communicator was made"));
+}
+
+Status shortOfMemory() {
+  return Status::error(ErrorKind::NoMemory, "too little memory is left to prepare a call");
 }
 
 /// Those that there are.
@@ -420,24 +425,25 @@ bool ServedComm::isUnusable(const Call &call) const {
   return !offer_.mayUseDevices && memoryFor(call) == MemoryKind::Device;
 }
 
-Status ServedComm::refuseNextRun(const Call &call) {
-  Status why = lateDevice(call.kind);
-  if (isAlongTopology(call.kind))
-    progressOf(0)->whole(runs_ + 1);
+void ServedComm::skipRun(CallKind kind, const Status &why) {
+  uint32_t run = nextRun();
+  if (isAlongTopology(kind))
+    progressOf(0)->whole(run);
   else
-    refuse(*plans(), runs_ + 1, why);
-  return why;
+    refuse(*plans(), run, why);
 }
 
-Status ServedComm::refusePersistent(const Call &call) {
-  Status why = lateDevice(call.kind);
-  if (isAlongTopology(call.kind)) {
-    refused_.push_back(progressOf(++persistent_));
-    refused_.back()->whole(UINT32_MAX - 1);
-  } else if (Job::Context context = takeContexts(1); context.number != 0) {
+// The first run has the reason; others find that this rank is over with all.
+void ServedComm::refusePersistent(CallKind kind, const Job::Context &context, const Status &why) {
+  if (isAlongTopology(kind)) {
+    refused_.push_back(progressOf(persistent_));
+  } else {
     refuse(*plansOf(context), 1, why);
+    Tag runs{context.number, RemoteRanks::kPlansOf | context.owner, 0, 0};
+    refused_.push_back(
+        std::make_shared<protocol::RunProgress>(job_.worker().progressTable(), runs));
   }
-  return why;
+  refused_.back()->whole(UINT32_MAX - 1);
 }
 
 Result<bool> ServedComm::agreeOnDevices(const Call &call) {
@@ -448,10 +454,12 @@ Result<bool> ServedComm::agreeOnDevices(const Call &call) {
     ask.recv.buffer = &agreed_.any;
     ask.send.type = ask.recv.type = MPI_INT;
     ask.send.count = ask.recv.count = 1;
-    plans()->numberNextRun(runs_ + 1);
-    Result<std::shared_ptr<Operation>> made = CollectiveOperation::make(*this, plans(), ask);
+    Result<std::shared_ptr<Operation>> made = unlessMemoryIsShort([&] {
+      plans()->numberNextRun(runs_ + 1);
+      return CollectiveOperation::make(*this, plans(), ask);
+    });
     if (!made) {
-      nextRun();
+      skipRun(ask.kind, made.status());
       return made.status();
     }
     agreed_.operation = made.take();
@@ -462,16 +470,18 @@ Result<bool> ServedComm::agreeOnDevices(const Call &call) {
 }
 
 Result<std::shared_ptr<Operation>> ServedComm::operationFor(const Call &call) {
+  wrong_ = {};
   if (Accelerators::arePresent() && isUnusable(call))
-    return refuseNextRun(call);
-  if (isSameAsLast(call) && idleOperation(call.kind))
+    return lateDevice(call.kind);
+  if (!call.lacksRequest && isSameAsLast(call) && idleOperation(call.kind))
     return lastOperation(call.kind);
   if (call.op != MPI_OP_NULL && Reduction::isKnownUnserved(call.op, call.reducedType()))
     return std::shared_ptr<Operation>();
-  applyAgreedHints();
-  Result<std::shared_ptr<Operation>> operation =
-      trusts(call) ? fixedOrFound(call)
-                   : findOrMake(isAlongTopology(call.kind) ? call : significant(call));
+  Result<std::shared_ptr<Operation>> operation = unlessMemoryIsShort([&] {
+    applyAgreedHints();
+    return trusts(call) ? fixedOrFound(call)
+                        : findOrMake(isAlongTopology(call.kind) ? call : significant(call));
+  });
   // Which calls are quick differs between ranks, and what is quick is not counted.
   bool isQuick = operation && *operation && !isCounted(call.kind) && !offer_.mayUseDevices &&
                  (trusts(call) || (!call.hasLists() && (*operation)->isQuick()));
@@ -508,12 +518,15 @@ void ServedComm::distrust(CallKind kind) {
 // What goes round some places has an operation for each; beyond, the one used least lately moves.
 Result<std::shared_ptr<Operation>> ServedComm::findOrMake(const Call &call) {
   PreparedOperations::Found found = prepared_.find(call);
+  if (!found.isThere || call.lacksRequest)
+    if (wrong_ = findWrongArgument(*this, call); wrong_)
+      return Status::error(wrong_.reason);
   // Memory that was not seen before may be that of a driver that came since.
   if (!found.isThere && !Accelerators::arePresent() && lookForDevices() && isUnusable(call))
-    return refuseNextRun(call);
+    return lateDevice(call.kind);
   if (!found.operation)
     return resizeOrMake(call);
-  if (found.places < kPlaces && !found.isThere)
+  if (!found.isThere && (found.places < kPlaces || !found.operation->mayMoveTo(call)))
     return make(call);
   found.operation->willServe(call);
   if (!found.isThere)
@@ -538,6 +551,8 @@ Result<std::shared_ptr<Operation>> ServedComm::makeForAll(const Call &call) {
 }
 
 Result<std::shared_ptr<Operation>> ServedComm::make(const Call &call) {
+  if (!MemoryReserve::isWhole())
+    return shortOfMemory();
   Result<std::shared_ptr<Operation>> made =
       isAlongTopology(call.kind) ? NeighborOperation::make(*this, call, 0) : makeForAll(call);
   if (!made || !*made)
@@ -549,16 +564,33 @@ Result<std::shared_ptr<Operation>> ServedComm::make(const Call &call) {
 
 // Runs of persistent calls are started in any order, so the plan of each has a context of its own.
 Result<std::shared_ptr<Operation>> ServedComm::makePersistent(const Call &call) {
-  if (lookForDevices() && isUnusable(call))
-    return refusePersistent(call);
+  wrong_ = {};
+  Job::Context context;
   if (isAlongTopology(call.kind))
-    return NeighborOperation::make(*this, call, ++persistent_);
-  Job::Context context = takeContexts(1);
-  if (context.number == 0)
+    ++persistent_;
+  else if (context = takeContexts(1); context.number == 0)
     return std::shared_ptr<Operation>();
+  Result<std::shared_ptr<Operation>> made = unlessMemoryIsShort([&] {
+    return makePersistentFor(isAlongTopology(call.kind) ? call : significant(call), context);
+  });
+  if (!made)
+    refusePersistent(call.kind, context, made.status());
+  return made;
+}
+
+Result<std::shared_ptr<Operation>> ServedComm::makePersistentFor(const Call &call,
+                                                                 Job::Context context) {
+  if (!MemoryReserve::isWhole())
+    return shortOfMemory();
+  if (wrong_ = findWrongArgument(*this, call); wrong_)
+    return Status::error(wrong_.reason);
+  if (lookForDevices() && isUnusable(call))
+    return lateDevice(call.kind);
+  if (isAlongTopology(call.kind))
+    return NeighborOperation::make(*this, call, persistent_);
   std::shared_ptr<PlanGroup> plans = plansOf(context);
   plans->numberNextRun(1); // it fails if this rank cannot make its plan
-  return CollectiveOperation::makePersistent(*this, std::move(plans), significant(call),
+  return CollectiveOperation::makePersistent(*this, std::move(plans), call,
                                              learner_ ? learner_->decided(call) : nullptr);
 }
 

@@ -1,6 +1,7 @@
 /// A communicator whose collectives are served here.
 #pragma once
 
+#include "mpi/CallArguments.h"
 #include "mpi/DeviceMemory.h"
 #include "mpi/Job.h"
 #include "mpi/Learner.h"
@@ -113,10 +114,16 @@ public:
   Result<bool> agreeOnDevices(const Call &call);
 
   /// The operation for a blocking or nonblocking call, and its number among them: prepared before
-  /// if the same call came before. Null: the arguments are for the MPI below to serve or to refuse.
-  /// An error: memory is short; or a buffer is in memory of a device although no rank had a driver
-  /// when the communicator was made: then the call fails on the other ranks, too.
+  /// if the same call came before. Null: the call is for the MPI below, on all ranks. An error:
+  /// memory is short; an argument is wrong; or a buffer is in memory of a device although no rank
+  /// had a driver when the communicator was made. The caller then skips the run.
   Result<std::shared_ptr<Operation>> operationFor(const Call &call);
+  /// What is wrong with the call that operationFor() or makePersistent() had an error for last, if
+  /// it is an argument.
+  const WrongArgument &wrongArgument() const { return wrong_; }
+
+  /// A run that this rank has no operation for: others count it, and do not wait for this rank.
+  void skipRun(CallKind kind, const Status &why);
 
   /// Whether the operation of this call is that of the last call of its kind: programs take turns
   /// with some kinds. Needs no Guard: a program makes the calls on one communicator one after the
@@ -134,6 +141,7 @@ public:
     return quickOf(kind).operation;
   }
   uint32_t nextRun() { return ++runs_; }
+  uint32_t lastRun() const { return runs_; }
 
   /// Counts a collective of all ranks, as all of them do. Whether it is one of the first.
   bool countCall(CallKind kind);
@@ -143,7 +151,7 @@ public:
   static bool isPlain(const Call &call);
 
   /// For a persistent call: one of its own. If it is not along the topology, a context must have
-  /// been kept for it.
+  /// been kept for it. After an error its runs fail on the other ranks.
   Result<std::shared_ptr<Operation>> makePersistent(const Call &call);
 
   Job &job() const { return job_; }
@@ -230,8 +238,8 @@ private:
   static bool lookForDevices();
   MemoryKind memoryFor(const Call &call) const;
   bool isUnusable(const Call &call) const;
-  Status refuseNextRun(const Call &call);
-  Status refusePersistent(const Call &call);
+  void refusePersistent(CallKind kind, const Job::Context &context, const Status &why);
+  Result<std::shared_ptr<Operation>> makePersistentFor(const Call &call, Job::Context context);
 
   [[gnu::tls_model("initial-exec")]] static constinit thread_local Last last_;
   [[gnu::tls_model("initial-exec")]] static constinit thread_local Duplication *duplication_;
@@ -268,6 +276,7 @@ private:
     std::shared_ptr<Operation> operation;
   } agreed_;
   std::vector<std::shared_ptr<protocol::RunProgress>> refused_; ///< persistent calls
+  WrongArgument wrong_;
   std::unique_ptr<Learner> learner_;
 };
 

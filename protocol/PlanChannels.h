@@ -7,6 +7,7 @@
 #include "transports/Pieces.h"
 
 #include <algorithm>
+#include <new>
 #include <optional>
 
 namespace colldsl::protocol {
@@ -168,10 +169,14 @@ template <typename E> Status PlanChannels<E>::open(const OpenRequest &request) {
   Status own = endpoint_.group().check(request.out);
   if (own)
     own = endpoint_.group().check(request.in);
-  if (own)
-    own = connect(request);
-  if (own && request.ready)
-    own = request.ready(*this);
+  try {
+    if (own)
+      own = connect(request);
+    if (own && request.ready)
+      own = request.ready(*this);
+  } catch (const std::bad_alloc &) {
+    own = Status::error(ErrorKind::NoMemory, "no memory is left for the messages of a plan");
+  }
   Rank self = endpoint_.group().self;
   if (!own)
     abort({self, kNoOp, prefixed(self, own.message()), own.kind()});

@@ -2,6 +2,7 @@
 #include "runtime/CollectivePlan.h"
 
 #include "ir/Concat.h"
+#include "runtime/MemoryReserve.h"
 
 #include <algorithm>
 #include <functional>
@@ -132,10 +133,11 @@ Status CollectivePlan::startAnew(uint32_t polls) {
       return s;
   isMoved_ = false;
   if (!isBound_ && !plan_->running()) {
-    Result<Binding> bound = binding();
-    if (!bound)
-      return bound.status();
-    if (Status s = plan_->bind(*bound); !s)
+    Status s = unlessMemoryIsShort([this] {
+      Result<Binding> bound = binding();
+      return bound ? plan_->bind(*bound) : bound.status();
+    });
+    if (!s)
       return Status::error(s.kind(), withNames(s.message()));
     isBound_ = true;
   }

@@ -3,6 +3,7 @@
 #include "ir/Concat.h"
 #include "program/Operands.h"
 #include "runtime/GatherGraph.h"
+#include "runtime/MemoryReserve.h"
 #include "runtime/StoredImages.h"
 
 #include <algorithm>
@@ -155,7 +156,11 @@ Status CollectivePlan::move(const std::string &buffer, ptrdiff_t by) {
   if (areas_[id].begin)
     areas_[id].begin += by;
   isMoved_ = true;
-  isBound_ = isBound_ && plan_->shift(BufferId{id}, by);
+  try {
+    isBound_ = isBound_ && plan_->shift(BufferId{id}, by);
+  } catch (const std::bad_alloc &) { // the next start binds
+    isBound_ = false;
+  }
   return {};
 }
 
@@ -527,14 +532,20 @@ Status CollectivePlan::commit() {
     return why;
   };
   isGathered_ = true;
-  if (Status s = std::exchange(isMade_, false) ? Status() : make(); !s)
-    return isGathered_ && s.kind() != ErrorKind::NotProved ? refuse(s) : s; // else all ranks know
+  Status made =
+      unlessMemoryIsShort([this] { return std::exchange(isMade_, false) ? Status() : make(); });
+  if (!made) // else all ranks know
+    return isGathered_ && made.kind() != ErrorKind::NotProved ? refuse(made) : made;
   if (Status s = checkProof(); !s)
     return s;
-  Result<Binding> bound = binding();
+  std::string words;
+  Result<Binding> bound = unlessMemoryIsShort([&] {
+    words = terms();
+    return binding();
+  });
   if (!bound)
     return refuse(bound.status());
-  auto plan = Plan::open(engine, view_, sizeClass_, *bound, terms(), transferPolicy_);
+  auto plan = Plan::open(engine, view_, sizeClass_, *bound, words, transferPolicy_);
   if (!plan)
     return Status::error(plan.status().kind(),
                          concat("'", collective_, "': ", withNames(plan.message())));

@@ -103,7 +103,7 @@ Exit mpiCommand(Arguments arguments) {
       "Runs an MPI program with the library of colldsl for its MPI loaded into all its\n"
       "processes, by LD_PRELOAD: libcolldsl-openmpi.so, libcolldsl-mpich.so, or for programs\n"
       "of the standard ABI libcolldsl-mpi_abi.so. The command is what starts the program,\n"
-      "mpirun and all. The exit code is the command's.");
+      "mpirun and all, also within a script or behind sh -c. The exit code is the command's.");
   options.completeOperands(completionOfFiles({}));
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))

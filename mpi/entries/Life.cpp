@@ -3,6 +3,7 @@
 #include "mpi/Reductions.h"
 #include "mpi/Settings.h"
 #include "mpi/Summary.h"
+#include "mpi/Unserved.h"
 #include "transports/shm/Sleep.h"
 
 using namespace colldsl::mpi;
@@ -17,8 +18,10 @@ int end(MPI_Comm, int, void *, void *) {
       learning->end(*Job::current());
     Job::end();
   }
-  if (Settings::all().wantsSummary())
+  if (Settings::all().wantsSummary()) {
+    printUnserved();
     Summary::all().print();
+  }
   return MPI_SUCCESS;
 }
 
@@ -64,21 +67,23 @@ COLLDSL_ENTRY(Init_thread, (int *argc, char ***argv, int required, int *provided
 
 namespace {
 
-bool isNew(int code, MPI_Comm made) {
+// After an error there may be no place for a result.
+bool isNew(int code, const MPI_Comm *made) {
   int isInter = 0;
-  return code == MPI_SUCCESS && Job::current() && made != MPI_COMM_NULL && !ServedComm::of(made) &&
-         real::Comm_test_inter(made, &isInter) == MPI_SUCCESS && !isInter;
+  return code == MPI_SUCCESS && Job::current() && *made != MPI_COMM_NULL &&
+         !ServedComm::of(*made) && real::Comm_test_inter(*made, &isInter) == MPI_SUCCESS &&
+         !isInter;
 }
 
 // A communicator is served from its first moment, when all its ranks are here.
 int adopted(int code, MPI_Comm *made, MPI_Info info = MPI_INFO_NULL) {
-  if (isNew(code, *made))
+  if (isNew(code, made))
     ServedComm::adopt(*Job::current(), *made, info);
   return code;
 }
 
 int adoptedWithoutTopology(int code, MPI_Comm *made) {
-  if (isNew(code, *made))
+  if (isNew(code, made))
     ServedComm::adoptWithoutTopology(*Job::current(), *made);
   return code;
 }
@@ -192,7 +197,7 @@ COLLDSL_ENTRY(Comm_get_info, (MPI_Comm comm, MPI_Info *used)) {
 
 // A run that is under way calls it, or one that is started later.
 COLLDSL_ENTRY(Op_free, (MPI_Op * op)) {
-  if (!Job::current())
+  if (!Job::current() || !op || *op == MPI_OP_NULL)
     return real::Op_free(op);
   Guard guard(*Job::current());
   Reduction::countFreed();
@@ -203,7 +208,7 @@ COLLDSL_ENTRY(Op_free, (MPI_Op * op)) {
 }
 
 COLLDSL_ENTRY(Type_free, (MPI_Datatype * type)) {
-  if (!Job::current() || !Job::current()->typesInUse().take(*type))
+  if (!Job::current() || !type || !Job::current()->typesInUse().take(*type))
     return real::Type_free(type);
   *type = MPI_DATATYPE_NULL;
   return MPI_SUCCESS;

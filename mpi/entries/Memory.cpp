@@ -6,7 +6,7 @@ using namespace colldsl::mpi;
 
 COLLDSL_ENTRY(Alloc_mem, (MPI_Aint size, MPI_Info info, void *address)) {
   Job *job = Job::current();
-  if (job && size > 0) {
+  if (job && size > 0 && address) {
     Guard guard(*job);
     if (void *memory = job->lend(static_cast<uint64_t>(size))) {
       *static_cast<void **>(address) = memory;

@@ -173,19 +173,6 @@ TEST(Errors, ThousandsOfFailedRunsLeaveNothingBehind) {
   EXPECT_EQ(neighborAlltoall(Form::Blocking, blocks, 4, 4, ring.comm), MPI_SUCCESS);
 }
 
-// Without MPI_IN_PLACE. Rank 0 alone does so, and need not tell by its arguments.
-TEST(Errors, BuffersThatOverlapAreRefused) {
-  Ring ring;
-  Blocks blocks(ring.ranks, 4);
-  for (int round = 0; round < 3; ++round) {
-    bool isWrong = ring.rank == 0 && round != 1;
-    int *got = isWrong ? blocks.sent.data() + 1 : blocks.got.data();
-    int code = MPI_Alltoall(blocks.sent.data(), 4, MPI_INT, got, 4, MPI_INT, ring.comm);
-    int expected = isWrong ? MPI_ERR_BUFFER : round != 1 ? MPI_ERR_OTHER : MPI_SUCCESS;
-    EXPECT_EQ(classOf(code), expected) << round;
-  }
-}
-
 // From rank 0 to rank 1; all other edges have their bytes. A rank that waits for a message that
 // never comes, or for a receive of a message without one, gets the error once the other rank has
 // ended its call.

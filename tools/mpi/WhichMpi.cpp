@@ -8,6 +8,7 @@
 #include "llvm/Support/Program.h"
 
 #include <optional>
+#include <set>
 #include <vector>
 
 namespace colldsl::tools {
@@ -101,12 +102,41 @@ void findWitnesses(llvm::StringRef word, std::vector<Witness> &witnesses) {
   }
 }
 
+// Longer files are no scripts that somebody wrote.
+constexpr size_t kLongestScript = 1 << 20;
+
+/// What a word of the command has a shell run: its text, or that of the script which it names.
+std::string shellTextOf(const std::string &word) {
+  std::optional<std::string> path = executableOf(word);
+  if (!path)
+    return word;
+  auto buffer = llvm::MemoryBuffer::getFile(*path, /*IsText=*/true);
+  bool isScript = buffer && (*buffer)->getBuffer().starts_with("#!") &&
+                  (*buffer)->getBufferSize() <= kLongestScript;
+  return isScript ? (*buffer)->getBuffer().str() : "";
+}
+
+/// Of the words that a shell would see in there. What variables and commands stand for is unknown.
+void findWitnessesInShell(llvm::StringRef text, std::vector<Witness> &witnesses) {
+  std::set<llvm::StringRef> seen;
+  while (!text.empty()) {
+    size_t end = text.find_first_of(" \t\n;|&()<>`\"'=");
+    llvm::StringRef word = text.take_front(end);
+    if (!word.empty() && seen.insert(word).second)
+      findWitnesses(word, witnesses);
+    text = text.drop_front(std::min(text.size(), word.size() + 1));
+  }
+}
+
 } // namespace
 
 Result<const KnownMpi *> whichMpi(std::span<const std::string> command) {
   std::vector<Witness> witnesses;
   for (const std::string &word : command)
     findWitnesses(word, witnesses);
+  if (witnesses.empty())
+    for (const std::string &word : command)
+      findWitnessesInShell(shellTextOf(word), witnesses);
   if (witnesses.empty())
     return Status(Diagnostic::error(
         {},

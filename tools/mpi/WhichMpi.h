@@ -27,7 +27,8 @@ struct KnownMpi {
 };
 
 /// Looks at every word of the command that is an executable file. Programs are known by the
-/// libraries that they need, launchers as in `KnownLauncher`; from scripts nothing follows.
+/// libraries that they need, launchers as in `KnownLauncher`. Where there is neither, at the words
+/// that a shell would see in the command's words, such as that behind `sh -c`, and in its scripts.
 /// Programs of the standard ABI have any launcher. An error where it follows from no word, or where
 /// two differ.
 Result<const KnownMpi *> whichMpi(std::span<const std::string> command);

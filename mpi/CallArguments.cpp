@@ -1,0 +1,273 @@
+#include "mpi/CallArguments.h"
+
+#include "ir/Concat.h"
+#include "mpi/Real.h"
+#include "mpi/ServedComm.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace colldsl::mpi {
+namespace {
+
+// No program has memory there.
+constexpr uintptr_t kFirstPage = 4096;
+
+constexpr int kWrongInPlace = COLLDSL_OPEN_MPI != 0 ? MPI_ERR_ARG : MPI_ERR_BUFFER;
+
+bool isInPlace(const Side &side) { return side.buffer == MPI_IN_PLACE; }
+
+constexpr bool kIsMpich = COLLDSL_MPICH != 0;
+
+bool hasRoot(CallKind kind) {
+  return kind == CallKind::Bcast || kind == CallKind::Reduce ||
+         (kind >= CallKind::Gather && kind <= CallKind::Scatterv);
+}
+
+bool reduces(CallKind kind) { return kind >= CallKind::Reduce; }
+
+class Check {
+public:
+  Check(const ServedComm &comm, const Call &call) : comm_(comm), call_(call) {
+    if (call.kind == CallKind::ReduceScatter && call.recv.counts)
+      for (int rank = 0; rank < ranks(); ++rank)
+        call_.send.count += std::max<MPI_Count>(call.recv.countOf(rank), 0);
+  }
+
+  WrongArgument find() {
+    if (call_.lacksRequest)
+      refuse(MPI_ERR_ARG, kIsMpich, "request is null");
+    checkRoot();
+    checkInPlace();
+    checkOperator();
+    bool hasTopology = isAlongTopology(call_.kind);
+    checkSide(call_.send, hasTopology ? comm_.neighborhood().outdegree : ranks());
+    checkSide(call_.recv, hasTopology ? comm_.neighborhood().indegree : ranks());
+    checkEdges();
+    checkAliases();
+    return wrong_;
+  }
+
+private:
+  int ranks() const { return comm_.numRanks(); }
+  bool isRoot() const { return comm_.rank() == call_.root; }
+  bool isBroadcast() const { return call_.kind == CallKind::Bcast; }
+
+  /// The first one counts.
+  void refuse(int errorClass, bool isRefusedBelow, std::string reason) {
+    if (!wrong_)
+      wrong_ = {errorClass, isRefusedBelow && comm_.job().checksArguments(),
+                concat(nameOfCall(call_.kind), ": ", reason)};
+  }
+
+  /// "sendbuf", "recvcounts"; a broadcast and a reduction have one side's names.
+  std::string nameOf(const Side &side, const char *part) const {
+    std::string_view word = part;
+    bool isOnly = word == "buf" ? isBroadcast() : isBroadcast() || reduces(call_.kind);
+    if (isOnly)
+      return word == "buf" ? "buffer" : word == "type" ? "datatype" : std::string(word);
+    return concat(&side == &call_.send ? "send" : "recv", word);
+  }
+
+  void checkRoot() {
+    if (hasRoot(call_.kind) && (call_.root < 0 || call_.root >= ranks()))
+      refuse(MPI_ERR_ROOT, true, concat("root is ", call_.root, " of ", ranks(), " ranks"));
+  }
+
+  void checkOperator() {
+    if (reduces(call_.kind) && call_.op == MPI_OP_NULL)
+      refuse(MPI_ERR_OP, true, "op is MPI_OP_NULL");
+    else if (reduces(call_.kind) && call_.reducedType() == MPI_DATATYPE_NULL)
+      refuse(MPI_ERR_OP, true, "datatype is MPI_DATATYPE_NULL");
+  }
+
+  /// Which side takes MPI_IN_PLACE on this rank, if any.
+  const Side *inPlaceSide() const {
+    switch (call_.kind) {
+    case CallKind::Gather:
+    case CallKind::Gatherv:
+    case CallKind::Reduce:
+      return isRoot() ? &call_.send : nullptr;
+    case CallKind::Scatter:
+    case CallKind::Scatterv:
+      return isRoot() ? &call_.recv : nullptr;
+    case CallKind::NeighborAllgather:
+    case CallKind::NeighborAllgatherv:
+    case CallKind::NeighborAlltoall:
+    case CallKind::NeighborAlltoallv:
+    case CallKind::NeighborAlltoallw:
+    case CallKind::Barrier:
+    case CallKind::Bcast:
+      return nullptr;
+    case CallKind::Allgather:
+    case CallKind::Allgatherv:
+    case CallKind::Alltoall:
+    case CallKind::Alltoallv:
+    case CallKind::Alltoallw:
+    case CallKind::Allreduce:
+    case CallKind::ReduceScatter:
+    case CallKind::ReduceScatterBlock:
+    case CallKind::Scan:
+    case CallKind::Exscan:
+      return &call_.send;
+    }
+    __builtin_unreachable();
+  }
+
+  void checkInPlace() {
+    for (const Side *side : {&call_.send, &call_.recv})
+      if (isInPlace(*side) && side != inPlaceSide())
+        refuse(kWrongInPlace, false,
+               concat(nameOf(*side, "buf"), " is MPI_IN_PLACE",
+                      isRoot() ? "" : " away from the root"));
+  }
+
+  // What the call of the MPI below looks at before it sends anything; the rest crashes in some of
+  // their versions, or goes on.
+  bool isCountRefusedBelow(const Side &side) const {
+    return kIsMpich ? !reduces(call_.kind)
+                    : call_.kind != CallKind::Allgatherv && isTypeRefusedBelow(side);
+  }
+  bool isTypeRefusedBelow(const Side &side) const {
+    bool scatters = call_.kind == CallKind::Scatter || call_.kind == CallKind::Scatterv;
+    return kIsMpich || !scatters || &side != &call_.send;
+  }
+
+  void checkSide(const Side &side, int slots) {
+    if (wrong_ || isInPlace(side) || slots == 0)
+      return;
+    if (side.isListed && !side.counts)
+      return refuse(kIsMpich || side.isPlaced ? MPI_ERR_ARG : MPI_ERR_COUNT, false,
+                    concat(nameOf(side, "counts"), " is null"));
+    if (side.inBytes && !side.types)
+      return refuse(MPI_ERR_ARG, false, concat(nameOf(side, "types"), " is null"));
+    if (!side.isListed)
+      return checkBlock(side, 0);
+    for (int slot = 0; slot < slots && !wrong_; ++slot)
+      checkBlock(side, slot);
+  }
+
+  // A block without bytes may have any type.
+  void checkBlock(const Side &side, int slot) {
+    MPI_Count count = side.countOf(slot);
+    if (count < 0)
+      return refuse(MPI_ERR_COUNT, isCountRefusedBelow(side),
+                    concat(nameOf(side, side.isListed ? "counts" : "count"), " has ", count,
+                           side.isListed ? concat(" for ", slot) : ""));
+    if (count == 0)
+      return;
+    MPI_Datatype type = side.typeOf(slot);
+    if (!knownLayoutOf(type) && !isUsable(type))
+      return refuse(MPI_ERR_TYPE, isTypeRefusedBelow(side),
+                    concat(nameOf(side, side.types ? "types" : "type"),
+                           type == MPI_DATATYPE_NULL ? " has MPI_DATATYPE_NULL"
+                                                     : " has a datatype that is not committed"));
+    if (side.isPlaced && !side.displs)
+      return refuse(MPI_ERR_ARG, false, concat(nameOf(side, "displs"), " is null"));
+    checkAddress(side, slot, type);
+  }
+
+  /// Of MPICH, whatever its check takes. Open MPI takes types that are not committed here and
+  /// there.
+  bool isUsable(MPI_Datatype type) const {
+    char anywhere; // of a count of 0 no type is checked
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (type == MPI_DATATYPE_NULL || type == MPI_Datatype{})
+      return false;
+    if (!kIsMpich)
+      return true;
+    if (real::Recv_init(&anywhere, 1, type, MPI_PROC_NULL, 0, comm_.job().own(), &request) !=
+        MPI_SUCCESS)
+      return false;
+    real::Request_free(&request);
+    return true;
+  }
+
+  // MPI_BOTTOM is null, and then addresses are in the displacements or in the datatype.
+  void checkAddress(const Side &side, int slot, MPI_Datatype type) {
+    if (side.buffer)
+      return;
+    Result<std::shared_ptr<const TypeLayout>> known = layoutOf(type);
+    if (!known || (*known)->runs.empty())
+      return;
+    const std::byte *first = moved(side.addressOf(slot, **known), (*known)->runs.front().offset);
+    if (reinterpret_cast<uintptr_t>(first) < kFirstPage)
+      refuse(MPI_ERR_BUFFER, kIsMpich, concat(nameOf(side, "buf"), " is null"));
+  }
+
+  // The peer of such an edge is this rank itself, so no other rank can know.
+  void checkEdges() {
+    if (isAlongTopology(call_.kind) && !comm_.neighborhood().hasEqualEdgesToSelf)
+      refuse(MPI_ERR_TOPOLOGY, false,
+             "the distributed graph has another number of edges from this rank to itself among its "
+             "destinations than among its sources");
+  }
+
+  void checkAliases() {
+    if (kIsMpich && !wrong_ && isAliasBelow())
+      refuse(MPI_ERR_BUFFER, true, "sendbuf and recvbuf are aliased");
+  }
+
+  /// The aliases that MPICH looks for; others it takes.
+  bool isAliasBelow() const {
+    const Side &send = call_.send, &recv = call_.recv;
+    if (!send.buffer || !recv.buffer || isInPlace(send) || isInPlace(recv))
+      return false;
+    switch (call_.kind) {
+    case CallKind::Gather:
+    case CallKind::Allgather:
+      return isOwnBlock(send, recv);
+    case CallKind::Scatter:
+      return isOwnBlock(recv, send);
+    case CallKind::Gatherv:
+    case CallKind::Allgatherv:
+      return isOwnBlock(send, recv);
+    case CallKind::Scatterv:
+      return isOwnBlock(recv, send);
+    case CallKind::Alltoall:
+    case CallKind::Reduce:
+    case CallKind::Allreduce:
+    case CallKind::Scan:
+    case CallKind::Exscan:
+    case CallKind::ReduceScatterBlock:
+      return send.buffer == recv.buffer && recv.count != 0;
+    case CallKind::Alltoallv:
+    case CallKind::ReduceScatter:
+      return send.buffer == recv.buffer;
+    case CallKind::NeighborAllgather:
+    case CallKind::NeighborAllgatherv:
+    case CallKind::NeighborAlltoall:
+    case CallKind::NeighborAlltoallv:
+    case CallKind::NeighborAlltoallw:
+    case CallKind::Barrier:
+    case CallKind::Bcast:
+    case CallKind::Alltoallw:
+      return false;
+    }
+    __builtin_unreachable();
+  }
+
+  bool isOwnBlock(const Side &one, const Side &all) const {
+    const TypeLayout *layout = knownLayoutOf(all.type);
+    return layout && one.type == all.type && one.count == all.countOf(comm_.rank()) &&
+           one.count != 0 && one.buffer == all.addressOf(comm_.rank(), *layout);
+  }
+
+  const ServedComm &comm_;
+  Call call_; ///< of a reduce_scatter: with the count of what is sent
+  WrongArgument wrong_;
+};
+
+} // namespace
+
+WrongArgument findWrongArgument(const ServedComm &comm, const Call &call) {
+  return Check(comm, call).find();
+}
+
+std::string nameOfCall(CallKind kind) {
+  std::string name = kCallNames[static_cast<size_t>(kind)];
+  name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+  return "MPI_" + name;
+}
+
+} // namespace colldsl::mpi
