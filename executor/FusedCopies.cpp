@@ -1,12 +1,12 @@
 #include "executor/FusedCopies.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace colldsl {
 namespace {
 
 constexpr size_t kMaxOps = 1024;
-constexpr size_t kMaxAncestors = 64;
 
 struct Range {
   const std::byte *begin, *end;
@@ -21,11 +21,7 @@ Range targetOf(const LocalPiece &piece) { return {piece.target, piece.target + p
 class FusedCopies {
 public:
   FusedCopies(const RankView &view, const Memory &memory, Steps &steps)
-      : view_(view), memory_(memory), steps_(steps), predecessors_(view.ops.size()) {
-    for (uint32_t op = 0; op < view.ops.size(); ++op)
-      for (uint32_t after : successors(op))
-        predecessors_[after].push_back(op);
-  }
+      : view_(view), memory_(memory), steps_(steps) {}
 
   void fuseAll() {
     for (uint32_t op = 0; op < view_.ops.size(); ++op)
@@ -49,38 +45,64 @@ private:
     auto sources = view_.sources(view_.ops[op]);
     return std::all_of(sources.begin(), sources.end(), [&](const Slice &slice) {
       const Buffer &buffer = view_.buffers[index(slice.buffer)];
-      return buffer.role == BufferRole::In && buffer.aliasOf == kNoBuffer;
+      return buffer.role == BufferRole::In && buffer.aliasOf == kNoBuffer &&
+             std::none_of(view_.buffers.begin(), view_.buffers.end(),
+                          [&](const Buffer &other) { return other.aliasOf == slice.buffer; });
     });
   }
 
-  bool anyTouches(std::span<const Slice> slices, const Range &range) const {
-    return std::any_of(slices.begin(), slices.end(), [&](const Slice &slice) {
+  bool reads(uint32_t op, const Range &range) const {
+    auto sources = view_.sources(view_.ops[op]);
+    return std::any_of(sources.begin(), sources.end(), [&](const Slice &slice) {
       std::byte *begin = memory_.addressOf(slice);
       return range.overlaps({begin, begin + memory_.rangeOf(slice).length});
     });
   }
 
-  bool reads(uint32_t op, const Range &range) const {
-    return anyTouches(view_.sources(view_.ops[op]), range);
-  }
+  struct Touch {
+    Range range;
+    uint32_t op;
+  };
 
-  bool touches(uint32_t op, const Range &range) const {
-    return reads(op, range) || anyTouches(view_.targets(view_.ops[op]), range);
-  }
-
-  // An op that touches the target of the combine and is not before the combine comes after it.
-  bool isTouchedBetween(uint32_t copy, uint32_t combine, const Range &range) const {
-    std::vector<uint32_t> before = predecessors_[combine];
-    for (size_t i = 0; i < before.size(); ++i) {
-      if (before[i] == copy)
-        continue;
-      if (before.size() > kMaxAncestors || touches(before[i], range))
-        return true;
-      for (uint32_t op : predecessors_[before[i]])
-        if (std::find(before.begin(), before.end(), op) == before.end())
-          before.push_back(op);
+  void findTouches() {
+    predecessors_.resize(view_.ops.size());
+    seen_.resize(view_.ops.size());
+    for (uint32_t op = 0; op < view_.ops.size(); ++op) {
+      for (uint32_t after : successors(op).first(view_.ops[op].requireCount))
+        predecessors_[after].push_back(op);
+      for (auto slices : {view_.sources(view_.ops[op]), view_.targets(view_.ops[op])})
+        for (const Slice &slice : slices) {
+          std::byte *begin = memory_.addressOf(slice);
+          touches_.push_back({{begin, begin + memory_.rangeOf(slice).length}, op});
+        }
     }
-    return false;
+  }
+
+  // Ops that have finished before the copy, or start after the combine, do not see which of both
+  // fills the range. Where others stand, dependencies of this rank do not say: messages may.
+  bool isTouchedBetween(uint32_t copy, uint32_t combine, const Range &range) {
+    if (predecessors_.empty())
+      findTouches();
+    std::vector<uint32_t> open;
+    for (const Touch &touch : touches_)
+      if (touch.op != copy && touch.op != combine && touch.range.overlaps(range))
+        open.push_back(touch.op);
+    eraseReached(open, combine, [&](uint32_t op) { return successors(op); });
+    eraseReached(open, copy,
+                 [&](uint32_t op) -> std::span<const uint32_t> { return predecessors_[op]; });
+    return !open.empty();
+  }
+
+  template <typename Next>
+  void eraseReached(std::vector<uint32_t> &open, uint32_t from, Next next) {
+    ++walk_;
+    std::vector<uint32_t> queue{from};
+    for (size_t at = 0; at < queue.size() && !open.empty(); ++at)
+      for (uint32_t op : next(queue[at]))
+        if (std::exchange(seen_[op], walk_) != walk_) {
+          queue.push_back(op);
+          std::erase(open, op);
+        }
   }
 
   void fuse(uint32_t copy) {
@@ -130,7 +152,11 @@ private:
   const RankView &view_;
   const Memory &memory_;
   Steps &steps_;
-  std::vector<std::vector<uint32_t>> predecessors_;
+  // Made for the first copy that may be fused
+  std::vector<std::vector<uint32_t>> predecessors_; ///< per op: those that it requires
+  std::vector<Touch> touches_;
+  std::vector<uint32_t> seen_; ///< per op: the last walk that came to it
+  uint32_t walk_ = 0;
 };
 
 void fuseCopies(const RankView &view, const Memory &memory, Steps &steps) {

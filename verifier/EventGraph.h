@@ -51,6 +51,11 @@ public:
   uint32_t numEvents() const { return 2 * model_.numVertices(); }
   bool sends(Vertex v) const { return traits_[index(v)] & kSends; }
   Vertex partnerOf(Vertex v) const { return links_[index(v)].partner; }
+  /// Whether the receive writes its first byte only after its send has started: it has a send, and
+  /// no canary, which its end writes when the receive is posted.
+  bool writesWhatCame(Vertex recv) const {
+    return !sends(recv) && exists(partnerOf(recv)) && !model_.op(recv).transfer.canary;
+  }
   /// Of the same direction in the same channel, or kNoVertex.
   Vertex nextInChannel(Vertex v) const { return links_[index(v)].next; }
   /// The send that uses the slot of this receive's message again, or kNoVertex.

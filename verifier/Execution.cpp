@@ -7,7 +7,7 @@
 
 // A send takes its values at its start, every other op gives its targets theirs at its
 // finish. In a race-free schedule no other op writes what an op reads, or touches what it
-// writes, between its start and its finish, so the moment does not matter.
+// writes, while it does so, and that lies between these moments (docs/verifier.md, Races).
 
 namespace colldsl::proof {
 namespace {

@@ -5,7 +5,8 @@
 // Reachability without a closure: search backward from the later op, breadth first,
 // and never past the earliest of the ops asked for, by topological position. Three
 // attempts, each only for what the one before left open: the deps themselves; paths within
-// the rank (op ids only fall there); paths through messages.
+// the rank (op ids only fall there); paths through messages, from the send of a receive as well,
+// and to the receives of sends.
 
 namespace colldsl::proof {
 
@@ -28,7 +29,24 @@ bool HappensBefore::mark(Event e) {
 }
 
 void HappensBefore::removeMarked(std::vector<Vertex> &earlier) {
-  std::erase_if(earlier, [&](Vertex v) { return marks_[index(finishOf(v))] == question_; });
+  std::erase_if(earlier, [&](Vertex v) {
+    bool isReceived =
+        graph_.sends(v) && exists(graph_.partnerOf(v)) && isMarked(finishOf(graph_.partnerOf(v)));
+    return isReceived || isMarked(finishOf(v));
+  });
+}
+
+/// The wanted op that is done at `e`, which is wanted no more; kNoVertex: there is none.
+Vertex HappensBefore::takeWanted(Event e) {
+  if (isStart(e))
+    return kNoVertex;
+  for (Vertex v :
+       {vertexOf(e), graph_.sends(vertexOf(e)) ? kNoVertex : graph_.partnerOf(vertexOf(e))})
+    if (exists(v) && wanted_[index(v)] == question_) {
+      wanted_[index(v)] = 0;
+      return v;
+    }
+  return kNoVertex;
 }
 
 void HappensBefore::removeDirect(Vertex later, std::vector<Vertex> &earlier) {
@@ -39,25 +57,26 @@ void HappensBefore::removeDirect(Vertex later, std::vector<Vertex> &earlier) {
 
 /// walk(event, visit) calls visit for the predecessors worth a visit.
 template <typename Walk>
-void HappensBefore::search(Vertex later, std::vector<Vertex> &earlier, Walk walk) {
+void HappensBefore::search(std::initializer_list<Event> from, std::vector<Vertex> &earlier,
+                           Walk walk) {
   ++question_;
   size_t open = earlier.size();
   for (Vertex v : earlier)
     wanted_[index(v)] = question_;
-  queue_.assign(1, startOf(later));
+  queue_ = from;
   for (size_t at = 0; at < queue_.size() && open > 0; ++at)
     walk(queue_[at], [&](Event e) {
       if (!mark(e))
         return;
       queue_.push_back(e);
-      open -= !isStart(e) && wanted_[index(vertexOf(e))] == question_;
+      open -= exists(takeWanted(e));
     });
   removeMarked(earlier);
 }
 
 void HappensBefore::removeLocal(Vertex later, std::vector<Vertex> &earlier) {
   Vertex oldest = *std::min_element(earlier.begin(), earlier.end());
-  search(later, earlier, [&](Event e, auto visit) {
+  search({startOf(later)}, earlier, [&](Event e, auto visit) {
     graph_.forEachLocalPredecessor(e, [&](Event p) {
       if (vertexOf(p) >= oldest)
         visit(p);
@@ -66,10 +85,14 @@ void HappensBefore::removeLocal(Vertex later, std::vector<Vertex> &earlier) {
 }
 
 void HappensBefore::removeAnywhere(Vertex later, std::vector<Vertex> &earlier) {
-  uint32_t first = position_[index(startOf(later))];
-  for (Vertex v : earlier)
+  uint32_t first = UINT32_MAX;
+  for (Vertex v : earlier) {
     first = std::min(first, position_[index(finishOf(v))]);
-  search(later, earlier, [&](Event e, auto visit) {
+    if (graph_.sends(v) && exists(graph_.partnerOf(v)))
+      first = std::min(first, position_[index(finishOf(graph_.partnerOf(v)))]);
+  }
+  Event came = startOf(graph_.writesWhatCame(later) ? graph_.partnerOf(later) : later);
+  search({startOf(later), came}, earlier, [&](Event e, auto visit) {
     graph_.forEachPredecessor(e, [&](Event p) {
       if (position_[index(p)] >= first)
         visit(p);

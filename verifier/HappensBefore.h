@@ -1,7 +1,12 @@
-/// Answers whether ops finished before another one starts, for any timing.
+/// Answers whether ops are done with their bytes before another one touches its own, for any
+/// timing. An op touches its bytes from its start to its finish; of a message less time is enough:
+///   send   is done with its bytes once its receive has finished, at the latest
+///   recv   writes none before its send has started (EventGraph::writesWhatCame)
 #pragma once
 
 #include "verifier/EventGraph.h"
+
+#include <initializer_list>
 
 namespace colldsl::proof {
 
@@ -11,19 +16,22 @@ public:
   /// order: topologicalOrder(graph, Rules::HappensBefore), complete.
   HappensBefore(const EventGraph &graph, std::span<const Event> order);
 
-  /// Removes from `earlier`, ops of the same rank as `later`, without repetition, those whose
-  /// finish comes before the start of `later`; what stays is unordered. Costs the part of the graph
-  /// between the ops, nearest first; next to nothing if a dep says it directly.
+  /// Removes from `earlier`, ops of the same rank as `later`, without repetition, those that are
+  /// done before `later` begins; what stays is unordered. Costs the part of the graph between the
+  /// ops, nearest first; next to nothing if a dep says it directly.
   void removeOrdered(Vertex later, std::vector<Vertex> &earlier);
 
 private:
   void prepare();
-  template <typename Walk> void search(Vertex later, std::vector<Vertex> &earlier, Walk walk);
+  template <typename Walk>
+  void search(std::initializer_list<Event> from, std::vector<Vertex> &earlier, Walk walk);
   void removeDirect(Vertex later, std::vector<Vertex> &earlier);
   void removeLocal(Vertex later, std::vector<Vertex> &earlier);
   void removeAnywhere(Vertex later, std::vector<Vertex> &earlier);
   void removeMarked(std::vector<Vertex> &earlier);
   bool mark(Event e);
+  bool isMarked(Event e) const { return marks_[index(e)] == question_; }
+  Vertex takeWanted(Event e);
 
   const EventGraph &graph_;
   std::span<const Event> order_;

@@ -6,11 +6,11 @@
 
 #include <algorithm>
 
-// Race check: takes the ops of a rank in an order of happens-before and keeps for every
-// byte its last writer and its readers since. A reader must come after the last writer,
-// a writer after the last writer and those readers. No other pair needs a look: between two
-// conflicting ops lies a chain of such neighbours, at each writer in between, and
-// happens-before is transitive.
+// Race check: takes the ops of a rank in the order in which they begin to touch bytes, in one
+// order of happens-before, and keeps for every byte its last writer and its readers since. A
+// reader must come after the last writer, a writer after the last writer and those readers. No
+// other pair needs a look: between two conflicting ops lies a chain of such neighbours, at each
+// writer in between, and "is done before the other begins" is transitive.
 // Example: write A, read B, write C on one byte: A-B, A-C and B-C are looked at; a later
 // read D is compared with C alone.
 // n log n, apart from the searches that HappensBefore makes for pairs without a dep.
@@ -170,15 +170,27 @@ private:
   std::vector<Vertex> unordered_;
 };
 
-/// Those of rank 0 first, each rank's in the order.
-std::vector<Vertex> opsByRank(const Model &model, std::span<const Event> order) {
+/// Those of rank 0 first, each rank's in the order in which they begin to touch bytes: receives
+/// when they and their sends have started.
+std::vector<Vertex> opsByRank(const EventGraph &graph, std::span<const Event> order) {
+  const Model &model = graph.model();
   std::vector<uint32_t> next(model.numRanks());
   for (uint32_t r = 0; r < model.numRanks(); ++r)
     next[r] = index(model.firstOf(Rank{r}));
   std::vector<Vertex> ops(model.numVertices());
-  for (Event e : order)
-    if (isStart(e))
-      ops[next[index(model.rankOf(vertexOf(e)))]++] = vertexOf(e);
+  std::vector<bool> hasStarted(model.numVertices());
+  auto begin = [&](Vertex v) { ops[next[index(model.rankOf(v))]++] = v; };
+  for (Event e : order) {
+    if (!isStart(e))
+      continue;
+    Vertex v = vertexOf(e), partner = graph.partnerOf(v);
+    hasStarted[index(v)] = true;
+    if (!graph.writesWhatCame(v) || hasStarted[index(partner)])
+      begin(v);
+    if (graph.sends(v) && exists(partner) && graph.writesWhatCame(partner) &&
+        hasStarted[index(partner)])
+      begin(partner);
+  }
   return ops;
 }
 
@@ -189,7 +201,7 @@ void checkRaces(const EventGraph &graph, const Placement &placement, std::span<c
   checkSelfConflicts(graph.model(), placement, names, failures);
   RaceCheck check(graph, placement, order, names, failures);
   const Model &model = graph.model();
-  std::vector<Vertex> ops = opsByRank(model, order);
+  std::vector<Vertex> ops = opsByRank(graph, order);
   for (uint32_t r = 0; r < model.numRanks() && !failures.full(); ++r)
     if (!model.dag(Rank{r}).slices.empty()) // else its ops touch nothing
       check.checkRank(Rank{r}, std::span(ops).subspan(index(model.firstOf(Rank{r})),

@@ -157,6 +157,37 @@ TEST(FusedCopies, notWhereSomebodyReadsInBetween) {
   EXPECT_EQ(built.targets(c.copy, 2), (Blocks{{0, 4}}));
 }
 
+// The answer to the send may be what the combine waits for.
+TEST(FusedCopies, notWhereAMessageMayOrderAReaderInBetween) {
+  CopyAndCombine c;
+  c.b.send(kMe, kMe, {c.b.block(c.y, 2)}, {after(c.copy)});
+  OpId answer = c.b.wait(kMe, kMe);
+  OpId combine = c.combine({after(c.copy), after(answer)});
+  Built built(c.b);
+  EXPECT_EQ(built.steps[combine].pieces[0].first, nullptr);
+  EXPECT_EQ(built.targets(c.copy, 2), (Blocks{{0, 4}}));
+}
+
+TEST(FusedCopies, readersOfTheResultDisturbNothing) {
+  CopyAndCombine c;
+  OpId combine = c.combine({after(c.copy)});
+  c.b.copy(kMe, {c.b.block(c.y, 2)}, {c.b.block(c.b.buffer(BufferRole::Out, 1), 0)},
+           {after(combine)});
+  EXPECT_NE(Built(c.b).steps[combine].pieces[0].first, nullptr);
+}
+
+// Its result may be written over what the copy reads.
+TEST(FusedCopies, notFromAnInputInWhichAnOutputLies) {
+  CopyAndCombine c;
+  BufferId out = c.b.buffer(BufferRole::Out, 1);
+  Dag &dag = c.b.schedule.ranks[0];
+  dag.buffers[index(out)].aliasOf = c.x;
+  dag.buffers[index(out)].aliasSlice = static_cast<uint32_t>(dag.slices.size());
+  dag.slices.push_back(c.b.block(c.x, 1));
+  OpId combine = c.combine({after(c.copy)});
+  EXPECT_EQ(Built(c.b).steps[combine].pieces[0].first, nullptr);
+}
+
 TEST(FusedCopies, readersOfOtherBlocksDisturbNothing) {
   CopyAndCombine c;
   OpId reader = c.b.copy(kMe, {c.b.block(c.y, 3)}, {c.b.block(c.b.buffer(BufferRole::Out, 1), 0)},

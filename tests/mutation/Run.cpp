@@ -236,7 +236,7 @@ bool Run::isEnabled(Vertex id) const {
   const OpState &v = ops_[id];
   bool queues = options_.buffering == Buffering::Channels && v.channel != kNone;
   const Channel *channel = queues ? &channels_[v.channel] : nullptr;
-  bool isSend = sendsMessage(v.op->kind), met = v.partner != kNone && ops_[v.partner].travels;
+  bool isSend = sendsMessage(v.op->kind), met = isMet(v);
   switch (v.next) {
   case Step::Start:
     return v.open == 0 && entered_[index(v.rank)] &&
@@ -303,10 +303,13 @@ void Run::start(Vertex id) {
   switch (v.op->kind) {
   case OpKind::Send:
     v.next = v.travels ? Step::Read : Step::Finish;
+    if (isMet(v) && ops_[v.partner].next != Step::Start && writesWhatCame(ops_[v.partner]))
+      tear(v.partner);
     break;
   case OpKind::Recv:
     v.next = v.travels ? Step::Write : Step::Finish;
-    tear(id);
+    if (!writesWhatCame(v) || ops_[v.partner].next > Step::Start)
+      tear(id);
     break;
   case OpKind::Copy:
     v.next = Step::Read;
@@ -327,6 +330,11 @@ void Run::start(Vertex id) {
       tryReady(channel.sends[channel.entered]);
   }
   release(id, DepKind::IRequires);
+}
+
+/// A receive whose first byte is written when its send has started. A canary is there before.
+bool Run::writesWhatCame(const OpState &v) const {
+  return v.op->kind == OpKind::Recv && v.travels && isMet(v) && !v.op->transfer.canary;
 }
 
 /// An announced message is written into its target without any further notice.

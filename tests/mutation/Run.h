@@ -1,8 +1,9 @@
 /// One execution of a schedule on tokens, in one random order.
 ///
 /// An op starts, reads its sources, writes its targets and finishes, each at a moment of its
-/// own. From its start until it writes, a receive or copy has torn targets: an op that reads them
-/// gets torn data. A combine reads its targets and tears them then.
+/// own. From its start until it writes, a copy has torn targets: an op that reads them gets torn
+/// data. So has a receive from when both it and its send have started, and a combine from when it
+/// has read its targets.
 #pragma once
 
 #include "tests/mutation/OpPlace.h"
@@ -123,6 +124,8 @@ private:
   Finding lateFinding() const;
   bool isDone(Rank rank) const;
   bool isReadyFor(const OpState &send) const;
+  bool isMet(const OpState &v) const { return v.partner != kNone && ops_[v.partner].travels; }
+  bool writesWhatCame(const OpState &recv) const;
   void fail(Vertex v, std::string text);
 
   const Dag &dagOf(const OpState &v) const { return schedule_.ranks[index(v.rank)]; }

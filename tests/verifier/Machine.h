@@ -6,6 +6,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -44,6 +45,9 @@ public:
 
   bool started(Place p) const { return opOf(p).started; }
   bool finished(Place p) const { return opOf(p).finished; }
+  /// The other end of a message that travels: of a send, of a receive.
+  std::optional<Place> receiveOf(Place send) const { return partnerOf(send, true); }
+  std::optional<Place> sendOf(Place receive) const { return partnerOf(receive, false); }
   bool allFinished() const;
   bool readUndefined() const { return readUndefined_; }
   const Cell &cell(uint32_t rank, BufferId buffer, uint64_t element) const;
@@ -64,6 +68,10 @@ private:
   OpState &opOf(Place p) { return ops_[p.first][p.second]; }
   const OpState &opOf(Place p) const { return ops_[p.first][p.second]; }
   const Op &op(Place p) const { return schedule_.ranks[p.first].ops[p.second]; }
+  std::optional<Place> partnerOf(Place p, bool isSend) const {
+    bool isThat = opOf(p).travels && sendsMessage(op(p).kind) == isSend;
+    return isThat ? std::optional(opOf(p).partner) : std::nullopt;
+  }
   void pairMessages();
   void fillMemory();
   bool mayStart(Place p) const;

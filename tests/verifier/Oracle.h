@@ -22,6 +22,7 @@ public:
 private:
   bool getsStuck(Buffering buffering);
   bool mayOverlap(Machine::Place a, Machine::Place b);
+  bool touchesWhile(Machine::Place slow, Machine::Place other);
   bool isSelfConflict(uint32_t rank, const Op &op) const;
   bool conflict(uint32_t rank, const Op &a, const Op &b) const;
   bool breaksPromise(const Machine &machine);

@@ -125,6 +125,96 @@ TEST_F(Races, aSendDoesNotInheritTheWaitsOfItsReceive) {
   EXPECT_TRUE(fails(b.verify(), Proof::Races, {"neither waits"})) << b.verdict();
 }
 
+/// Rank 0 sends a block to rank 1, which replies, into the bytes that it was sent from.
+struct Reply : testing::Test {
+  Reply() : b(3), x(b.param("x", BufferRole::InOut)), t(b.temp(1, "t")) {
+    b.followsData = false;
+    b.schedule().hasContract = false;
+  }
+  void sendAndReply(Deps (*depsOf)(OpId received)) {
+    b.send(0, {b.blockOf(x, 0)}, 1);
+    reply(depsOf);
+    b.recv(0, {b.blockOf(x, 0)}, 1);
+  }
+  void reply(Deps (*depsOf)(OpId received)) {
+    OpId received = b.recv(1, {b.blockOf(t, 0)}, 0);
+    b.send(1, {b.blockOf(x, 0)}, 0, depsOf(received));
+  }
+  static Deps afterIt(OpId received) { return {requires_(received)}; }
+
+  ScheduleBuilder b;
+  BufferId x, t;
+};
+
+TEST_F(Reply, comesWhenItsRequestWasRead) {
+  sendAndReply(afterIt);
+  EXPECT_TRUE(b.verify().proved()) << b.verdict();
+}
+
+TEST_F(Reply, whoseReceiveIsPostedFirst) {
+  b.recv(0, {b.blockOf(x, 0)}, 1);
+  b.send(0, {b.blockOf(x, 0)}, 1);
+  reply(afterIt);
+  EXPECT_TRUE(b.verify().proved()) << b.verdict();
+}
+
+TEST_F(Reply, thatMayComeBeforeItsRequestIsRead) {
+  sendAndReply([](OpId received) { return Deps{irequires(received)}; });
+  EXPECT_TRUE(fails(b.verify(), Proof::Races,
+                    {"rank 0's send x[0..8] to 1", "recv x[0..8] from 1", "neither waits"}))
+      << b.verdict();
+}
+
+// A canary is in the buffer before anything comes.
+TEST_F(Reply, withACanary) {
+  sendAndReply(afterIt);
+  for (Op *op : {&b.schedule().ranks[1].ops[1], &b.schedule().ranks[0].ops[1]}) {
+    op->transfer.protocol = Protocol::Static;
+    op->transfer.canary = true;
+  }
+  EXPECT_TRUE(fails(b.verify(), Proof::Races, {"send x[0..8]", "recv x[0..8]"})) << b.verdict();
+}
+
+TEST_F(Reply, ofOneReceiverSaysNothingOfAnother) {
+  BufferId u = b.temp(2, "u");
+  b.send(0, {b.blockOf(x, 0)}, 2);
+  b.recv(2, {b.blockOf(u, 0)}, 0);
+  sendAndReply(afterIt);
+  EXPECT_TRUE(fails(b.verify(), Proof::Races, {"send x[0..8] to 2", "recv x[0..8] from 1"}))
+      << b.verdict();
+}
+
+TEST_F(Reply, asASignalBeforeALocalWriter) {
+  BufferId y = b.temp(0, "y");
+  b.send(0, {b.blockOf(x, 0)}, 1);
+  OpId received = b.recv(1, {b.blockOf(t, 0)}, 0);
+  b.signal(1, 0, {requires_(received)});
+  OpId heard = b.wait(0, 1);
+  OpId zero = b.send(2, {b.blockOf(x, 0)}, 0);
+  EXPECT_EQ(zero, OpId{0});
+  OpId came = b.recv(0, {b.blockOf(y, 0)}, 2);
+  b.copy(0, {b.blockOf(y, 0)}, {b.blockOf(x, 0)}, {requires_(heard), requires_(came)});
+  EXPECT_TRUE(b.verify().proved()) << b.verdict();
+}
+
+TEST_F(Reply, toTheEndOfALocalReader) {
+  BufferId y = b.temp(0, "y");
+  OpId read = b.copy(0, {b.blockOf(x, 0)}, {b.blockOf(y, 0)});
+  b.signal(0, 1, {requires_(read)});
+  b.recv(0, {b.blockOf(x, 0)}, 1);
+  OpId heard = b.wait(1, 0);
+  b.send(1, {b.blockOf(x, 0)}, 0, {requires_(heard)});
+  EXPECT_TRUE(b.verify().proved()) << b.verdict();
+}
+
+// Both ends lie on one rank: its own receive says nothing.
+TEST_F(Reply, aMessageOntoItself) {
+  b.send(0, {b.blockOf(x, 0)}, 0);
+  b.recv(0, {b.blockOf(x, 0)}, 0);
+  EXPECT_TRUE(fails(b.verify(), Proof::Races, {"send x[0..8] to 0", "neither waits"}))
+      << b.verdict();
+}
+
 TEST_F(Races, emptyMessagesOrderNothing) {
   b.send(0, {b.elementsOf(x, 0, 0)}, 1, {requires_(OpId{0})});
   BufferId other = b.temp(1, "other");
