@@ -58,6 +58,8 @@ private:
     Collective c;
     Name b = name(), root = name();
     c.params = {buffer(b, BufferRole::InOut), rankParam(root, num(random_.below(program_.ranks)))};
+    if (random_.chance(20)) // what is called takes a block as T[n]
+      c.params[0] = callTimeBlocks(b, BufferRole::InOut, {}, Extent::CallTime);
     c.ensures = {holds(whole(b), whole(b), var(root))};
     Expr lead = leaderExpr(level_, var(root), random_.chance(90) ? 0 : 1);
     // Without the root among the leaders it must be one by chance.

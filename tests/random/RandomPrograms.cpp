@@ -10,10 +10,10 @@
 //   --known TEXT  findings whose class holds this are counted, but are no failure
 //   --all         print programs of the classes that are no findings, too
 
+#include "ir/Numbers.h"
 #include "tests/random/Generate.h"
 #include "tests/random/Judge.h"
 #include "tests/random/Shrink.h"
-#include "tools/options/Lists.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -180,7 +180,7 @@ bool parse(int argc, char **argv, Settings &settings) {
     auto option = numbers.find(argv[i]);
     if (option == numbers.end() || i + 1 == argc)
       return false;
-    Result<uint64_t> number = tools::parseNumber(argv[++i], 0, UINT32_MAX);
+    std::optional<uint32_t> number = parseWhole<uint32_t>(argv[++i]);
     if (!number)
       return false;
     *option->second = *number;
