@@ -113,6 +113,7 @@ using RankResult = Result<std::vector<std::byte>>;
 
 RankResult runBody(const colldsl_context &context, const Topology &topology, colldsl_body body,
                    void *user, Endpoint &endpoint) {
+  MemoryReserve::begin();
   colldsl_comm comm{Communicator(endpoint, topology),
                     context.graphOrder,
                     context.compiler,

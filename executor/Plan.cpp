@@ -34,6 +34,11 @@ Result<std::unique_ptr<Plan>> Plan::open(Engine &engine, const RankView &view,
                                          const SizeClass &sizeClass, const Binding &binding,
                                          std::string_view terms, TransferPolicy policy) {
   std::unique_ptr<Plan> plan;
+  std::optional<OpenRequest> request;
+  auto bindHere = [&](Channels &channels) {
+    Status s = plan->bindTo(channels, binding);
+    return s && policy == TransferPolicy::Refuse ? plan->checkTransfers() : s;
+  };
   Status described = [&]() -> Status {
     try {
       plan.reset(new Plan(engine, view, sizeClass));
@@ -42,6 +47,7 @@ Result<std::unique_ptr<Plan>> Plan::open(Engine &engine, const RankView &view,
       if (!edges)
         return edges.status();
       plan->edges_ = edges.take();
+      request.emplace(OpenRequest{plan->edges_.out, plan->edges_.in, terms, bindHere});
       return {};
     } catch (const std::bad_alloc &) {
       return Status::error(ErrorKind::NoMemory, "no memory is left for a plan");
@@ -51,12 +57,7 @@ Result<std::unique_ptr<Plan>> Plan::open(Engine &engine, const RankView &view,
     engine.endpoint().refuse(described.message());
     return described;
   }
-  auto bindHere = [&](Channels &channels) {
-    Status s = plan->bindTo(channels, binding);
-    return s && policy == TransferPolicy::Refuse ? plan->checkTransfers() : s;
-  };
-  Result<std::unique_ptr<Channels>> channels =
-      engine.endpoint().open({plan->edges_.out, plan->edges_.in, terms, bindHere});
+  Result<std::unique_ptr<Channels>> channels = engine.endpoint().open(*request);
   if (!channels)
     return channels.status();
   plan->channels_ = channels.take();

@@ -4,6 +4,7 @@
 #include "transports/shm/Sleep.h"
 
 #include <algorithm>
+#include <new>
 
 namespace colldsl::protocol {
 namespace {
@@ -37,6 +38,18 @@ TransferCaps transferCapsOf(const Worker &worker, const RankGroup &group) {
   }
   caps.streamedFrom = options.fifo.slotsBytes + 1;
   return caps;
+}
+
+/// The plan of a stream that this rank has taken fails on all.
+void refuseStream(LocalEndpoint &endpoint, uint32_t stream, const std::string &reason) {
+  const RankGroup &group = endpoint.group();
+  StreamId plan = streamId(group.context, stream);
+  auto held = endpoint.hold();
+  if (!group.numbersRuns())
+    endpoint.worker().discard(tagOf(plan, kAllRuns));
+  endpoint.report(plan, group.numbersRuns() ? *group.runs.next : 0,
+                  {endpoint.rank(), kNoOp, prefixed(endpoint.rank(), reason), ErrorKind::Refused});
+  endpoint.closed(stream);
 }
 
 } // namespace
@@ -74,22 +87,18 @@ Result<std::unique_ptr<Endpoint>> LocalEndpoint::attach(shm::World &world, Rank 
 }
 
 Result<std::unique_ptr<Channels>> LocalEndpoint::open(const OpenRequest &request) {
-  auto channels = std::make_unique<LocalChannels>(*this, nextStream());
+  uint32_t stream = nextStream();
+  std::unique_ptr<LocalChannels> channels(new (std::nothrow) LocalChannels(*this, stream));
+  if (!channels) {
+    refuseStream(*this, stream, "no memory is left for a plan");
+    return Status::error(ErrorKind::NoMemory, "no memory is left for a plan");
+  }
   if (Status s = channels->open(request); !s)
     return s;
   return std::unique_ptr<Channels>(std::move(channels));
 }
 
-void LocalEndpoint::refuse(const std::string &reason) {
-  uint32_t stream = nextStream();
-  StreamId plan = streamId(group_.context, stream);
-  auto held = hold();
-  if (!group_.numbersRuns())
-    worker_.discard(tagOf(plan, kAllRuns));
-  report(plan, group_.numbersRuns() ? *group_.runs.next : 0,
-         {rank(), kNoOp, prefixed(rank(), reason), ErrorKind::Refused});
-  closed(stream);
-}
+void LocalEndpoint::refuse(const std::string &reason) { refuseStream(*this, nextStream(), reason); }
 
 void LocalEndpoint::report(StreamId plan, uint32_t run, const Fault &fault) const {
   Fault reported = fault;
