@@ -3,6 +3,7 @@
 #include "compiler/Compile.h"
 #include "instantiate/Instantiate.h"
 #include "ir/Image.h"
+#include "program/MachineUse.h"
 #include "tests/mutation/Oracle.h"
 #include "tests/random/Chains.h"
 #include "tests/random/Interpret.h"
@@ -51,15 +52,16 @@ public:
     if (!compilation_.ok())
       return refused(Outcome::NotCompiled, compilation_.diagnostics().front());
     InstantiateRequest request;
-    request.collective = compilation_.program().find(
-        "c" + std::to_string(program_.collectives.size() - 1), DeclKind::Collective);
+    collective_ = compilation_.program().find("c" + std::to_string(program_.collectives.size() - 1),
+                                              DeclKind::Collective);
+    request.collective = collective_;
     request.ranks = program_.ranks;
     request.elements = static_cast<uint64_t>(program_.sizeOf(program_.mainSize()));
     request.sizes = {{"n", static_cast<uint64_t>(program_.n())},
                      {"m", static_cast<uint64_t>(program_.sizeOf(Symbol::M))},
                      {"k", static_cast<uint64_t>(program_.sizeOf(Symbol::K))}};
     std::erase_if(request.sizes, [&](const auto &size) { return isMainSize(size.first); });
-    Topology machine = *Topology::make(describe(program_.machine), program_.ranks);
+    Topology machine = topologyOf(program_.machine);
     request.topology = &machine;
     request.inPlace = program_.inPlace;
     request.contract = true;
@@ -125,11 +127,21 @@ private:
     return name == std::array{"n", "m", "k"}[static_cast<size_t>(program_.mainSize())];
   }
 
-  /// Whether it is another schedule on another machine, though it says that it looked at none.
+  Topology topologyOf(const Machine &machine) const {
+    return *Topology::make(describe(machine), program_.ranks);
+  }
+
+  /// Whether it is another schedule on a machine that is said to be alike as far as the text looks.
   bool looksUnseen() const {
-    if (schedule_.usesTopology || program_.machine == Machine()) // most have no such group
+    if (program_.machine == Machine()) // most look at none
       return false;
+    LevelSet levels = MachineUse(compilation_.program()).find(collective_, {}).levels;
+    if (!schedule_.usesTopology)
+      levels = {};
+    uint64_t here = signatureOf(topologyOf(program_.machine), levels);
     for (const Machine &machine : machinesFor(program_.ranks)) {
+      if (signatureOf(topologyOf(machine), levels) != here)
+        continue;
       Program other = program_;
       other.machine = machine;
       Result<Schedule> meaning = interpret(other);
@@ -179,6 +191,7 @@ private:
   uint64_t seed_;
   Result<Schedule> meaning_;
   Compilation compilation_;
+  DeclId collective_ = kNoDecl;
   Schedule schedule_;
 };
 
