@@ -248,9 +248,10 @@ private:
   }
 
   bool isOwnBlock(const Side &one, const Side &all) const {
-    const TypeLayout *layout = knownLayoutOf(all.type);
-    return layout && one.type == all.type && one.count == all.countOf(comm_.rank()) &&
-           one.count != 0 && one.buffer == all.addressOf(comm_.rank(), *layout);
+    if (one.type != all.type || one.count == 0 || one.count != all.countOf(comm_.rank()))
+      return false;
+    Result<std::shared_ptr<const TypeLayout>> layout = layoutOf(all.type);
+    return layout && one.buffer == all.addressOf(comm_.rank(), **layout);
   }
 
   const ServedComm &comm_;

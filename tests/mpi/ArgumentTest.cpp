@@ -131,6 +131,14 @@ TEST_F(Arguments, TheOwnBlockIsInTheBufferOfAnAllgather) {
   expectSum();
 }
 
+// In the first call with a datatype.
+TEST_F(Arguments, AnAliasIsSeenInTheFirstCall) {
+  std::vector<signed char> got(static_cast<size_t>(ranks_));
+  int code = MPI_Allgather(&got[static_cast<size_t>(rank_)], 1, MPI_SIGNED_CHAR, got.data(), 1,
+                           MPI_SIGNED_CHAR, comm_);
+  EXPECT_EQ(classOf(code), COLLDSL_MPICH != 0 ? MPI_ERR_BUFFER : MPI_SUCCESS);
+}
+
 // Only the root of a gather, and only some of the bytes: both MPIs take that.
 TEST_F(Arguments, BuffersOverlapOnOneRank) {
   auto all = static_cast<size_t>(ranks_);
