@@ -5,6 +5,7 @@
 #include "mpi/CallArguments.h"
 #include "mpi/ServedComm.h"
 #include "mpi/Settings.h"
+#include "mpi/Summary.h"
 
 #include <algorithm>
 
@@ -53,7 +54,7 @@ CollectiveOperation::CollectiveOperation(ServedComm &comm, std::shared_ptr<PlanG
             choice ? choice->name : functionOf(call.kind)) {
   // Not committed yet: nothing can be wrong.
   if (Library *own = choice ? nullptr : comm.job().ownLibraryFor(functionOf(call.kind)))
-    (void)plan_.preferLibrary(*own);
+    (void)plan_.preferLibrary(*own, comm.job().ownCompiler());
   (void)plan_.setCompiler(comm.job().compiler());
   for (size_t i = 0; choice && i < choice->values.size(); ++i)
     (void)plan_.setValue(choice->values[i].parameter, choice->values[i].value);
@@ -97,6 +98,7 @@ Result<std::shared_ptr<Operation>> CollectiveOperation::make(ServedComm &comm,
   Status committed = plan.commit();
   if (!committed && committed.kind() == ErrorKind::NotProved) { // on all ranks
     comm.job().note(concat(functionOf(call.kind), ": passed on, ", committed.message()));
+    Summary::all().countUnproved(call.kind, committed.message());
     return std::shared_ptr<Operation>();
   }
   if (!committed)

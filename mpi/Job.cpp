@@ -44,6 +44,10 @@ constexpr uint32_t kMostTurns = 4;
 // With a call of the kernel or of the MPI each.
 constexpr uint32_t kPollsAround = 60;
 
+// A rank proves a schedule of so many ops of all ranks in a second or so, in some 100 MB of memory;
+// all ranks of a node do so at the same time.
+constexpr uint64_t kMostOpsToProve = 1 << 18;
+
 bool allAgree(MPI_Comm comm, bool word) {
   int mine = word, all = 0;
   real::Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm);
@@ -93,7 +97,7 @@ void Job::begin(int threadLevel) {
     job->openProfile();
     if (!Settings::all().library().empty())
       job->openOwnLibrary();
-    job->makeCompiler();
+    job->makeCompilers();
     job->connect(wired.take(), node);
     current_ = job.release();
   } else if (!wired || !library) {
@@ -160,16 +164,21 @@ void Job::openOwnLibrary() {
 }
 
 // Settings are the same on all ranks.
-void Job::makeCompiler() {
+void Job::makeCompilers() {
   CompileSettings settings;
-  settings.leastProof = Settings::all().requiresProof() ? ProofStamp::Exact : ProofStamp::None;
-  CompileSettings wanted = settings;
-  wanted.passes = Settings::all().passes();
-  Result<std::shared_ptr<const PlanCompiler>> compiler = PlanCompiler::make(std::move(wanted));
-  if (!compiler && worldRank_ == 0)
-    std::fprintf(stderr, "colldsl: warning: COLLDSL_PASSES is not used: %s\n",
-                 compiler.message().c_str());
-  compiler_ = compiler ? compiler.take() : *PlanCompiler::make(std::move(settings));
+  settings.passes = Settings::all().passes();
+  if (Result<std::shared_ptr<const PlanCompiler>> tried = PlanCompiler::make(settings); !tried) {
+    if (worldRank_ == 0)
+      std::fprintf(stderr, "colldsl: warning: COLLDSL_PASSES is not used: %s\n",
+                   tried.message().c_str());
+    settings.passes = CompileSettings().passes;
+  }
+  for (bool isOwn : {false, true}) {
+    bool isProved = Settings::all().requiresProof(isOwn);
+    settings.leastProof = isProved ? ProofStamp::Exact : ProofStamp::None;
+    settings.mostOps = isProved ? kMostOpsToProve : CompileSettings().mostOps;
+    (isOwn ? ownCompiler_ : compiler_) = *PlanCompiler::make(settings);
+  }
 }
 
 void Job::note(const std::string &line) {

@@ -66,8 +66,9 @@ public:
   Learning *learning() const { return learning_.get(); }
   uint32_t worldRank() const { return worldRank_; }
 
-  /// Makes schedules that no image serves.
+  /// Makes schedules that no image serves: of the standard library, and of ownLibraryFor().
   const std::shared_ptr<const PlanCompiler> &compiler() const { return compiler_; }
+  const std::shared_ptr<const PlanCompiler> &ownCompiler() const { return ownCompiler_; }
 
   /// With COLLDSL_VERBOSE=1, on rank 0: prints a line that was not printed before. Under a Guard.
   void note(const std::string &line);
@@ -158,7 +159,7 @@ private:
   std::unique_ptr<protocol::Worker> worker_;
   std::unique_ptr<Library> library_, ownLibrary_;
   std::set<std::string> ownFunctions_; ///< that ownLibrary_ serves
-  std::shared_ptr<const PlanCompiler> compiler_;
+  std::shared_ptr<const PlanCompiler> compiler_, ownCompiler_;
   std::unique_ptr<Learning> learning_;
   std::set<std::string> notes_; ///< that were printed
   std::unique_ptr<RemoteRanks> remote_;
@@ -195,7 +196,7 @@ private:
   void afterWait() override;
   void report(uint32_t ranksHere, const Status &shared, bool isFine) const;
   void openOwnLibrary();
-  void makeCompiler();
+  void makeCompilers();
   void openProfile();
   void connect(WiredUp wired, const Node &node);
   void connectNodes(uint32_t ranksOnMachine);

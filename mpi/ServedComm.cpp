@@ -462,6 +462,8 @@ Result<bool> ServedComm::agreeOnDevices(const Call &call) {
       skipRun(ask.kind, made.status());
       return made.status();
     }
+    if (!*made) // it is not proved, on all ranks: then all pass the call on
+      return true;
     agreed_.operation = made.take();
   }
   if (Status s = agreed_.operation->run(nextRun()); !s)

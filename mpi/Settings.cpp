@@ -113,7 +113,9 @@ void Settings::readFlag(const char *name, const char *value, uint32_t flag) {
 void Settings::readProof(std::string_view word) {
   if (word == "require")
     flags_ |= kRequiresProof;
-  else if (!word.empty() && word != "report")
+  else if (word == "report")
+    flags_ |= kReportsProof;
+  else if (!word.empty())
     warn("COLLDSL_PROOF is neither report nor require: '" + std::string(word) + "'");
 }
 

@@ -42,8 +42,11 @@ public:
   const std::string &library() const { return library_; }
   /// Passes that make schedules which no image serves (CompileSettings::passes).
   const std::string &passes() const { return passes_; }
-  /// Whether calls whose schedule is not proved go to the MPI below.
-  bool requiresProof() const { return flags_ & kRequiresProof; }
+  /// Whether calls whose schedule is not proved go to the MPI below; `ofOwn`: of library(), rather
+  /// than of the standard library.
+  bool requiresProof(bool ofOwn) const {
+    return flags_ & kRequiresProof || (ofOwn && !(flags_ & kReportsProof));
+  }
   /// Rank 0's machine profile, JSON without what was measured, or, for a job that learns, with the
   /// points alone; empty: none that counts.
   const std::string &profile() const { return profile_; }
@@ -59,7 +62,7 @@ public:
 private:
   static constexpr uint32_t kVerbose = 1, kSummary = 2, kAvoidsNetwork = 4, kProgressThread = 8;
   static constexpr uint32_t kRequiresProof = 16, kLearns = 32, kLearnsAlways = 64;
-  static constexpr uint32_t kChecks = 128;
+  static constexpr uint32_t kChecks = 128, kReportsProof = 256;
   static constexpr uint32_t kAllOff = (1u << kCallKinds) - 1;
   static Settings all_;
 

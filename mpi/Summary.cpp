@@ -43,14 +43,29 @@ Algorithms sumsOf(const std::string &text) {
   return sums;
 }
 
+/// A line per kind: its number, the calls, and why.
+std::string textOf(const std::map<CallKind, Summary::Unproved> &unproved) {
+  std::ostringstream text;
+  for (const auto &[kind, row] : unproved)
+    text << static_cast<int>(kind) << ' ' << row.calls << ' ' << row.why << '\n';
+  return text.str();
+}
+
 } // namespace
 
 Summary Summary::all_;
+
+void Summary::countUnproved(CallKind kind, const std::string &why) {
+  Unproved &row = unproved_[kind];
+  if (row.calls++ == 0)
+    row.why = why.substr(0, why.find('\n'));
+}
 
 void Summary::print() const {
   int rank = 0;
   real::Comm_rank(MPI_COMM_WORLD, &rank);
   printKinds(rank);
+  printUnproved();
   printAlgorithms(rank);
   printPrepared(rank);
 }
@@ -77,6 +92,22 @@ void Summary::printKinds(int rank) const {
                  " bytes sent by those served\n",
                  kCallNames[kind], sum[0], sum[1], devices.c_str(), sum[2]);
   }
+}
+
+void Summary::printUnproved() const {
+  std::map<CallKind, Unproved> sums;
+  std::istringstream lines(gatherTexts(textOf(unproved_)));
+  int kind = 0;
+  for (Unproved row; lines >> kind >> row.calls && std::getline(lines >> std::ws, row.why);) {
+    Unproved &sum = sums[static_cast<CallKind>(kind)];
+    sum.calls += row.calls;
+    if (sum.why.empty())
+      sum.why = row.why;
+  }
+  for (const auto &[of, sum] : sums)
+    std::fprintf(stderr,
+                 "colldsl: %s: %" PRIu64 " passed on, since nothing is proved for them: %s\n",
+                 nameOf(of), sum.calls, sum.why.c_str());
 }
 
 // A plan for each call is what a program with too many different ones pays.

@@ -48,6 +48,10 @@ public:
       row.forDevices.fetch_add(1, std::memory_order_relaxed);
   }
 
+  /// One of these for which nothing is proved; the first line of the first reason is kept. Under a
+  /// Guard.
+  void countUnproved(CallKind kind, const std::string &why);
+
   /// Operations that were made for calls that did not come before, and such that took the
   /// arguments of another call. Under a Guard.
   void countPrepared() { ++prepared_; }
@@ -67,17 +71,24 @@ public:
   /// was called, then one per algorithm that served.
   void print() const;
 
+  struct Unproved {
+    uint64_t calls = 0;
+    std::string why;
+  };
+
 private:
   struct PassedOn {
     std::atomic<uint64_t> calls{0}, forDevices{0};
   };
   void printKinds(int rank) const;
+  void printUnproved() const;
   void printPrepared(int rank) const;
   void printAlgorithms(int rank) const;
 
   std::array<PassedOn, kCallKinds> passedOn_;
   uint64_t prepared_ = 0, resized_ = 0;
   std::map<std::pair<CallKind, std::string>, Algorithm> algorithms_;
+  std::map<CallKind, Unproved> unproved_;
   static Summary all_;
 };
 

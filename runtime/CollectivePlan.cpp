@@ -70,10 +70,13 @@ Status CollectivePlan::setCombiner(const Combiner &combiner, bool commutes) {
   return {};
 }
 
-Status CollectivePlan::preferLibrary(Library &preferred) {
+Status CollectivePlan::preferLibrary(Library &preferred,
+                                     std::shared_ptr<const PlanCompiler> compiler) {
   Status s = describeAnew();
-  if (s)
-    preferred_ = &preferred;
+  if (!s)
+    return s;
+  preferred_ = &preferred;
+  preferredCompiler_ = std::move(compiler);
   return s;
 }
 
@@ -243,7 +246,7 @@ bool CollectivePlan::holdsFor(uint64_t n) const {
   bool mayBeElsewhere = preferred_ && library_ != preferred_;
   if (!sizeClass_.contains(n) || image_ || mayBeElsewhere || !graphs_.empty())
     return false;
-  if (compiler_ && !compiler_->makesAlike(request_.elements, n))
+  if (compiler() && !compiler()->makesAlike(request_.elements, n))
     return false;
   if (!rule_)
     return true;
@@ -373,7 +376,7 @@ Status CollectivePlan::gatherGraphs(const Program &program) {
   gathered_.clear();
   for (const auto &[name, graph] : graphs_) {
     const Param *param = findParam(program, decl, name);
-    if (!param || !(param->isGlobal || (compiler_ && compiler_->needsAllRanks())))
+    if (!param || !(param->isGlobal || (compiler() && compiler()->needsAllRanks())))
       continue;
     Result<GivenGraph> all = gatherGraph(communicator_, graph->edges);
     isGathered_ = all.ok();
@@ -388,8 +391,9 @@ Status CollectivePlan::gatherGraphs(const Program &program) {
 // Of several graphs the sends are ordered along the first one that the messages go along.
 Status CollectivePlan::compile(const Program &program) {
   static const std::shared_ptr<const PlanCompiler> asWritten = *PlanCompiler::make({.passes = ""});
-  const PlanCompiler &compiler = compiler_ ? *compiler_ : *asWritten;
-  Result<CompiledSchedule> made = compiler.compile(*library_, request_, communicator_.rank());
+  const PlanCompiler *given = compiler();
+  Result<CompiledSchedule> made =
+      (given ? given : asWritten.get())->compile(*library_, request_, communicator_.rank());
   if (!made)
     return Status::error(made.status().kind(),
                          concat("'", collective_, "': ", withPlace(program, made.status())));
@@ -425,7 +429,7 @@ Result<bool> CollectivePlan::takeImage() {
   Result<const LibraryImage *> found = findImage(*library_, request_);
   if (!found)
     return found.status();
-  if (!*found || (!(*found)->isProved && compiler_ && compiler_->proves()))
+  if (!*found || (!(*found)->isProved && compiler() && compiler()->proves()))
     return false;
   Result<const Image *> image = library_->image(**found);
   if (!image)
@@ -502,7 +506,7 @@ Status CollectivePlan::make() {
 }
 
 Status CollectivePlan::checkProof() const {
-  ProofStamp least = compiler_ ? compiler_->settings().leastProof : ProofStamp::None;
+  ProofStamp least = compiler() ? compiler()->settings().leastProof : ProofStamp::None;
   if (proof_ >= least)
     return {};
   return Status::error(ErrorKind::NotProved, concat("'", collective_, "' is ", spelling(proof_),
@@ -556,7 +560,7 @@ Status CollectivePlan::commit() {
 
 const std::string &CollectivePlan::passes() const {
   static const std::string none;
-  return image_ ? image_->passes : compiler_ ? compiler_->settings().passes : none;
+  return image_ ? image_->passes : compiler() ? compiler()->settings().passes : none;
 }
 
 TunedCollective CollectivePlan::chosen() const {

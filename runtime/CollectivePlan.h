@@ -38,8 +38,8 @@ public:
   // Before commit(). Names are checked there, when it is known what they belong to.
 
   /// Where it has that collective, or a rule that fits, it is used in place of the other library.
-  /// Outlives this.
-  Status preferLibrary(Library &preferred);
+  /// Outlives this. `compiler`: as in setCompiler(), for its schedules.
+  Status preferLibrary(Library &preferred, std::shared_ptr<const PlanCompiler> compiler);
 
   Status setType(ElementType type); ///< the type variable, T; takes a combiner away
   /// An operator of the caller's, in place of that of the collective, whose parameter for it is
@@ -59,7 +59,10 @@ public:
   Status setGraph(const std::string &parameter, std::shared_ptr<const OrderedGraph> graph);
   /// How schedules are made, where no image serves the call. Not set: as written, unproved.
   Status setCompiler(std::shared_ptr<const PlanCompiler> compiler);
-  const PlanCompiler *compiler() const { return compiler_.get(); } ///< null: not set
+  /// Of the library that is used; null: not set.
+  const PlanCompiler *compiler() const {
+    return library_ == preferred_ ? preferredCompiler_.get() : compiler_.get();
+  }
   /// commit() refuses a schedule whose messages have attributes that the transport does not
   /// execute. Alike on all ranks.
   void requireTransfers(bool isRequired) {
@@ -186,7 +189,7 @@ private:
   std::map<std::string, BoundBuffer> buffers_;
   std::map<std::string, BlockTable> blocks_;
   std::vector<std::string> bufferNames_; ///< of the parameters, in order
-  std::shared_ptr<const PlanCompiler> compiler_;
+  std::shared_ptr<const PlanCompiler> compiler_, preferredCompiler_;
   RankSchedule schedule_; ///< if it was compiled
   RankView view_;         ///< of the schedule, or of the image
   SizeClass sizeClass_;

@@ -86,8 +86,8 @@ std::string CollectivePlan::terms() const {
   addValueTerms(terms, false);
   terms.add("library", checksumWord(library_->checksum()));
   terms.add("image", image_ ? checksumWord(image_->checksum) : "none");
-  if (compiler_)
-    terms.add("passes", concat(checksumWord(compiler_->hash()), " ", compiler_->settings().passes));
+  if (const PlanCompiler *made = compiler())
+    terms.add("passes", concat(checksumWord(made->hash()), " ", made->settings().passes));
   return terms.text();
 }
 

@@ -10,9 +10,6 @@
 namespace colldsl {
 namespace {
 
-/// Ops of all ranks that one rank instantiates, so that it can run passes on them or prove them.
-constexpr uint64_t kMostOpsOfAll = 1 << 22;
-
 uint64_t hashOf(std::string_view text) {
   uint64_t hash = text.size();
   for (char c : text)
@@ -99,6 +96,19 @@ CostModel perElement(const MachineModel &machine, uint64_t elementBytes) {
   return cost;
 }
 
+/// "not proved for 4 ranks on 2 nodes: contract: ..."; behind this first line all that is known.
+std::string whyNotProved(const Schedule &schedule, const std::vector<Sizes> &sizes,
+                         const Topology *topology) {
+  VerifyReport report = verify(schedule, sizes);
+  uint32_t nodes = topology ? topology->numGroups(Level::Node) : 1;
+  std::string text = concat("not proved for ", schedule.numRanks(), " ranks on ", nodes,
+                            nodes == 1 ? " node" : " nodes");
+  if (!report.failures.empty())
+    text += concat(": ", spelling(report.failures.front().proof), ": ",
+                   report.failures.front().message);
+  return concat(text, "\n", describe(report, schedule));
+}
+
 } // namespace
 
 std::string_view spelling(ProofStamp proof) {
@@ -116,7 +126,7 @@ std::string_view spelling(ProofStamp proof) {
 PlanCompiler::PlanCompiler(CompileSettings settings, Pipeline pipeline)
     : settings_(std::move(settings)), pipeline_(std::move(pipeline)),
       hash_(mixHash(mixHash(hashOf(settings_.passes), hashOf(settings_.machine.toJson())),
-                    static_cast<uint64_t>(settings_.leastProof))) {}
+                    mixHash(static_cast<uint64_t>(settings_.leastProof), settings_.mostOps))) {}
 
 Result<std::shared_ptr<const PlanCompiler>> PlanCompiler::make(CompileSettings settings) {
   auto nearest = [](std::string_view, const std::vector<std::string_view> &) {
@@ -129,9 +139,10 @@ Result<std::shared_ptr<const PlanCompiler>> PlanCompiler::make(CompileSettings s
       new PlanCompiler(std::move(settings), pipeline.take()));
 }
 
-// What passes on DAGs, or a proof, make of one n is not taken for another one (compileAllOnce()).
+// What passes on DAGs make of one n is not taken for another one (compileAllOnce()). A proof
+// changes no schedule, and a size class that was proved has no n at which it would fail.
 bool PlanCompiler::makesAlike(uint64_t n, uint64_t m) const {
-  return !needsAllRanks() &&
+  return !pipeline_.has(PassKind::Dag) &&
          (!pipeline_.has(PassKind::Program) || magnitudeOf(n) == magnitudeOf(m));
 }
 
@@ -176,8 +187,9 @@ Result<CompiledSchedule> PlanCompiler::compile(Library &library, InstantiateRequ
   for (const ParameterBinding &binding : choice.outcome.bindings)
     bindTo(binding, request);
   request.leaders = choice.outcome.leaders.get();
-  Result<CompiledSchedule> made =
-      needsAllRanks() ? compileAllOnce(from, request, rank) : compileAlone(from, request, rank);
+  Result<CompiledSchedule> made = pipeline_.has(PassKind::Dag) ? compileAllOnce(from, request, rank)
+                                  : proves()                   ? compileProved(from, request, rank)
+                                                               : compileAlone(from, request, rank);
   request.leaders = nullptr; // they end with the choice
   if (!made)
     return made;
@@ -193,6 +205,54 @@ PlanCompiler::compileAlone(const From &from, const InstantiateRequest &request, 
   if (Status s = instantiator.instantiate(rank, made.dag); !s)
     return s;
   made.sizeClass = instantiator.sizeClass();
+  return made;
+}
+
+PlanCompiler::Verdict PlanCompiler::prove(const From &from, const InstantiateRequest &given) const {
+  InstantiateRequest request = given;
+  request.limits.maxTotalOps = std::min(request.limits.maxTotalOps, settings_.mostOps);
+  Result<Schedule> schedule = instantiateAll(from.program, request);
+  if (schedule && schedule->hasCallTimeBlocks())
+    schedule = Status::error("lengths of blocks are known at call time only");
+  if (!schedule)
+    return {{}, concat("not proved: ", schedule.message())};
+  schedule->sizeClass.elements = request.elements;
+  if (std::optional<SizeClass> proved = provedSizes(*schedule))
+    return {proved, {}};
+  return {{}, whyNotProved(*schedule, {Sizes{request.elements, {}}}, request.topology)};
+}
+
+// Calls differ in n and root, mostly; a verdict takes little room, and a proof long.
+PlanCompiler::Verdict PlanCompiler::proveOnce(const From &from,
+                                              const InstantiateRequest &request) const {
+  constexpr size_t kMostKept = 4096;
+  std::optional<uint64_t> key = hashOf(request);
+  if (!key)
+    return prove(from, request);
+  key = mixHash(*key, from.hash);
+  {
+    std::lock_guard guard(lock_);
+    if (auto known = verdicts_.find(*key); known != verdicts_.end())
+      return known->second;
+  }
+  Verdict verdict = prove(from, request);
+  std::lock_guard guard(lock_);
+  if (verdicts_.size() >= kMostKept)
+    verdicts_.clear();
+  verdicts_.emplace(*key, verdict);
+  return verdict;
+}
+
+Result<CompiledSchedule>
+PlanCompiler::compileProved(const From &from, const InstantiateRequest &request, Rank rank) const {
+  Verdict verdict = proveOnce(from, request);
+  if (!verdict.proved)
+    return Status::error(ErrorKind::NotProved, verdict.why);
+  Result<CompiledSchedule> made = compileAlone(from, request, rank);
+  if (made) {
+    made->sizeClass = *verdict.proved;
+    made->isProved = true;
+  }
   return made;
 }
 
@@ -222,7 +282,7 @@ Result<CompiledSchedule> PlanCompiler::compileAll(const From &from, const Instan
                                                   Rank rank) const {
   InstantiateRequest request = given;
   request.contract = true;
-  request.limits.maxTotalOps = std::min(request.limits.maxTotalOps, kMostOpsOfAll);
+  request.limits.maxTotalOps = std::min(request.limits.maxTotalOps, settings_.mostOps);
   Result<Schedule> schedule = instantiateAll(from.program, request);
   if (schedule && schedule->hasCallTimeBlocks())
     schedule = Status::error("lengths of blocks are known at call time only");
@@ -251,8 +311,7 @@ Result<CompiledSchedule> PlanCompiler::passesOnAll(Schedule schedule, const From
   made->sizeClass.elements = request.elements;
   std::optional<SizeClass> proved = provedSizes(*made);
   if (!proved)
-    return Status::error(ErrorKind::NotProved,
-                         concat("not proved:\n", describe(verify(*made, sizes), *made)));
+    return Status::error(ErrorKind::NotProved, whyNotProved(*made, sizes, &topology));
   return CompiledSchedule{std::move(made->ranks[index(rank)]), *proved, std::move(remarks.text),
                           pipeline_.has(PassKind::Dag), true};
 }

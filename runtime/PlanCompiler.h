@@ -3,7 +3,7 @@
 /// instantiated. Where passes on DAGs, or a proof, were requested, each rank instantiates all
 /// ranks, runs the passes on them, proves what they made, and keeps its own DAG. Passes on DAGs do
 /// not run, and a remark says so, on a schedule that is too large for that or has blocks whose
-/// lengths are known at call time only.
+/// lengths are known at call time only; where a proof is required, there is none of those.
 ///
 /// All of it is computed from what all ranks know, so that they make the same choice without
 /// messages.
@@ -15,6 +15,7 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 
 namespace colldsl {
 
@@ -32,6 +33,8 @@ struct CompileSettings {
   std::string passes = "tune{most-ops=4096}"; ///< as Pipeline::parse() takes them
   MachineModel machine = knownModel(KnownModel::Cluster);
   ProofStamp leastProof = ProofStamp::None; ///< a plan with less is refused
+  /// Ops of all ranks that one rank instantiates, so that it can run passes on them or prove them.
+  uint64_t mostOps = 1 << 22;
 };
 
 struct CompiledSchedule {
@@ -77,7 +80,16 @@ private:
     uint64_t hash;  ///< of all this
     CostModel cost; ///< of the elements of the request
   };
+  /// Of the schedule of all ranks, as it is written.
+  struct Verdict {
+    std::optional<SizeClass> proved; ///< nothing: not at this n
+    std::string why;                 ///< not
+  };
   Result<Choice> choose(const From &from, const InstantiateRequest &request) const;
+  Verdict prove(const From &from, const InstantiateRequest &request) const;
+  Verdict proveOnce(const From &from, const InstantiateRequest &request) const;
+  Result<CompiledSchedule> compileProved(const From &from, const InstantiateRequest &request,
+                                         Rank rank) const;
   Result<CompiledSchedule> compileAlone(const From &from, const InstantiateRequest &request,
                                         Rank rank) const;
   Result<CompiledSchedule> compileAll(const From &from, const InstantiateRequest &request,
@@ -93,6 +105,7 @@ private:
   mutable std::mutex lock_;
   // By hash of what they depend on.
   mutable std::map<uint64_t, Choice> choices_;
+  mutable std::map<uint64_t, Verdict> verdicts_;
   mutable std::map<uint64_t, Result<CompiledSchedule>> compiled_; ///< of all ranks' schedules
 };
 

@@ -169,6 +169,57 @@ TEST(PlanCompiler, provesWhatItMakesWhereThatIsRequired) {
   EXPECT_NE(told.find("; proved; "), std::string::npos) << told;
 }
 
+// A plan that was proved for one length is taken for others, and what passes on DAGs made is not.
+TEST(PlanCompiler, takesAProofForAllLengthsOfItsSizeClass) {
+  for (auto [passes, isTaken] : {std::pair("", true), {"fuse", false}})
+    EXPECT_EQ(oneOf(onRanks(4, "flat",
+                            [passes = passes](Communicator &communicator, Library &library) {
+                              std::vector<int32_t> data(2000);
+                              CollectivePlan plan(communicator, library, "told");
+                              for (Status s :
+                                   {plan.setElements(1000), plan.bind("buf", {data.data(), 4000}),
+                                    plan.setCompiler(compiler(passes, ProofStamp::Exact)),
+                                    runOnce(plan)})
+                                if (!s)
+                                  return RankBytes(s);
+                              return asBytes(plan.holdsFor(1001) ? "taken" : "not taken");
+                            })),
+              isTaken ? "taken" : "not taken")
+        << passes;
+}
+
+TEST(PlanCompiler, provesNothingThatIsTooLarge) {
+  std::string told = oneOf(onRanks(4, "flat", [](Communicator &communicator, Library &library) {
+    CompileSettings settings;
+    settings.passes = "";
+    settings.leastProof = ProofStamp::Exact;
+    settings.mostOps = 4;
+    return tell(communicator, library, 10, *PlanCompiler::make(settings));
+  }));
+  EXPECT_NE(told.find("not proved: the first"), std::string::npos) << told;
+  EXPECT_NE(told.find("the limit for all is 4"), std::string::npos) << told;
+}
+
+// The ranks of a node have its sum; with other places of ranks that is no longer what is promised.
+TEST(PlanCompiler, provesForTheMachineOfTheRanks) {
+  auto told = [](const char *topology) {
+    return oneOf(onRanks(4, topology, [](Communicator &communicator, Library &library) {
+      int32_t data = communicator.rank() == Rank{0} ? 42 : 0;
+      CollectivePlan plan(communicator, library, "told_on_node");
+      for (Status s : {plan.setElements(1), plan.bind("buf", {&data, sizeof data}),
+                       plan.setCompiler(compiler("", ProofStamp::Exact)), runOnce(plan)})
+        if (!s)
+          return RankBytes(s);
+      return asBytes(concat(data, ", ", spelling(plan.proof())));
+    }));
+  };
+  EXPECT_EQ(told("flat"), "42, proved");
+  std::string refused = told("node:2 core:2");
+  EXPECT_NE(refused.find("'told_on_node': not proved for 4 ranks on 2 nodes: contract: "),
+            std::string::npos)
+      << refused;
+}
+
 // Of half_told; afterwards the communicator serves other plans.
 RankBytes refusedThenTold(Communicator &communicator, Library &library) {
   int32_t data = 0;
