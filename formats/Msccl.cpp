@@ -47,6 +47,15 @@ std::string quoted(std::string_view text) {
   return out + "\"";
 }
 
+/// Without separators.
+std::string lowerLetters(std::string_view word) {
+  std::string plain;
+  for (char c : word)
+    if (c != '_' && c != '-')
+      plain += 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return plain;
+}
+
 class Printer {
 public:
   std::string run(const Algorithm &algorithm);
@@ -115,8 +124,9 @@ std::string Printer::run(const Algorithm &algorithm) {
 
 std::string_view spelling(StepKind kind) { return traits(kind).spelling; }
 std::optional<Collective> parseCollective(std::string_view word) {
+  std::string plain = lowerLetters(word);
   for (size_t i = 0; i < std::size(kCollectives); ++i)
-    if (kCollectives[i] == word)
+    if (lowerLetters(kCollectives[i]) == plain)
       return static_cast<Collective>(i);
   return std::nullopt;
 }

@@ -26,6 +26,8 @@ enum class Collective : uint8_t {
 /// The buffers of a GPU, `i`, `o` and `s` in the file.
 enum class Memory : uint8_t { Input, Output, Scratch };
 
+/// In any case, with or without the `_`: compilers spell `reduce_scatter`, `ReduceScatter`,
+/// `reducescatter`.
 std::optional<Collective> parseCollective(std::string_view word);
 
 std::string_view spelling(StepKind kind);
@@ -98,17 +100,19 @@ struct Algorithm {
 /// The algorithm as XML that MSCCL's runtime reads. Ends with a newline.
 std::string print(const Algorithm &algorithm);
 
-struct ReadLimits {
+struct ReadOptions {
   uint64_t maxBytes = uint64_t{256} << 20; ///< of the file
   uint32_t maxGpus = 1u << 16;
+  std::optional<Collective> collective; ///< whatever `coll` says; else it has to say one
 };
 
 /// Reads XML. An error has its line in file 0. Memory grows with the file alone: a
 /// document type, without which there are no entities, is refused before anything is
 /// read, and so is what is nested deeper than steps are. What is checked: the elements
 /// and their attributes, that ids are complete, that kinds and peers fit together, that
-/// no number is beyond the limits above. Not: what offsets and dependencies refer to.
+/// no number is beyond the limits above. Not: what offsets and dependencies refer to. Files
+/// of 2021 and before need no `ngpus` (so many as there are) and no `inplace` (0).
 /// Where colldsl was built without libxml2, that is the error.
-Result<Algorithm> read(std::string_view xml, ReadLimits limits = {});
+Result<Algorithm> read(std::string_view xml, ReadOptions options = {});
 
 } // namespace colldsl::msccl

@@ -4,7 +4,7 @@
 
 namespace colldsl::msccl {
 
-Result<Algorithm> read(std::string_view, ReadLimits) {
+Result<Algorithm> read(std::string_view, ReadOptions) {
   return Status::error("this colldsl was built without libxml2, and cannot read MSCCL XML");
 }
 

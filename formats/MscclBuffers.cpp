@@ -47,6 +47,30 @@ Buffer bufferOf(uint32_t name, BufferRole role, uint32_t chunks, ElementType typ
   return buffer;
 }
 
+/// Sorted, without what is there twice or goes on.
+std::vector<Range> united(std::vector<Range> ranges) {
+  auto place = [](const Range &range) { return std::pair(range.buffer, range.begin); };
+  std::ranges::sort(ranges, {}, place);
+  std::vector<Range> all;
+  for (const Range &range : ranges)
+    if (!all.empty() && all.back().buffer == range.buffer && all.back().end >= range.begin)
+      all.back().end = std::max(all.back().end, range.end);
+    else
+      all.push_back(range);
+  return all;
+}
+
+std::vector<Range> outside(const Range &range, const Range &hole) {
+  if (!range.overlaps(hole))
+    return {range};
+  std::vector<Range> left;
+  if (range.begin < hole.begin)
+    left.push_back({range.buffer, range.begin, hole.begin});
+  if (hole.end < range.end)
+    left.push_back({range.buffer, hole.end, range.end});
+  return left;
+}
+
 void promise(Contract &contract, const Range &target, bool isReduction,
              const std::vector<EntryValue> &operands) {
   Ensure ensure;
@@ -216,8 +240,21 @@ Result<Range> CollectiveBuffers::range(uint32_t rank, Place place, uint32_t coun
   return Range{buffer, begin, begin + count};
 }
 
-Contract CollectiveBuffers::contract(uint32_t rank) const {
+Contract CollectiveBuffers::contract(uint32_t rank, std::vector<Range> written) const {
   Contract contract;
+  promiseAll(rank, contract);
+  if (!hasContract())
+    return contract;
+  Range promised; // one piece, of the output
+  if (!contract.ensures.empty())
+    promised = *range(rank, {Memory::Output, 0}, extent(rank).output);
+  for (const Range &range : united(std::move(written)))
+    for (const Range &rest : outside(range, promised))
+      promise(contract, rest, false, {});
+  return contract;
+}
+
+void CollectiveBuffers::promiseAll(uint32_t rank, Contract &contract) const {
   Extent size = extent(rank);
   Range input{kInput, 0, size.input}, output{kOutput, 0, size.output};
   auto part = [&](BufferId buffer, uint32_t r) {
@@ -254,7 +291,6 @@ Contract CollectiveBuffers::contract(uint32_t rank) const {
   case Collective::Custom:
     break;
   }
-  return contract;
 }
 
 } // namespace colldsl::msccl

@@ -26,8 +26,9 @@ public:
   /// reduction. Names are added to the schedule when the first rank's buffers are.
   void addTo(Schedule &schedule, uint32_t rank, uint32_t incomingChunks, ElementType type) const;
 
-  /// What the rank promises. Nothing for a custom collective.
-  Contract contract(uint32_t rank) const;
+  /// What the rank promises; what else of its parameters is `written`, chunks with the storage that
+  /// range() names, it clobbers. Nothing for a custom collective.
+  Contract contract(uint32_t rank, std::vector<Range> written) const;
   bool hasContract() const { return algorithm_->collective != Collective::Custom; }
 
   /// The chunks that a step of this rank names; an error if they do not exist.
@@ -42,6 +43,7 @@ private:
   Status checkChunks() const;
   Status checkGpu(uint32_t rank) const;
   Status findRoot();
+  void promiseAll(uint32_t rank, Contract &contract) const;
   template <typename Is> std::vector<uint32_t> ranksThat(Is is) const;
 
   const Algorithm *algorithm_;

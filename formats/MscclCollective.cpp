@@ -141,6 +141,8 @@ bool Recognizer::keeps(uint32_t rank) {
   Range output = chunks_.stored(dag, {signature_.output, 0, 0});
   std::vector<Promise> promises;
   for (const Ensure &ensure : dag.contract.ensures) {
+    if (ensure.operandCount == 0) // any collective may leave anything there
+      continue;
     Range target = chunks_.range(dag, ensure.target);
     if (target.buffer != output.buffer || target.begin < output.begin)
       return false;
@@ -217,7 +219,7 @@ Result<Signature> findParameters(const Schedule &schedule, uint32_t rank) {
   };
   if (parameters.size() == 1 && is(0, BufferRole::InOut))
     signature.input = signature.output = parameters[0];
-  else if (parameters.size() == 2 && is(0, BufferRole::In) && is(1, BufferRole::Out))
+  else if (parameters.size() == 2 && !is(0, BufferRole::Out) && is(1, BufferRole::Out))
     signature.input = parameters[0], signature.output = parameters[1];
   else
     return failParameters(schedule, rank, parameters);

@@ -25,6 +25,8 @@ public:
 
   Status run();
   uint32_t incomingChunks() const { return incoming_; }
+  /// Chunks of parameters.
+  std::vector<Range> takeWritten() { return std::move(written_); }
 
 private:
   /// A step, by its place.
@@ -60,6 +62,10 @@ private:
   OpId addSend(Key key, const Range &source);
   OpId addCombine(Key key, const Range &source, const Range &target);
   void waitForReaders(Key key, const Range &target);
+  void noteWritten(const Range &target) {
+    if (target.buffer == CollectiveBuffers::kInput || target.buffer == CollectiveBuffers::kOutput)
+      written_.push_back(target);
+  }
   void addDep(Dep dep);
   std::vector<Dep> takeDeps();
 
@@ -83,6 +89,7 @@ private:
   /// Initial copies that read a chunk, and that write it.
   std::map<std::pair<BufferId, uint32_t>, std::vector<OpId>> copiedFrom_, copiedTo_;
   std::vector<uint32_t> sent_, received_; ///< messages per tb
+  std::vector<Range> written_;
   uint32_t incoming_ = 0;
 };
 
@@ -108,6 +115,7 @@ Status GpuImporter::addCopies() {
       continue;
     waitForCopies(*source, /*writes=*/false);
     waitForCopies(*target, /*writes=*/true);
+    noteWritten(*target);
     Op op;
     op.kind = OpKind::Copy;
     op.loc = copy.loc;
@@ -263,6 +271,7 @@ OpId GpuImporter::add(Key key, Op op, const Range *source, const Range *target) 
   if (target) {
     waitForReaders(key, *target);
     waitForCopies(*target, /*writes=*/true);
+    noteWritten(*target);
   }
   Slice from = source ? source->slice() : Slice(), to = target ? target->slice() : Slice();
   OpId id =
@@ -404,6 +413,7 @@ Result<Schedule> toSchedule(const Algorithm &algorithm, std::string_view fileNam
   schedule.ranks.resize(algorithm.gpus.size());
   StepLevels levels = stepLevels(algorithm);
   uint64_t ops = 0;
+  bool writesInput = false; ///< in place, or as a work area
   for (uint32_t r = 0; r < schedule.numRanks(); ++r) {
     Dag &dag = schedule.ranks[r];
     buffers->addTo(schedule, r, 0, options.type);
@@ -413,12 +423,18 @@ Result<Schedule> toSchedule(const Algorithm &algorithm, std::string_view fileNam
     dag.buffers[index(CollectiveBuffers::kIncoming)].endScale = importer.incomingChunks();
     while (dag.buffers.back().role == BufferRole::Temp && dag.buffers.back().endScale == 0)
       dag.buffers.pop_back();
-    dag.contract = buffers->contract(r);
+    std::vector<Range> written = importer.takeWritten();
+    writesInput |= std::ranges::any_of(
+        written, [](const Range &w) { return w.buffer == CollectiveBuffers::kInput; });
+    dag.contract = buffers->contract(r, std::move(written));
     ops += dag.size();
     if (ops > options.maxOps)
       return Status::error(
           concat("there are more ops than the limit of ", options.maxOps, " (--max-total-ops)"));
   }
+  for (Dag &dag : schedule.ranks)
+    if (writesInput)
+      dag.buffers[index(CollectiveBuffers::kInput)].role = BufferRole::InOut;
   return schedule;
 }
 

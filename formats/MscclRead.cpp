@@ -66,15 +66,21 @@ public:
   template <typename Enum, size_t kWords>
   Status readWord(std::string_view name, const std::string_view (&words)[kWords],
                   Enum &into) const {
-    std::string value;
-    if (Status s = readText(name, value); !s)
-      return s;
-    auto word = std::find(std::begin(words), std::end(words), value);
+    std::optional<std::string_view> value = find(name);
+    auto word = value ? std::find(std::begin(words), std::end(words), *value) : std::end(words);
     if (word == std::end(words))
-      return fail("<", name_, "> has ", name, "=\"", shortened(value), "\", there are",
-                  list(words));
+      return failWord(name, value, words);
     into = static_cast<Enum>(word - std::begin(words));
     return {};
+  }
+
+  template <size_t kWords>
+  Status failWord(std::string_view name, std::optional<std::string_view> value,
+                  const std::string_view (&words)[kWords], std::string_view hint = "") const {
+    std::string message = value ? concat("<", name_, "> has ", name, "=\"", shortened(*value),
+                                         "\", there are", list(words))
+                                : concat("<", name_, "> has no attribute '", name, "'");
+    return Diagnostic::error(loc_, std::move(message), std::string(hint));
   }
 
   template <typename... Parts> Status fail(const Parts &...parts) const {
@@ -107,6 +113,8 @@ constexpr std::string_view kCollectiveWords[] = {
 #define COLLDSL_MSCCL_COLLECTIVE(Name, spelling) spelling,
 #include "formats/Msccl.def"
 };
+constexpr std::string_view kAsHint =
+    "`colldsl import --as COLLECTIVE` takes the algorithm for one, whatever its file says";
 constexpr std::string_view kMemoryWords[] = {"i", "o", "s"};
 constexpr std::string_view kProtocolWords[] = {"Simple", "LL", "LL128"};
 
@@ -120,7 +128,7 @@ constexpr std::string_view kProtocolWords[] = {"Simple", "LL", "LL128"};
 /// Puts elements together. Ids may come in any order.
 class Builder {
 public:
-  explicit Builder(const ReadLimits &limits) : limits_(limits) {}
+  explicit Builder(const ReadOptions &options) : options_(options) {}
 
   Status open(const Element &element, size_t level);
   Status close(size_t level);
@@ -130,16 +138,19 @@ public:
 
 private:
   Status openAlgorithm(const Element &element);
+  Status readCollective(const Element &element);
   Status openGpu(const Element &element);
   Status openBlock(const Element &element);
   Status addStep(const Element &element);
   Status checkStep(const Element &element, const Step &step) const;
   Status closeGpu();
   Status closeAlgorithm();
+  Status checkPeers() const;
 
-  const ReadLimits &limits_;
+  const ReadOptions &options_;
   Algorithm algorithm_;
-  uint32_t statedGpus_ = 0;
+  std::optional<uint32_t> statedGpus_;
+  uint32_t maxGpus_ = 0; ///< as many as are stated
   uint32_t gpuId_ = 0;
   uint32_t blockId_ = 0;
   std::vector<std::pair<uint32_t, Gpu>> gpus_;
@@ -155,20 +166,35 @@ Status Builder::openAlgorithm(const Element &element) {
   COLLDSL_TRY(element.readWord("proto", kProtocolWords, protocol));
   COLLDSL_TRY(element.readNumber("nchannels", 1, kMaxChannels, algorithm_.channels));
   COLLDSL_TRY(element.readNumber("nchunksperloop", 1, kMaxOffset, algorithm_.chunksPerLoop));
-  COLLDSL_TRY(element.readNumber("ngpus", 1, limits_.maxGpus, statedGpus_));
-  COLLDSL_TRY(element.readWord("coll", kCollectiveWords, algorithm_.collective));
-  COLLDSL_TRY(element.readNumber("inplace", 0, 1, algorithm_.inPlace));
+  maxGpus_ = options_.maxGpus;
+  if (element.find("ngpus")) {
+    COLLDSL_TRY(element.readNumber("ngpus", 1, options_.maxGpus, maxGpus_));
+    statedGpus_ = maxGpus_;
+  }
+  COLLDSL_TRY(readCollective(element));
+  if (element.find("inplace"))
+    COLLDSL_TRY(element.readNumber("inplace", 0, 1, algorithm_.inPlace));
   if (element.find("root"))
-    COLLDSL_TRY(element.readNumber("root", -1, int64_t{statedGpus_} - 1, algorithm_.root));
+    COLLDSL_TRY(element.readNumber("root", -1, int64_t{maxGpus_} - 1, algorithm_.root));
   algorithm_.protocol = kProtocolWords[protocol];
   return {};
+}
+
+Status Builder::readCollective(const Element &element) {
+  std::optional<std::string_view> word = element.find("coll");
+  std::optional<Collective> found = options_.collective;
+  if (!found && word)
+    found = parseCollective(*word);
+  if (found)
+    algorithm_.collective = *found;
+  return found ? Status() : element.failWord("coll", word, kCollectiveWords, kAsHint);
 }
 
 Status Builder::openGpu(const Element &element) {
   gpu_ = Gpu();
   blocks_.clear();
   gpu_.loc = element.loc();
-  COLLDSL_TRY(element.readNumber("id", 0, int64_t{statedGpus_} - 1, gpuId_));
+  COLLDSL_TRY(element.readNumber("id", 0, int64_t{maxGpus_} - 1, gpuId_));
   COLLDSL_TRY(element.readNumber("i_chunks", 0, kMaxOffset, gpu_.inputChunks));
   COLLDSL_TRY(element.readNumber("o_chunks", 0, kMaxOffset, gpu_.outputChunks));
   COLLDSL_TRY(element.readNumber("s_chunks", 0, kMaxOffset, gpu_.scratchChunks));
@@ -178,7 +204,7 @@ Status Builder::openGpu(const Element &element) {
 Status Builder::openBlock(const Element &element) {
   block_ = Threadblock();
   block_.loc = element.loc();
-  int64_t lastPeer = int64_t{statedGpus_} - 1;
+  int64_t lastPeer = int64_t{maxGpus_} - 1;
   COLLDSL_TRY(element.readNumber("id", 0, kMaxBlocks - 1, blockId_));
   COLLDSL_TRY(element.readNumber("send", -1, lastPeer, block_.sendPeer));
   COLLDSL_TRY(element.readNumber("recv", -1, lastPeer, block_.recvPeer));
@@ -274,9 +300,24 @@ Status Builder::closeGpu() {
 
 Status Builder::closeAlgorithm() {
   COLLDSL_TRY(takeInOrder(gpus_, "gpu", algorithm_.gpus));
-  if (algorithm_.gpus.size() != statedGpus_)
+  if (statedGpus_ && algorithm_.gpus.size() != *statedGpus_)
     return Status::error(algorithm_.loc,
-                         concat("ngpus is ", statedGpus_, ", there are ", algorithm_.gpus.size()));
+                         concat("ngpus is ", *statedGpus_, ", there are ", algorithm_.gpus.size()));
+  if (algorithm_.gpus.empty())
+    return Status::error(algorithm_.loc, "there is no gpu");
+  return checkPeers();
+}
+
+Status Builder::checkPeers() const {
+  auto count = static_cast<int64_t>(algorithm_.gpus.size());
+  if (algorithm_.root >= count)
+    return Status::error(algorithm_.loc,
+                         concat("root is ", algorithm_.root, ", there are ", count, " gpus"));
+  for (size_t g = 0; g < algorithm_.gpus.size(); ++g)
+    for (const Threadblock &block : algorithm_.gpus[g].blocks)
+      if (int32_t peer = std::max(block.sendPeer, block.recvPeer); peer >= count)
+        return Status::error(
+            block.loc, concat("gpu ", g, " has the peer ", peer, ", there are ", count, " gpus"));
   return {};
 }
 
@@ -323,8 +364,8 @@ private:
 /// Feeds libxml2, and takes its events until the first error.
 class Reader {
 public:
-  Reader(std::string_view xml, const ReadLimits &limits)
-      : xml_(xml), builder_(limits), lines_(xml) {}
+  Reader(std::string_view xml, const ReadOptions &options)
+      : xml_(xml), builder_(options), lines_(xml) {}
   Result<Algorithm> run();
 
 private:
@@ -433,10 +474,10 @@ Result<Algorithm> Reader::run() {
 
 // Entities are what makes small files large. They are declared in a document type, and
 // that is seen in the bytes if these are UTF-8: without zeros, and '<' where it belongs.
-Status refuseHostile(std::string_view xml, const ReadLimits &limits) {
-  if (xml.size() > limits.maxBytes)
-    return Status::error(concat("the file has ", xml.size(), " bytes, the limit for MSCCL XML is ",
-                                limits.maxBytes));
+Status refuseHostile(std::string_view xml, uint64_t maxBytes) {
+  if (xml.size() > maxBytes)
+    return Status::error(
+        concat("the file has ", xml.size(), " bytes, the limit for MSCCL XML is ", maxBytes));
   std::string_view text = xml.starts_with("\xEF\xBB\xBF") ? xml.substr(3) : xml;
   size_t first = text.find_first_not_of(" \t\r\n");
   if (first == text.npos || text[first] != '<' || text.find('\0') != text.npos)
@@ -448,10 +489,10 @@ Status refuseHostile(std::string_view xml, const ReadLimits &limits) {
 
 } // namespace
 
-Result<Algorithm> read(std::string_view xml, ReadLimits limits) {
-  if (Status s = refuseHostile(xml, limits); !s)
+Result<Algorithm> read(std::string_view xml, ReadOptions options) {
+  if (Status s = refuseHostile(xml, options.maxBytes); !s)
     return s;
-  return Reader(xml, limits).run();
+  return Reader(xml, options).run();
 }
 
 } // namespace colldsl::msccl

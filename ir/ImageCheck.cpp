@@ -173,7 +173,7 @@ Status RankChecker::checkEnsure(const Ensure &e) const {
   if (raw[offsetof(Ensure, isReduction)] > std::byte{1} ||
       static_cast<uint32_t>(e.reduction) >= (e.isReduction ? kReductions : 1))
     return fail("has an unknown reduction");
-  if (e.operandCount == 0 || (!e.isReduction && e.operandCount != 1))
+  if (e.isReduction ? e.operandCount == 0 : e.operandCount > 1)
     return fail("has ", e.operandCount, " operands");
   if (uint64_t{e.operandBegin} + e.operandCount > rank_.operands.size())
     return fail("its operands lie outside of the rank's ", rank_.operands.size());

@@ -168,6 +168,8 @@ bool TextParser::parseRankStatement() {
     return parseBuffer();
   if (takeWord("ensures"))
     return parseEnsures();
+  if (takeWord("clobbers"))
+    return parseClobbers();
   if (parsed_.schedule.ranks.empty() && takeWord("num_ranks"))
     return parseNumRanks();
   return parseOp();

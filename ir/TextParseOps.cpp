@@ -301,4 +301,15 @@ bool TextParser::parseEnsures() {
   return true;
 }
 
+bool TextParser::parseClobbers() {
+  Ensure clobber;
+  std::optional<Slice> target = parseSlice();
+  if (!target || !parseLoc(clobber.loc))
+    return false;
+  clobber.target = *target;
+  clobber.operandBegin = index32(rank_.dag.contract.operands.size());
+  rank_.dag.contract.ensures.push_back(clobber);
+  return true;
+}
+
 } // namespace colldsl

@@ -117,6 +117,7 @@ private:
   bool takeWildcard(std::string_view what, bool &isWildcard);
   bool parseDep();
   bool parseEnsures();
+  bool parseClobbers();
   bool parseOperands(Ensure &ensure);
   bool parseOperand();
 

@@ -300,9 +300,10 @@ void Printer::printDeps(uint32_t i) {
 }
 
 void Printer::printEnsure(const Ensure &e) {
-  *this << "ensures ";
+  bool isClobber = e.operandCount == 0;
+  *this << (isClobber ? "clobbers " : "ensures ");
   printSlice(e.target);
-  *this << " == ";
+  *this << (isClobber ? "" : " == ");
   if (e.isReduction)
     *this << spelling(e.reduction) << "(";
   printList(dag_->contract.operandsOf(e),

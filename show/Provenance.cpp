@@ -64,7 +64,8 @@ public:
       const Contract &contract = model_.dag(Rank{rank_}).contract;
       for (const Ensure &ensure : contract.ensures) {
         Area target = placement_.locateAtEntry(Rank{rank_}, ensure.target);
-        if (index(target.root) == buffer && !target.empty())
+        bool isPromise = ensure.operandCount > 0; // else it holds anything
+        if (isPromise && index(target.root) == buffer && !target.empty())
           see(rank_, target, isKept(contract, ensure, target));
       }
     }

@@ -106,7 +106,7 @@ PagedArray<Event> checkDeadlock(const EventGraph &graph, uint32_t channelSlots,
     if (order.size() < graph.numEvents()) {
       CycleDiagnostic diagnostic(graph, rules, names, failures);
       failures.add(diagnostic.describe(shortestCycle(graph, rules, order), channelSlots));
-      return {};
+      break;
     }
     if (rules != Rules::HappensBefore)
       continue;

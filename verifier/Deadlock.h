@@ -9,7 +9,8 @@
 namespace colldsl::proof {
 
 /// Checks, in this order, until one fails: plain waiting, synchronous sends, finite
-/// channels. Returns the events in an order of happens-before; empty after a failure.
+/// channels. Returns the events in an order of happens-before, of which only plain waiting for
+/// each other leaves none: it is empty then.
 PagedArray<Event> checkDeadlock(const EventGraph &graph, uint32_t channelSlots,
                                 const DiagnosticNames &names, Failures &failures);
 

@@ -25,6 +25,8 @@ public:
   bool full() const { return seen_ >= kMostSeen || isStopped(); }
   bool isStopped() const { return stop_ && stop_->load(std::memory_order_relaxed); }
   bool empty() const { return all_.empty(); }
+  /// How many were seen.
+  size_t count() const { return seen_; }
   void add(Failure failure);
 
   /// A step at an op.

@@ -48,7 +48,8 @@ private:
       return skip({Proof::Deadlock, Proof::Races, Proof::Contract, Proof::Writes});
     EventGraph graph(model_, messages, options_.channelSlots);
     PagedArray<Event> order = checkDeadlock(graph, options_.channelSlots, names_, failures_);
-    if (!mayGoOn())
+    numBefore_ = failures_.count(); // a cycle of buffers alone leaves an order to execute in
+    if (!mayGoOn() || order.size() < graph.numEvents())
       return skip({Proof::Races, Proof::Contract, Proof::Writes});
     proveData(graph, order);
   }
@@ -86,7 +87,7 @@ private:
     findSpareTemporaries(model_, placement_, report_.waste);
   }
 
-  bool mayGoOn() const { return failures_.empty() && !failures_.isStopped(); }
+  bool mayGoOn() const { return failures_.count() == numBefore_ && !failures_.isStopped(); }
 
   void skip(std::vector<Proof> proofs) {
     report_.skipped = std::move(proofs);
@@ -98,6 +99,7 @@ private:
   Placement placement_;
   DiagnosticNames names_;
   Failures failures_;
+  size_t numBefore_ = 0; ///< failures that take nothing away from the proof at hand
   VerifyReport report_;
 };
 

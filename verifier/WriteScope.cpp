@@ -7,7 +7,7 @@
 namespace colldsl::proof {
 namespace {
 
-/// The bytes of one rank's parameters that its contract speaks of.
+/// The bytes of one rank's parameters that its contract speaks of, or gives free.
 class PromisedBytes {
 public:
   PromisedBytes(Rank rank, const Model &model, const Placement &placement) {

@@ -17,8 +17,8 @@ std::string readInput(const std::string &name) {
 }
 
 /// "line:column: message"; empty if there is no error.
-std::string errorOf(std::string_view xml, ReadLimits limits = {}) {
-  Result<Algorithm> algorithm = read(xml, limits);
+std::string errorOf(std::string_view xml, ReadOptions options = {}) {
+  Result<Algorithm> algorithm = read(xml, options);
   if (algorithm)
     return "";
   SourceLoc loc = algorithm.status().diagnostic().loc;
@@ -176,8 +176,8 @@ TEST(MscclRead, RefusesAttributes) {
   };
   EXPECT_EQ(algo("proto=\"Simple\" ", ""), "1:1: <algo> has no attribute 'proto'");
   EXPECT_EQ(algo("Simple", "LL64"), "1:1: <algo> has proto=\"LL64\", there are Simple LL LL128");
-  EXPECT_EQ(algo("allreduce", "reducescatter"),
-            "1:1: <algo> has coll=\"reducescatter\", there are allreduce allgather "
+  EXPECT_EQ(algo("allreduce", "gossip"),
+            "1:1: <algo> has coll=\"gossip\", there are allreduce allgather "
             "reduce_scatter alltoall broadcast reduce custom");
   EXPECT_EQ(algo("nchannels=\"1\"", "nchannels=\"33\""),
             "1:1: <algo> has nchannels=\"33\", it lies between 1 and 32");
@@ -192,6 +192,45 @@ TEST(MscclRead, RefusesAttributes) {
             "1:1: <algo> has root=\"2\", it lies between -1 and 1");
   EXPECT_EQ(algo("s_chunks=\"0\"", "s_chunks=\"32768\""),
             "2:1: <gpu> has s_chunks=\"32768\", it lies between 0 and 32767");
+}
+
+TEST(MscclRead, CollectivesInAnySpelling) {
+  auto collectiveOf = [](const std::string &attribute, ReadOptions options = {}) {
+    std::string text = withBlocks("");
+    std::string known = " coll=\"allreduce\"";
+    text.replace(text.find(known), known.size(), attribute);
+    Result<Algorithm> read = msccl::read(text, options);
+    return read ? std::string(spelling(read->collective)) : read.message();
+  };
+  for (const char *word : {"reduce_scatter", "reducescatter", "ReduceScatter", "REDUCE-SCATTER"})
+    EXPECT_EQ(collectiveOf(std::string(" coll=\"") + word + "\""), "reduce_scatter") << word;
+  EXPECT_EQ(collectiveOf(" coll=\"AllToAll\""), "alltoall");
+  EXPECT_EQ(collectiveOf(""), "<algo> has no attribute 'coll'");
+  ReadOptions as;
+  as.collective = Collective::Allgather;
+  for (const char *attribute : {"", " coll=\"Allreduce\"", " coll=\"gossip\""})
+    EXPECT_EQ(collectiveOf(attribute, as), "allgather") << attribute;
+}
+
+// As compilers of 2021 and people wrote them.
+TEST(MscclRead, GpusAreCountedWhereTheFileDoesNot) {
+  auto without = [](const std::string &attribute, std::string text) {
+    text.erase(text.find(attribute), attribute.size());
+    return text;
+  };
+  std::string old = without(" inplace=\"0\"", without(" ngpus=\"2\"", withSteps("")));
+  Result<Algorithm> read = msccl::read(old);
+  ASSERT_TRUE(read) << read.message();
+  EXPECT_EQ(read->gpus.size(), 2u);
+  EXPECT_FALSE(read->inPlace);
+  std::string send = "send=\"1\"";
+  old.replace(old.find(send), send.size(), "send=\"2\"");
+  EXPECT_EQ(errorOf(old), "3:3: gpu 0 has the peer 2, there are 2 gpus");
+  EXPECT_EQ(errorOf(without(" ngpus=\"2\"", std::string(kAlgo) + "</algo>")),
+            "1:1: there is no gpu");
+  std::string rooted = without(" ngpus=\"2\"", withBlocks(""));
+  rooted.insert(rooted.find(" inplace"), " root=\"2\"");
+  EXPECT_EQ(errorOf(rooted), "1:1: root is 2, there are 2 gpus");
 }
 
 TEST(MscclRead, RefusesThreadblocks) {

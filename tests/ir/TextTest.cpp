@@ -2,6 +2,7 @@
 
 #include "tests/ir/Schedules.h"
 
+#include "ir/Image.h"
 #include "ir/TextForm.h"
 
 #include <gtest/gtest.h>
@@ -93,6 +94,33 @@ l0: send 32b to 0 tag 0 from x
   EXPECT_EQ(operands[0].slice.endScale, 2);
   EXPECT_EQ(operands[1].slice.buffer, BufferId{2});
   EXPECT_EQ(operands[2].slice.buffer, BufferId{0});
+}
+
+// Which parts of a parameter hold anything at exit.
+TEST(Text, ClobbersPrintThemselves) {
+  std::string text = R"(schedule "s" contract
+num_ranks 1
+size n = 4 in 4..
+file "f"
+
+rank 0 {
+inout x: i32[2n]
+out y: i32[n]
+l0: copy 16b from x[0..n] into y
+ensures y == x[0..n]@0
+clobbers x[n..2n] @2:7
+}
+)";
+  ParsedText parsed = parseText(text, "test");
+  EXPECT_EQ(describeErrors(parsed.errors, "test"), "");
+  EXPECT_EQ(printText(parsed.schedule), text);
+  std::vector<std::byte> bytes = encodeImage(parsed.schedule);
+  std::vector<std::byte> aligned(bytes.size() + 64);
+  auto shift = (64 - reinterpret_cast<uintptr_t>(aligned.data()) % 64) % 64;
+  std::copy(bytes.begin(), bytes.end(), aligned.begin() + static_cast<ptrdiff_t>(shift));
+  Result<Image> image = Image::load(std::span(aligned).subspan(shift, bytes.size()));
+  ASSERT_TRUE(image) << image.message();
+  EXPECT_EQ(printText(image->decode()), text);
 }
 
 // The example of docs/textform.md.

@@ -117,6 +117,22 @@ TEST(Oracle, BytesWithoutAPromiseStayAsTheyWere) {
     }
 }
 
+// A promise counts for more than that all else may hold anything.
+TEST(Oracle, ClobberedBytesAreOpen) {
+  Schedule schedule = sums(2, ElementType::I32, /*first=*/true);
+  Ensure clobber;
+  clobber.target = whole(1);
+  for (Dag &dag : schedule.ranks)
+    dag.contract.ensures.push_back(clobber);
+  std::vector<Sizes> n = sizes(2, 4);
+  Oracle oracle(schedule, n, Rank{0});
+  Oracle::Contents contents = *oracle.contents(0);
+  ByteRange y = oracle.placeOf(BufferId{1});
+  ASSERT_EQ(contents.anything.size(), 1u);
+  EXPECT_EQ(contents.anything[0].offset, y.offset + 4);
+  EXPECT_EQ(contents.anything[0].length, 12u);
+}
+
 TEST(Oracle, NamesTheFirstWrongByte) {
   Schedule schedule = sums(2, ElementType::I32);
   std::vector<Sizes> n = sizes(2, 10);

@@ -23,6 +23,23 @@ TEST(Deadlock, bothSendFirst) {
   EXPECT_EQ(report.failures[0].steps.size(), 4u);
 }
 
+// There is an order to execute in, in which the data is wrong.
+TEST(Deadlock, ofSynchronousSendsDoesNotHideWrongData) {
+  ScheduleBuilder b(2);
+  b.followsData = false;
+  BufferId x = b.param("x", BufferRole::In), y = b.param("y", BufferRole::Out);
+  for (uint32_t r = 0; r < 2; ++r) {
+    OpId send = b.send(r, {b.blockOf(x, 0)}, 1 - r);
+    b.recv(r, {b.blockOf(y, 0)}, 1 - r, {requires_(send)});
+    b.ensure(r, b.blockOf(y, 0), r, b.blockOf(x, 0));
+  }
+  VerifyReport report = b.verify();
+  EXPECT_TRUE(fails(report, Proof::Deadlock, {"if sends are synchronous"})) << b.verdict();
+  EXPECT_TRUE(fails(report, Proof::Contract, {"holds x[0..8]@1, but x[0..8]@0 was promised"}))
+      << b.verdict();
+  EXPECT_TRUE(report.skipped.empty()) << b.verdict();
+}
+
 TEST(Deadlock, bothSendFirstWithoutOrderIsFine) {
   ScheduleBuilder b(2);
   for (uint32_t r = 0; r < 2; ++r) {

@@ -95,6 +95,23 @@ TEST(WritesInOut, theEntryValueMayStay) {
   EXPECT_TRUE(b.verify().proved()) << b.verdict();
 }
 
+TEST(WritesInOut, whatIsClobberedHoldsAnything) {
+  ScheduleBuilder b(1);
+  BufferId x = b.param("x", BufferRole::In), buf = b.param("buf", BufferRole::InOut);
+  b.copy(0, {b.elementsOf(x, 0, 4)}, {b.elementsOf(buf, 2, 6)});
+  b.ensure(0, b.elementsOf(buf, 0, 2), 0, b.elementsOf(buf, 0, 2));
+  EXPECT_TRUE(fails(b.verify(), Proof::Writes, {"writes buf[2..6], of which no `ensures`"}))
+      << b.verdict();
+  Ensure clobber;
+  clobber.target = b.elementsOf(buf, 2, 5);
+  b.schedule().ranks[0].contract.ensures.push_back(clobber);
+  EXPECT_TRUE(fails(b.verify(), Proof::Writes, {"writes buf[5..6], of which no `ensures`"}))
+      << b.verdict();
+  b.schedule().ranks[0].contract.ensures.back().target = b.elementsOf(buf, 2, 8);
+  EXPECT_TRUE(b.verify().proved()) << b.verdict();
+  EXPECT_EQ(b.verify().compared.size(), 1u);
+}
+
 TEST(WritesInOut, butNotAnotherRanks) {
   ScheduleBuilder b(2);
   BufferId buf = b.param("buf", BufferRole::InOut);

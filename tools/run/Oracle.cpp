@@ -50,6 +50,22 @@ std::string hexWord(std::byte b) {
   return {'0', 'x', kDigits[value >> 4], kDigits[value & 15]};
 }
 
+/// What of `ranges` lies outside of `hole`.
+std::vector<ByteRange> without(const std::vector<ByteRange> &ranges, ByteRange hole) {
+  std::vector<ByteRange> left;
+  for (const ByteRange &range : ranges) {
+    uint64_t before = std::min(range.end(), hole.offset),
+             behind = std::max(range.offset, hole.end());
+    if (range.offset < before)
+      left.push_back({range.offset, before - range.offset});
+    if (behind < range.end())
+      left.push_back({behind, range.end() - behind});
+  }
+  return left;
+}
+
+bool isClobber(const Ensure &ensure) { return ensure.operandCount == 0 && !ensure.isReduction; }
+
 } // namespace
 
 Oracle::Oracle(const Schedule &schedule, const std::vector<Sizes> &sizes, Rank rank)
@@ -156,19 +172,23 @@ Result<std::vector<std::byte>> Oracle::promised(const Ensure &ensure, uint32_t c
   return value;
 }
 
-Status Oracle::keepPromise(std::vector<std::byte> &memory, const Ensure &ensure,
-                           uint32_t call) const {
+Status Oracle::keepPromise(const Ensure &ensure, uint32_t call, Contents &contents) const {
   Result<Area> target = locate(rank_, ensure.target);
   if (!target)
     return target.status();
+  uint64_t place = places_[index(target->buffer)].offset + target->range.offset;
+  if (isClobber(ensure)) {
+    contents.anything.push_back({place, target->range.length});
+    return {};
+  }
   Result<std::vector<std::byte>> value = promised(ensure, call);
   if (!value)
     return value.status();
   if (value->size() != target->range.length)
     return Status::error("the contract promises " + std::to_string(value->size()) + " bytes for " +
                          std::to_string(target->range.length));
-  uint64_t place = places_[index(target->buffer)].offset + target->range.offset;
-  std::copy(value->begin(), value->end(), memory.begin() + static_cast<int64_t>(place));
+  contents.anything = without(contents.anything, {place, value->size()});
+  std::copy(value->begin(), value->end(), contents.after.begin() + static_cast<int64_t>(place));
   return {};
 }
 
@@ -177,9 +197,11 @@ Result<Oracle::Contents> Oracle::contents(uint32_t call) const {
   result.before.assign(bytes_, std::byte{call % 2 == 0 ? uint8_t{0xa5} : uint8_t{0x5a}});
   enter(result.before, call);
   result.after = result.before;
-  for (const Ensure &ensure : dag().contract.ensures)
-    if (Status s = keepPromise(result.after, ensure, call); !s)
-      return s;
+  for (bool clobbers : {true, false})
+    for (const Ensure &ensure : dag().contract.ensures)
+      if (isClobber(ensure) == clobbers)
+        if (Status s = keepPromise(ensure, call, result); !s)
+          return s;
   return result;
 }
 

@@ -25,6 +25,7 @@ public:
   struct Contents {
     std::vector<std::byte> before;
     std::vector<std::byte> after;
+    std::vector<ByteRange> anything; ///< parts of `after` that the contract leaves open
   };
   /// For the data of one call. An error: the contract makes no sense, which verify() would
   /// have reported.
@@ -47,7 +48,7 @@ private:
   void enterRange(std::vector<std::byte> &memory, BufferId buffer, ByteRange range,
                   uint32_t call) const;
   Result<std::vector<std::byte>> promised(const Ensure &ensure, uint32_t call) const;
-  Status keepPromise(std::vector<std::byte> &memory, const Ensure &ensure, uint32_t call) const;
+  Status keepPromise(const Ensure &ensure, uint32_t call, Contents &contents) const;
   Result<std::vector<std::byte>> valueAtEntry(const EntryValue &operand, uint32_t call) const;
   std::string describeByte(BufferId buffer, uint64_t offset, std::span<const std::byte> memory,
                            std::span<const std::byte> expected) const;

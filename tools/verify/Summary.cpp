@@ -86,7 +86,7 @@ void Summary::findPromisesOfNothing(const Schedule &schedule) {
   std::vector<SourceLoc> seen;
   for (const Dag &dag : schedule.ranks)
     for (const Ensure &ensure : dag.contract.ensures)
-      if (seen.empty() || seen.back() != ensure.loc)
+      if (ensure.operandCount > 0 && (seen.empty() || seen.back() != ensure.loc))
         seen.push_back(ensure.loc);
   auto place = [](const SourceLoc &l) { return std::tuple(l.file, l.line, l.column); };
   llvm::sort(seen, [&](const SourceLoc &a, const SourceLoc &b) { return place(a) < place(b); });
@@ -122,8 +122,18 @@ std::string Summary::words(const Program &program) const {
   return "proved for " + what + ": " + counted(proofs(), "proof");
 }
 
+/// "; clobbers x": parameters that hold anything at exit, in part.
+std::string Summary::clobbers() const {
+  std::set<std::string> names;
+  for (const Dag &dag : target.schedule ? target.schedule->ranks : std::vector<Dag>())
+    for (const Ensure &ensure : dag.contract.ensures)
+      if (ensure.operandCount == 0)
+        names.insert(target.schedule->nameOf(dag.bufferOf(ensure.target)));
+  return names.empty() ? "" : "; clobbers " + llvm::join(names, ", ");
+}
+
 std::string Summary::range(const Program &program) const {
-  std::string text = rangeOfRanks() + "; " + rangeOfSizes() + rangeOfForms();
+  std::string text = rangeOfRanks() + "; " + rangeOfSizes() + rangeOfForms() + clobbers();
   if (!target.schedule)
     text += rangeOfValues(program);
   text += rangeOfMachines();

@@ -44,6 +44,7 @@ private:
   std::string rangeOfSizes() const;
   std::string rangeOfForms() const;
   std::string rangeOfMachines() const;
+  std::string clobbers() const;
   std::string rangeOfValues(const Program &program) const;
   std::vector<std::string> valuesOf(const std::string &name) const;
   std::string ranksWords(const std::string &name) const;

@@ -1,0 +1,19 @@
+/// Names the format of a file that a reader does not take, by its content: so that it is not taken
+/// for text, of which each line is wrong.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace colldsl {
+
+/// What the reader at hand takes besides text.
+enum class Readable : uint8_t { Text, Json };
+
+/// "gzip, compressed data", "JSON, an execution plan of MSCCL++". Empty: it may be what the reader
+/// takes. Looks at the first 64 KiB at most. MSCCL's XML is not foreign; JSON is, unless it is
+/// readable and of no known kind.
+std::string foreignFormat(std::string_view content, Readable readable);
+
+} // namespace colldsl
