@@ -118,7 +118,7 @@ Status checkAlike(MPI_Comm comm, const Call &call) {
                               &request);
   if (code == MPI_SUCCESS)
     code = mustMove() ? waitBelow(&request, MPI_STATUS_IGNORE)
-                      : real::Wait(&request, MPI_STATUS_IGNORE);
+                      : callBelow(real::Wait, &request, MPI_STATUS_IGNORE);
   for (int r = 1; r < ranks && code == MPI_SUCCESS; ++r)
     if (Status s = compare(0, all[0], r, all[static_cast<size_t>(r)]); !s) {
       if (rank == 0)

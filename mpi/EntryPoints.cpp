@@ -87,6 +87,11 @@ int raise(MPI_Comm comm, uint64_t since, const Status &status) {
   return raise(standIn.comm(), status);
 }
 
+Status moveRunning() {
+  Guard guard(*Job::current());
+  return Job::current()->moveOnce();
+}
+
 int waitBelow(MPI_Request *request, MPI_Status *status) {
   return repeatBelow([&](int &isDone) { return real::Test(request, &isDone, status); });
 }

@@ -7,6 +7,8 @@
 #include "mpi/Requests.h"
 #include "mpi/ServedComm.h"
 
+#include <tuple>
+
 /// Opens the definition of MPI_name(parameters), which PMPI_name is as well.
 #define COLLDSL_ENTRY(name, parameters)                                                            \
   extern "C"                                                                                       \
@@ -22,13 +24,25 @@ int raise(MPI_Comm comm, const Status &status, int errorClass = MPI_SUCCESS);
 /// been freed since.
 int raise(MPI_Comm comm, uint64_t since, const Status &status);
 
-/// Whether operations of ours are under way, which must move while this rank waits in other calls.
-inline bool mustMove() { return Job::current() && Requests::anyRunning(); }
+/// The type of a parameter of a function of MPI, as its mpi.h has it: in some versions a list is
+/// const, or a count longer.
+template <typename Function, size_t i> struct ParameterOf;
+template <typename Result, typename... Parameters, size_t i>
+struct ParameterOf<Result(Parameters...), i> {
+  using Type = std::tuple_element_t<i, std::tuple<Parameters...>>;
+};
+template <typename Function, size_t i> using Parameter = ParameterOf<Function, i>::Type;
 
-/// Around a call of the MPI below that waits and has no other form: what is ours moves meanwhile.
+/// Whether operations of ours are under way, which must move while this rank waits in other calls.
+inline bool mustMove() { return Requests::anyRunning(); }
+
+/// The same, or another thread may start some meanwhile.
+inline bool mayMove() { return mustMove() || Job::anyThreadMayStart(); }
+
+/// Around a call of the MPI below that may wait: what is ours moves meanwhile.
 class BackgroundProgress {
 public:
-  BackgroundProgress() : job_(mustMove() ? Job::current() : nullptr) {
+  BackgroundProgress() : job_(mayMove() ? Job::current() : nullptr) {
     if (job_)
       job_->beginBackgroundProgress();
   }
@@ -42,6 +56,35 @@ public:
 private:
   Job *job_;
 };
+
+template <typename... Parameters>
+[[gnu::cold, gnu::noinline]] int callAndMove(int (*function)(Parameters...), Parameters... passed) {
+  BackgroundProgress progress;
+  return function(passed...);
+}
+
+/// Makes such a call. Where nothing can move it costs some instructions.
+template <typename... Parameters, typename... Passed>
+[[gnu::always_inline]] inline int callBelow(int (*function)(Parameters...), Passed... passed) {
+  return mayMove() ? callAndMove<Parameters...>(function, passed...) : function(passed...);
+}
+
+/// Before a call that returns at once: moves what is under way. An error: a rank died.
+Status moveRunning();
+inline Status moveOnce() { return mustMove() ? moveRunning() : Status(); }
+
+// The error is for the call that waits for the operation.
+template <typename... Parameters>
+[[gnu::cold, gnu::noinline]] int moveAndCall(int (*function)(Parameters...), Parameters... passed) {
+  (void)moveRunning();
+  return function(passed...);
+}
+
+/// Makes a call that returns at once, and that programs make again and again.
+template <typename... Parameters, typename... Passed>
+[[gnu::always_inline]] inline int pollBelow(int (*function)(Parameters...), Passed... passed) {
+  return mustMove() ? moveAndCall<Parameters...>(function, passed...) : function(passed...);
+}
 
 /// Calls tryOnce(isDone) again and again, while everything moves, until it is done or fails;
 /// onDeath returns the code when a rank died.

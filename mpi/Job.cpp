@@ -5,6 +5,7 @@
 #include "mpi/ProgressThread.h"
 #include "mpi/Real.h"
 #include "mpi/RemoteRanks.h"
+#include "mpi/Requests.h"
 #include "mpi/Settings.h"
 #include "mpi/Unserved.h"
 #include "protocol/CopyCosts.h"
@@ -100,6 +101,7 @@ void Job::begin(int threadLevel) {
     job->makeCompilers();
     job->connect(wired.take(), node);
     current_ = job.release();
+    anyThreadMayStart_ = current_->anyThreadMayCall_;
   } else if (!wired || !library) {
     noteUnserved(wired ? library.message() : wired.message());
   }
@@ -211,7 +213,8 @@ void Job::connect(WiredUp wired, const Node &node) {
     measureCopies(node);
   if (nodes_.count > 1)
     connectNodes(node.ranksOnMachine);
-  if (Settings::all().wantsProgressThread())
+  movesAlways_ = Settings::all().wantsProgressThread();
+  if (movesAlways_)
     beginBackgroundProgress();
 }
 
@@ -249,6 +252,7 @@ void Job::connectNodes(uint32_t ranksOnMachine) {
                         : ("those of the MPI below: " + remote.message()).c_str());
   remote_ = remote ? remote.take() : RemoteRanks::overMpi(MPI_COMM_WORLD, worker_->progressTable());
   remote_->worker().whileWaiting([this] { worker_->progress(); });
+  movesRemoteInBackground_ = !remote_->isOfMpi() || allAgree(MPI_COMM_WORLD, anyThreadMayCall_);
   assumeMachine(ranksOnMachine);
 }
 
@@ -287,8 +291,9 @@ void Job::end() {
   std::unique_ptr<Job> job(std::exchange(current_, nullptr));
   if (!job)
     return;
+  anyThreadMayStart_ = false;
   MemoryReserve::end();
-  if (Settings::all().wantsProgressThread())
+  if (job->movesAlways_)
     job->endBackgroundProgress();
   job->progressThread_.reset();
   if (job->remote_)
@@ -306,29 +311,51 @@ void Job::end() {
   real::Barrier(MPI_COMM_WORLD);
 }
 
+// A call that returns at once and is made again and again moves them, too.
 void Job::beginBackgroundProgress() {
-  ++moving_;
-  progressThread_->begin();
+  if (Requests::anyRunning()) {
+    Guard guard(*this);
+    poll();
+  }
+  moving_.fetch_add(1);
+  if (wantsBackgroundProgress())
+    progressThread_->wake();
 }
 
+// Without threads of the program no other one may move operations from here on.
 void Job::endBackgroundProgress() {
-  progressThread_->end();
-  --moving_;
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (!hasThreads_)
+    lock.lock();
+  moving_.fetch_sub(1);
 }
 
-bool Job::poll() {
+bool Job::wantsBackgroundProgress() const {
+  return moving_.load() != 0 && (movesAlways_ || Requests::anyRunning());
+}
+
+// The thread that begins to wait counts itself before it looks for operations, this one counts the
+// operation before it looks for threads.
+void Job::moveInBackground() {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (moving_.load() != 0)
+    progressThread_->wake();
+}
+
+bool Job::poll() { return poll(true); }
+
+bool Job::poll(bool mayCallBelow) {
   bool moved = worker_->progress();
-  if (remote_)
+  if (remote_ && (mayCallBelow || !remote_->isOfMpi()))
     moved |= remote_->progress();
   for (Operation *operation : moved_)
     moved |= operation->progress();
   return moved;
 }
 
-bool Job::pollInBackground() {
-  bool mayCall = anyThreadMayCall_ || !remote_ || !remote_->isOfMpi();
-  return mayCall ? poll() : worker_->progress();
-}
+// Where no other thread may call the MPI, and messages between nodes are the MPI's, what is under
+// way is within this node: see ServedComm::servesNonblocking().
+bool Job::pollInBackground() { return poll(anyThreadMayCall_); }
 
 std::optional<protocol::Wakeup> Job::wakeup() {
   return remote_ ? remote_->wakeup() : protocol::Wakeup{};

@@ -40,6 +40,9 @@ public:
   static void end();
   static Job *current() { return current_; }
 
+  /// Whether one thread may start an operation while another one waits in a call.
+  static bool anyThreadMayStart() { return anyThreadMayStart_.load(std::memory_order_relaxed); }
+
   protocol::Worker &worker() { return *worker_; }
   /// To ranks of other nodes; null: there are none.
   RemoteRanks *remote() { return remote_.get(); }
@@ -86,9 +89,12 @@ public:
 
   /// Moves all operations once.
   bool poll();
-  /// The same for a thread that is not the program's own: as much as may be moved while that one is
-  /// in a call of the MPI below.
+  /// The same for a thread that is not the program's own, while that one is in a call of the MPI
+  /// below.
   bool pollInBackground();
+  /// Whether operations move while this rank is in calls of the MPI below, those with other nodes
+  /// too. Alike on all ranks.
+  bool movesRemoteInBackground() const { return movesRemoteInBackground_; }
   /// Before a sleep, as Worker::sleep() takes it. Empty: there is something now.
   std::optional<protocol::Wakeup> wakeup() override;
 
@@ -102,6 +108,7 @@ public:
   /// Between these it moves by poll().
   void beginMoving(Operation &operation) { moved_.push_back(&operation); }
   void endMoving(Operation &operation) { std::erase(moved_, &operation); }
+  bool movesAny() const { return !moved_.empty(); }
 
   /// Waits until done() is true, and moves all operations meanwhile, and those of the MPI below.
   /// The caller holds a Guard, which is opened now and then.
@@ -116,9 +123,13 @@ public:
   /// connections.
   void *lend(uint64_t bytes);
 
-  /// Around a call of the MPI below that waits: another thread moves our operations meanwhile.
+  /// Around a call of the MPI below that may wait: another thread moves our operations meanwhile.
   void beginBackgroundProgress();
   void endBackgroundProgress();
+  /// Whether some thread is between these, and there is something to move.
+  bool wantsBackgroundProgress() const;
+  /// An operation is under way from now on: if another thread is between these, it moves.
+  void moveInBackground();
 
   /// Distinguishes a communicator's messages from all others. Every process numbers those that it
   /// owns.
@@ -154,6 +165,7 @@ public:
 
 private:
   static Job *current_;
+  static inline constinit std::atomic<bool> anyThreadMayStart_{false};
 
   std::unique_ptr<shm::World> world_;
   std::unique_ptr<protocol::Worker> worker_;
@@ -171,8 +183,10 @@ private:
   MPI_Comm own_ = MPI_COMM_NULL;           ///< of this process alone
   MPI_Request pending_ = MPI_REQUEST_NULL; ///< never matched: a test of it moves the MPI below
   bool checksArguments_ = false;
-  bool hasThreads_ = false;         ///< the program asked for threads
-  bool anyThreadMayCall_ = false;   ///< the MPI below
+  bool hasThreads_ = false;       ///< the program asked for threads
+  bool anyThreadMayCall_ = false; ///< the MPI below
+  bool movesRemoteInBackground_ = true;
+  bool movesAlways_ = false;        ///< also while the program is in no call
   std::atomic<uint32_t> moving_{0}; ///< threads that wait in calls of the MPI below
   FairMutex mutex_;
   std::unique_ptr<ProgressThread> progressThread_;
@@ -185,6 +199,7 @@ private:
   std::mutex deferredLock_;
   std::vector<std::shared_ptr<void>> deferred_;
 
+  bool poll(bool mayCallBelow);
   void progress() override;
   void check() override;
   void openBelow();

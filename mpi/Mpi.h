@@ -23,10 +23,13 @@
 
 #if MPI_VERSION >= 4 || (defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5)
 #define COLLDSL_MPI_SESSIONS 1
+#define COLLDSL_MPI_PARTITIONED 1
 #endif
-/// MPI 4.1: the status of several requests, without completing them.
+/// MPI 4.1: the status of several requests, without completing them; buffers for the messages of a
+/// communicator or of a session.
 #if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
 #define COLLDSL_MPI_STATUS_OF_MANY 1
+#define COLLDSL_MPI_BUFFERS_OF_COMMS 1
 #endif
 
 /// Requests of collectives have room that the MPI's Fortran functions write to.

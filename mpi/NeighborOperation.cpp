@@ -159,10 +159,11 @@ void NeighborOperation::shift(ptrdiff_t sent, ptrdiff_t received) {
     remote_->shift(sent, received, stays);
 }
 
-// The ways through remote edges are functions of their own: the others are counted in instructions.
+// The ways through remote edges, and beside other operations, are functions of their own: the
+// others are counted in instructions.
 Status NeighborOperation::run(uint32_t number) {
-  if (remote_) [[unlikely]]
-    return runRemote(number);
+  if (remote_ || job_.movesAny()) [[unlikely]]
+    return runAmongOthers(number);
   pack();
   Status s = exchange_.run(number);
   if (s)
@@ -170,21 +171,23 @@ Status NeighborOperation::run(uint32_t number) {
   return s;
 }
 
-Status NeighborOperation::runRemote(uint32_t number) {
+Status NeighborOperation::runAmongOthers(uint32_t number) {
   pack();
-  remote_->start(number);
+  if (remote_)
+    remote_->start(number);
   exchange_.start(number);
   Status s = job_.waitFor(*this);
   if (s)
-    return endRemote();
-  remote_->cancel();
+    return endAmongOthers();
+  if (remote_)
+    remote_->cancel();
   exchange_.cancel();
   return s;
 }
 
 // Bytes that are repeated to other slots may have come from another node.
-Status NeighborOperation::endRemote() {
-  Status remote = remote_->finish(), local = exchange_.finish();
+Status NeighborOperation::endAmongOthers() {
+  Status remote = remote_ ? remote_->finish() : Status(), local = exchange_.finish();
   if (remote && local)
     unpack();
   return remote ? local : remote;
@@ -229,7 +232,7 @@ Status NeighborOperation::finish() {
   isBusy_ = false;
   if (remote_) [[unlikely]] {
     job_.endMoving(*this);
-    return endRemote();
+    return endAmongOthers();
   }
   Status s = exchange_.finish();
   if (s)

@@ -37,9 +37,9 @@ private:
   NeighborOperation(ServedComm &comm, CallKind kind, uint32_t stream);
 
   void shift(ptrdiff_t sent, ptrdiff_t received) override;
-  Status runRemote(uint32_t number);
+  Status runAmongOthers(uint32_t number);
   void startRemote(uint32_t number);
-  Status endRemote();
+  Status endAmongOthers();
   Status addEdges(const ServedComm &comm, const Call &call);
   Status addOut(const ServedComm &comm, const Call &call, std::vector<Pieces> &toSelf);
   Status addIn(const ServedComm &comm, const Call &call, const std::vector<Pieces> &toSelf);

@@ -1,7 +1,11 @@
 #include "mpi/ProgressThread.h"
 
+#include "mpi/Settings.h"
+
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
+#include <system_error>
 
 namespace colldsl::mpi {
 namespace {
@@ -11,52 +15,65 @@ constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::milliseconds(5);
 } // namespace
 
 ProgressThread::~ProgressThread() {
+  isOver_ = true;
   if (!thread_.joinable())
     return;
-  {
-    std::lock_guard lock(job_.mutex());
-    isOver_ = true;
-  }
-  wanted_.notify_one();
+  ++wakes_;
+  wakes_.notify_one();
   thread_.join();
 }
 
+void ProgressThread::wake() {
+  ++wakes_;
+  std::call_once(isStarted_, [this] { start(); });
+  wakes_.notify_one();
+}
+
 // Signals are for the program's own threads.
-void ProgressThread::begin() {
-  std::lock_guard lock(job_.mutex());
-  ++active_;
-  if (thread_.joinable())
-    return wanted_.notify_one();
+void ProgressThread::start() {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { work(); });
+  try {
+    thread_ = std::thread([this] { work(); });
+  } catch (const std::system_error &why) {
+    if (Settings::all().isVerbose())
+      std::fprintf(stderr, "colldsl: operations stand still in other calls: %s\n", why.what());
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void ProgressThread::end() {
-  std::lock_guard lock(job_.mutex());
-  --active_;
+// A wake-up that comes after the thread has looked ends the wait at once.
+void ProgressThread::work() {
+  while (!isOver_) {
+    uint32_t seen = wakes_.load();
+    if (job_.wantsBackgroundProgress())
+      moveOrSleep();
+    else if (!isOver_)
+      wakes_.wait(seen);
+  }
 }
 
-void ProgressThread::work() {
-  protocol::Worker &worker = job_.worker();
-  std::unique_lock lock(job_.mutex());
-  while (true) {
-    wanted_.wait(lock, [&] { return active_ != 0 || isOver_; });
-    if (isOver_)
-      return;
-    if (job_.pollInBackground())
-      continue;
-    WakeupEpoch epoch = worker.armSleep();
-    std::optional<protocol::Wakeup> wakeup;
-    if (!job_.pollInBackground())
-      wakeup = job_.wakeup();
-    lock.unlock();
-    if (wakeup)
-      worker.sleep(epoch, {wakeup->file, std::min(wakeup->atMost, kLongestSleep)});
-    lock.lock();
-  }
+void ProgressThread::moveOrSleep() {
+  if (move())
+    return;
+  WakeupEpoch epoch = job_.worker().armSleep();
+  if (std::optional<protocol::Wakeup> wakeup = moveOrWait())
+    job_.worker().sleep(epoch, {wakeup->file, std::min(wakeup->atMost, kLongestSleep)});
+}
+
+// Under the mutex it is certain whether a thread of the program is in such a call.
+bool ProgressThread::move() {
+  std::lock_guard lock(job_.mutex());
+  return job_.wantsBackgroundProgress() && job_.pollInBackground();
+}
+
+// Nothing: something moved, or may move now.
+std::optional<protocol::Wakeup> ProgressThread::moveOrWait() {
+  std::lock_guard lock(job_.mutex());
+  if (!job_.wantsBackgroundProgress() || job_.pollInBackground())
+    return std::nullopt;
+  return job_.wakeup();
 }
 
 } // namespace colldsl::mpi

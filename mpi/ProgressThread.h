@@ -1,12 +1,13 @@
-/// A thread that moves operations of ours while the program's thread waits in a call of the MPI
-/// below that has no other form: MPI requires that they move. It calls nothing of the MPI, so it
-/// needs no thread support of it. It is made when it is first needed, and sleeps until peers
-/// have events.
+/// A thread that moves operations of ours while the program's threads are in calls of the MPI below
+/// that may wait: MPI requires that they move. It calls the MPI only with MPI_THREAD_MULTIPLE, save
+/// for operators of the program. It is made when it is first needed, and sleeps until peers have
+/// events.
 #pragma once
 
 #include "mpi/Job.h"
 
-#include <condition_variable>
+#include <atomic>
+#include <mutex>
 #include <thread>
 
 namespace colldsl::mpi {
@@ -16,18 +17,22 @@ public:
   explicit ProgressThread(Job &job) : job_(job) {}
   ~ProgressThread();
 
-  /// Between these the thread moves operations, and takes the job's mutex for it.
-  void begin();
-  void end();
+  /// Moves operations from now on, as long as Job::wantsBackgroundProgress(). Any thread may call
+  /// it.
+  void wake();
 
 private:
+  void start();
   void work();
+  void moveOrSleep();
+  bool move();
+  std::optional<protocol::Wakeup> moveOrWait();
 
   Job &job_;
+  std::once_flag isStarted_;
   std::thread thread_;
-  std::condition_variable_any wanted_;
-  uint32_t active_ = 0; ///< threads that wait; this and isOver_ under the job's mutex
-  bool isOver_ = false;
+  std::atomic<uint32_t> wakes_{0}; ///< the thread waits for the next one
+  std::atomic<bool> isOver_{false};
 };
 
 } // namespace colldsl::mpi

@@ -3,7 +3,12 @@
 #include "mpi/MpiCarrier.h"
 #include "mpi/Nodes.h"
 #include "mpi/Real.h"
+#include "transports/ofi/Open.h"
+#include "wireup/Environment.h"
 #include "wireup/OobBootstrap.h"
+
+#include <algorithm>
+#include <string_view>
 
 namespace colldsl::mpi {
 namespace {
@@ -14,7 +19,28 @@ constexpr uint32_t kWindowBytes = 1 << 20;
 // A network that is slow then has something to do while this rank has.
 constexpr uint32_t kFragments = 32;
 
+// Of launchers: the ranks of the job, and those of them on this machine.
+struct {
+  const char *all, *here;
+} constexpr kNumbersOfRanks[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+                                 {"PMI_SIZE", "MPI_LOCALNRANKS"}};
+
+bool mayHaveSeveralNodes() {
+  return setting("COLLDSL_RANKS_PER_NODE") ||
+         std::any_of(std::begin(kNumbersOfRanks), std::end(kNumbersOfRanks), [](auto &numbers) {
+           const char *all = setting(numbers.all), *here = setting(numbers.here);
+           return all && here && std::string_view(all) != here;
+         });
+}
+
 } // namespace
+
+// libfabric is loaded now where it is needed later anyway.
+bool RemoteRanks::mayBeOverMpi() {
+  const char *network = setting("COLLDSL_NETWORK");
+  return mayHaveSeveralNodes() &&
+         ((network && std::string_view(network) == "mpi") || !ofi::isLoadable());
+}
 
 Result<std::unique_ptr<RemoteRanks>>
 RemoteRanks::overNetwork(MPI_Comm world, WakeupPreference wakeup,

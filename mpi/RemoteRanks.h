@@ -26,6 +26,9 @@ public:
   /// Collective over `world`. Never null: see status().
   static std::unique_ptr<RemoteRanks> overMpi(MPI_Comm world,
                                               std::shared_ptr<const protocol::ProgressTable> runs);
+  /// Before MPI_Init, by the environment of this process: whether there may be several nodes, with
+  /// nothing but the MPI below between them.
+  static bool mayBeOverMpi();
   RemoteRanks(const RemoteRanks &) = delete;
 
   protocol::RemoteWorker &worker() { return *worker_; }

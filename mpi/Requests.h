@@ -6,6 +6,7 @@
 /// nothing of the MPI below.
 #pragma once
 
+#include "mpi/Job.h"
 #include "mpi/Operation.h"
 
 #include <atomic>
@@ -48,8 +49,8 @@ public:
   /// Any thread may call it.
   static bool hasAny() { return used_.load(std::memory_order_relaxed) != 0; }
 
-  /// Whether some operation is under way. Any thread may call it.
-  static bool anyRunning() { return running_.load(std::memory_order_relaxed) != 0; }
+  /// Whether some operation is under way: then there is a job. Any thread may call it.
+  static bool anyRunning() { return running_.load() != 0; }
 
   void start(Slot &slot) { begin(slot, slot.operation->nextRun()); }
 
@@ -90,6 +91,8 @@ private:
     add(running_, 1);
     slot.operation->count();
     slot.operation->start(number);
+    if (Job &job = *Job::current(); job.isThreaded())
+      job.moveInBackground();
   }
   void stop(Slot &slot, MPI_Request &handle) {
     if (slot.isRunning)

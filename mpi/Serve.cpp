@@ -45,7 +45,10 @@ bool mayServe(MPI_Comm comm, CallKind kind) {
 /// For a blocking call: also one that came to be without our seeing it.
 ServedComm *knownOrAdopted(Job &job, MPI_Comm comm, CallKind kind) {
   ServedComm *served = ServedComm::of(comm);
-  return served || !mayServe(comm, kind) ? served : ServedComm::adopt(job, comm);
+  if (served || !mayServe(comm, kind))
+    return served;
+  BackgroundProgress progress;
+  return ServedComm::adopt(job, comm);
 }
 
 /// A whole run. The caller holds a Guard.
@@ -160,7 +163,7 @@ bool runAgain(MPI_Comm comm, ServedComm &served, CallKind kind, int &code) {
 
 bool startAgain(MPI_Comm comm, ServedComm &served, CallKind kind, MPI_Request *request) {
   Guard guard(served.job());
-  if (!request || !served.idleOperation(kind))
+  if (!request || !served.servesNonblocking() || !served.idleOperation(kind))
     return false;
   *request = Requests::all().start(served.lastOperation(kind), comm, served.nextRun());
   return true;
@@ -200,12 +203,14 @@ bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *requ
   }
   Job *job = Job::current();
   ServedComm *served = job && !Settings::all().isOff(call.kind) ? ServedComm::of(comm) : nullptr;
-  if (!served || !served->serves(call.kind))
+  if (!served || !served->serves(call.kind) || !served->servesNonblocking())
     return passOn(call);
   if (mayBeOnDevice(*served, call.kind))
     return passOn(call, Reason::Devices);
-  if (isPersistent && !isAlongTopology(call.kind))
+  if (isPersistent && !isAlongTopology(call.kind)) {
+    BackgroundProgress progress;
     served->keepContexts(comm);
+  }
   Outcome outcome;
   bool isServed = guarded(outcome.status, [&] {
     return start(*job, comm, *served, call, isPersistent, request, outcome);

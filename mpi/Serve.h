@@ -38,8 +38,7 @@ bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *requ
     int code = MPI_SUCCESS;                                                                        \
     if (serveAgain(comm, CALL_##shape, code) || serve(comm, CALL_##shape, code))                   \
       return code;                                                                                 \
-    BackgroundProgress progress;                                                                   \
-    return real::name(PASS_##shape);                                                               \
+    return callBelow(real::name, PASS_##shape);                                                    \
   }
 #define COLLDSL_NONBLOCKING(name, C, D, shape)                                                     \
   COLLDSL_ENTRY(name, (ARGS_##shape(C, D), MPI_Request * request)) {                               \
@@ -58,7 +57,7 @@ bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *requ
     int code = MPI_SUCCESS;                                                                        \
     return serve(comm, CALL_##shape, true, request, code)                                          \
                ? code                                                                              \
-               : real::name(PASS_##shape, info, request);                                          \
+               : callBelow(real::name, PASS_##shape, info, request);                               \
   }
 #ifdef COLLDSL_MPI_PERSISTENT_EXTENSION
 #define COLLDSL_PERSISTENT(...) COLLDSL_PERSISTENT_OF(MPIX_, __VA_ARGS__)

@@ -261,9 +261,17 @@ Shared ServedComm::duplicate() {
   made->graph_ = graph_;
   made->members_ = members_;
   made->topology_ = topology_;
+  made->servesNonblocking_ = servesNonblocking_;
   made->isConfirmed_ = false;
   made->reportUse("a duplicate");
   return made;
+}
+
+/// Whether some rank is on another node.
+bool ServedComm::isSpread() const {
+  return std::any_of(members_->begin(), members_->end(), [&](Rank member) {
+    return member != kNoRank && job_.onNode(member) == kNoRank;
+  });
 }
 
 void ServedComm::reportUse(const char *origin) const {
@@ -273,12 +281,10 @@ void ServedComm::reportUse(const char *origin) const {
                       : topology_ == MPI_GRAPH      ? "graph"
                       : topology_ == MPI_DIST_GRAPH ? "distributed graph"
                                                     : "communicator";
-  bool isSpread = std::any_of(members_->begin(), members_->end(), [&](Rank member) {
-    return member != kNoRank && job_.onNode(member) == kNoRank;
-  });
   const char *word = !offer_.all ? "passed on, for some rank is in another job"
-                     : isSpread  ? "served through shared memory in nodes, by messages between them"
-                                 : "served through shared memory";
+                     : isSpread()
+                         ? "served through shared memory in nodes, by messages between them"
+                         : "served through shared memory";
   std::string hints = offer_.hints.text();
   std::fprintf(stderr, "colldsl: %s of %zu ranks, %s: %s%s%s%s\n", shape, members_->size(), origin,
                word, offer_.mayUseDevices ? "; but not what is in memory of devices" : "",
@@ -307,6 +313,7 @@ void ServedComm::describe(MPI_Comm comm, bool mayHaveTopology) {
   members_ = std::make_shared<const std::vector<Rank>>(membersOf(comm));
   // Processes of another job have contexts of their own.
   offer_.all = std::find(members_->begin(), members_->end(), kNoRank) == members_->end();
+  servesNonblocking_ = job_.movesRemoteInBackground() || !isSpread();
   if (topology_ == MPI_UNDEFINED)
     return;
   Result<Neighborhood> neighborhood = neighborhoodOf(comm);

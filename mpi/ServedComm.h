@@ -104,6 +104,10 @@ public:
 
   bool serves(CallKind kind) const { return isAlongTopology(kind) ? offer_.neighbors : offer_.all; }
 
+  /// Whether nonblocking and persistent collectives are served: they move while this rank is in any
+  /// call. Alike on all ranks.
+  bool servesNonblocking() const { return servesNonblocking_; }
+
   /// Whether some rank had the driver of an accelerator when the communicator was made, or what it
   /// was made of: alike on all ranks. Then they agree on each blocking call that has buffers, and
   /// others that have some are for the MPI below.
@@ -218,6 +222,7 @@ private:
   static ServedComm *adopt(Job &job, MPI_Comm comm, MPI_Info info, bool mayHaveTopology);
   void describe(MPI_Comm comm, bool mayHaveTopology);
   std::vector<Rank> membersOf(MPI_Comm comm) const;
+  bool isSpread() const;
   void reportUse(const char *origin) const;
   /// Whether a call of this kind, made now, is one of the first.
   bool isCounted(CallKind kind) const;
@@ -257,6 +262,7 @@ private:
   } kept_;
   int rank_ = 0;
   int topology_ = MPI_UNDEFINED;
+  bool servesNonblocking_ = true;
   Neighborhood neighborhood_;
   std::shared_ptr<NeighborGraph> graph_;
   std::shared_ptr<const std::vector<Rank>> members_; ///< kNoRank: of another job

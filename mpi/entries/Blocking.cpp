@@ -8,7 +8,7 @@ using namespace colldsl::mpi;
 #define MOVING(name, nonblocking, N)                                                               \
   COLLDSL_ENTRY(name, (const void *buf, N n, MPI_Datatype type, int to, int tag, MPI_Comm comm)) { \
     if (!mustMove())                                                                               \
-      return real::name(buf, n, type, to, tag, comm);                                              \
+      return callBelow(real::name, buf, n, type, to, tag, comm);                                   \
     MPI_Request request = MPI_REQUEST_NULL;                                                        \
     int code = real::nonblocking(buf, n, type, to, tag, comm, &request);                           \
     return code == MPI_SUCCESS ? waitBelow(&request, MPI_STATUS_IGNORE) : code;                    \
@@ -21,7 +21,7 @@ using namespace colldsl::mpi;
   COLLDSL_ENTRY(Recv##suffix, (void *buf, N n, MPI_Datatype type, int from, int tag,               \
                                MPI_Comm comm, MPI_Status *status)) {                               \
     if (!mustMove())                                                                               \
-      return real::Recv##suffix(buf, n, type, from, tag, comm, status);                            \
+      return callBelow(real::Recv##suffix, buf, n, type, from, tag, comm, status);                 \
     MPI_Request request = MPI_REQUEST_NULL;                                                        \
     int code = real::Irecv##suffix(buf, n, type, from, tag, comm, &request);                       \
     return code == MPI_SUCCESS ? waitBelow(&request, status) : code;                               \
@@ -30,8 +30,8 @@ using namespace colldsl::mpi;
                 (const void *sbuf, N sn, MPI_Datatype stype, int to, int stag, void *rbuf, N rn,   \
                  MPI_Datatype rtype, int from, int rtag, MPI_Comm comm, MPI_Status *status)) {     \
     if (!mustMove())                                                                               \
-      return real::Sendrecv##suffix(sbuf, sn, stype, to, stag, rbuf, rn, rtype, from, rtag, comm,  \
-                                    status);                                                       \
+      return callBelow(real::Sendrecv##suffix, sbuf, sn, stype, to, stag, rbuf, rn, rtype, from,   \
+                       rtag, comm, status);                                                        \
     MPI_Request sent = MPI_REQUEST_NULL, received = MPI_REQUEST_NULL;                              \
     int code = real::Irecv##suffix(rbuf, rn, rtype, from, rtag, comm, &received);                  \
     if (code == MPI_SUCCESS)                                                                       \
@@ -43,7 +43,7 @@ using namespace colldsl::mpi;
   COLLDSL_ENTRY(Mrecv##suffix,                                                                     \
                 (void *buf, N n, MPI_Datatype type, MPI_Message *message, MPI_Status *status)) {   \
     if (!mustMove())                                                                               \
-      return real::Mrecv##suffix(buf, n, type, message, status);                                   \
+      return callBelow(real::Mrecv##suffix, buf, n, type, message, status);                        \
     MPI_Request request = MPI_REQUEST_NULL;                                                        \
     int code = real::Imrecv##suffix(buf, n, type, message, &request);                              \
     return code == MPI_SUCCESS ? waitBelow(&request, status) : code;                               \
@@ -56,14 +56,14 @@ MESSAGES(_c, MPI_Count)
 
 COLLDSL_ENTRY(Probe, (int from, int tag, MPI_Comm comm, MPI_Status *status)) {
   if (!mustMove())
-    return real::Probe(from, tag, comm, status);
+    return callBelow(real::Probe, from, tag, comm, status);
   return repeatBelow([&](int &isDone) { return real::Iprobe(from, tag, comm, &isDone, status); });
 }
 
 COLLDSL_ENTRY(Mprobe,
               (int from, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)) {
   if (!mustMove())
-    return real::Mprobe(from, tag, comm, message, status);
+    return callBelow(real::Mprobe, from, tag, comm, message, status);
   return repeatBelow(
       [&](int &isDone) { return real::Improbe(from, tag, comm, &isDone, message, status); });
 }

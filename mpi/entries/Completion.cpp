@@ -278,14 +278,6 @@ private:
   int code_ = MPI_SUCCESS;
 };
 
-/// Moves what is under way once, before a test. An error: a rank died.
-Status moveOnce() {
-  if (!mustMove())
-    return {};
-  Guard guard(*Job::current());
-  return Job::current()->moveOnce();
-}
-
 /// An array that holds requests of ours is tested once.
 template <typename Try>
 int testOnce(int count, MPI_Request *requests, const Status &moved, int *flag, Try tryOnce) {
@@ -312,7 +304,7 @@ COLLDSL_ENTRY(Wait, (MPI_Request * request, MPI_Status *status)) {
   int code = MPI_SUCCESS;
   if (waitForOurs(request, status, code))
     return code;
-  return mustMove() ? waitBelow(request, status) : real::Wait(request, status);
+  return mustMove() ? waitBelow(request, status) : callBelow(real::Wait, request, status);
 }
 
 COLLDSL_ENTRY(Test, (MPI_Request * request, int *flag, MPI_Status *status)) {
@@ -333,7 +325,7 @@ COLLDSL_ENTRY(Test, (MPI_Request * request, int *flag, MPI_Status *status)) {
 
 COLLDSL_ENTRY(Waitall, (int count, MPI_Request requests[], MPI_Status *statuses)) {
   if (!mustMove() && !anyOurs(count, requests))
-    return real::Waitall(count, requests, statuses);
+    return callBelow(real::Waitall, count, requests, statuses);
   int code = MPI_SUCCESS;
   if (waitForOurs(count, requests, statuses, code))
     return code;
@@ -351,7 +343,7 @@ COLLDSL_ENTRY(Testall, (int count, MPI_Request requests[], int *flag, MPI_Status
 
 COLLDSL_ENTRY(Waitany, (int count, MPI_Request requests[], int *index, MPI_Status *status)) {
   if (!mustMove() && !anyOurs(count, requests))
-    return real::Waitany(count, requests, index, status);
+    return callBelow(real::Waitany, count, requests, index, status);
   return repeat(count, requests,
                 [&](int &isDone) { return testAny(count, requests, index, &isDone, status); });
 }
@@ -368,7 +360,7 @@ COLLDSL_ENTRY(Testany,
 COLLDSL_ENTRY(Waitsome, (int count, MPI_Request requests[], int *outcount, int indices[],
                          MPI_Status *statuses)) {
   if (!mustMove() && !anyOurs(count, requests))
-    return real::Waitsome(count, requests, outcount, indices, statuses);
+    return callBelow(real::Waitsome, count, requests, outcount, indices, statuses);
   return repeat(count, requests, [&](int &isDone) {
     int code = testSome(count, requests, outcount, indices, statuses);
     isDone = *outcount != 0;
@@ -466,13 +458,8 @@ int statusOfSome(int count, const MPI_Request *requests, int *outcount, int *ind
   return code;
 }
 
-template <typename Function> struct SecondParameter;
-template <typename Result, typename First, typename Second, typename... Others>
-struct SecondParameter<Result(First, Second, Others...)> {
-  using Type = Second;
-};
 /// [const] MPI_Request *: not const before MPICH 5.
-using RequestsLookedAt = SecondParameter<decltype(MPI_Request_get_status_all)>::Type;
+using RequestsLookedAt = Parameter<decltype(MPI_Request_get_status_all), 1>;
 
 /// Looks at an array that holds requests of ours. What failed is found by a call that completes it.
 template <typename Look> int lookOnce(const int *found, Look look) {

@@ -1,6 +1,7 @@
 // From MPI_Init to MPI_Finalize, and the communicators between.
 #include "mpi/EntryPoints.h"
 #include "mpi/Reductions.h"
+#include "mpi/RemoteRanks.h"
 #include "mpi/Settings.h"
 #include "mpi/Summary.h"
 #include "mpi/Unserved.h"
@@ -55,14 +56,20 @@ int begun(int code) {
 
 } // namespace
 
+// Messages between nodes that are those of the MPI can move in its other calls only if any thread
+// may call it.
 COLLDSL_ENTRY(Init, (int *argc, char ***argv)) {
   beforeInit();
-  return begun(real::Init(argc, argv));
+  int provided = MPI_THREAD_SINGLE;
+  return begun(RemoteRanks::mayBeOverMpi()
+                   ? real::Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided)
+                   : real::Init(argc, argv));
 }
 
 COLLDSL_ENTRY(Init_thread, (int *argc, char ***argv, int required, int *provided)) {
   beforeInit();
-  return begun(real::Init_thread(argc, argv, required, provided));
+  int level = RemoteRanks::mayBeOverMpi() ? MPI_THREAD_MULTIPLE : required;
+  return begun(real::Init_thread(argc, argv, level, provided));
 }
 
 namespace {
@@ -112,21 +119,25 @@ int withHints(int code, MPI_Comm *comm, MPI_Info info) {
 
 COLLDSL_ENTRY(Cart_create, (MPI_Comm old, int ndims, const int dims[], const int periods[],
                             int reorder, MPI_Comm *made)) {
+  BackgroundProgress progress;
   return adopted(real::Cart_create(old, ndims, dims, periods, reorder, made), made);
 }
 
 COLLDSL_ENTRY(Cart_sub, (MPI_Comm old, const int remain[], MPI_Comm *made)) {
+  BackgroundProgress progress;
   return adopted(real::Cart_sub(old, remain, made), made);
 }
 
 COLLDSL_ENTRY(Graph_create, (MPI_Comm old, int nnodes, const int index[], const int edges[],
                              int reorder, MPI_Comm *made)) {
+  BackgroundProgress progress;
   return adopted(real::Graph_create(old, nnodes, index, edges, reorder, made), made);
 }
 
 COLLDSL_ENTRY(Dist_graph_create, (MPI_Comm old, int n, const int sources[], const int degrees[],
                                   const int destinations[], const int weights[], MPI_Info info,
                                   int reorder, MPI_Comm *made)) {
+  BackgroundProgress progress;
   return adopted(
       real::Dist_graph_create(old, n, sources, degrees, destinations, weights, info, reorder, made),
       made, info);
@@ -136,6 +147,7 @@ COLLDSL_ENTRY(Dist_graph_create_adjacent,
               (MPI_Comm old, int indegree, const int sources[], const int sourceWeights[],
                int outdegree, const int destinations[], const int destinationWeights[],
                MPI_Info info, int reorder, MPI_Comm *made)) {
+  BackgroundProgress progress;
   return adopted(real::Dist_graph_create_adjacent(old, indegree, sources, sourceWeights, outdegree,
                                                   destinations, destinationWeights, info, reorder,
                                                   made),
@@ -143,12 +155,14 @@ COLLDSL_ENTRY(Dist_graph_create_adjacent,
 }
 
 COLLDSL_ENTRY(Comm_dup, (MPI_Comm old, MPI_Comm *made)) {
+  BackgroundProgress progress;
   keepContexts(old);
   ServedComm::Duplication duplication(old);
   return adopted(real::Comm_dup(old, made), made);
 }
 
 COLLDSL_ENTRY(Comm_dup_with_info, (MPI_Comm old, MPI_Info info, MPI_Comm *made)) {
+  BackgroundProgress progress;
   keepContexts(old);
   ServedComm::Duplication duplication(old);
   return withHints(real::Comm_dup_with_info(old, info, made), made, info);
@@ -215,16 +229,19 @@ COLLDSL_ENTRY(Type_free, (MPI_Datatype * type)) {
 }
 
 COLLDSL_ENTRY(Comm_split, (MPI_Comm old, int color, int key, MPI_Comm *made)) {
+  BackgroundProgress progress;
   ServedComm::Parting parting(old);
   return parted(real::Comm_split(old, color, key, made), parting, made);
 }
 
 COLLDSL_ENTRY(Comm_split_type, (MPI_Comm old, int kind, int key, MPI_Info info, MPI_Comm *made)) {
+  BackgroundProgress progress;
   ServedComm::Parting parting(old);
   return parted(real::Comm_split_type(old, kind, key, info, made), parting, made);
 }
 
 COLLDSL_ENTRY(Comm_create, (MPI_Comm old, MPI_Group group, MPI_Comm *made)) {
+  BackgroundProgress progress;
   ServedComm::Parting parting(old);
   return parted(real::Comm_create(old, group, made), parting, made);
 }
@@ -232,11 +249,13 @@ COLLDSL_ENTRY(Comm_create, (MPI_Comm old, MPI_Group group, MPI_Comm *made)) {
 #ifdef COLLDSL_MPI_SESSIONS
 COLLDSL_ENTRY(Comm_create_from_group, (MPI_Group group, const char *tag, MPI_Info info,
                                        MPI_Errhandler handler, MPI_Comm *made)) {
+  BackgroundProgress progress;
   return adoptedWithoutTopology(real::Comm_create_from_group(group, tag, info, handler, made),
                                 made);
 }
 #endif
 
 COLLDSL_ENTRY(Comm_create_group, (MPI_Comm old, MPI_Group group, int tag, MPI_Comm *made)) {
+  BackgroundProgress progress;
   return adoptedWithoutTopology(real::Comm_create_group(old, group, tag, made), made);
 }

@@ -1,49 +1,101 @@
 #!/usr/bin/env python3
-"""forms.py MPI OURS: all forms of the calls that are served, as far as the MPI has them, are in our library.
+"""forms.py [--waits PROGRAM] TABLE HEADER... MPI OURS: our library has every function that it must have.
 
-Blocking, nonblocking and persistent ones, with counts of int and of MPI_Count, by both of their names.
+TABLE is mpi/Functions.def, HEADER what the compiler makes of mpi.h. Each function that is declared there is a row
+of the table. What may wait, or is called again and again, and each collective that is served, in all forms
+that the MPI has, is exported by our library, by both of its names. Fortran's functions call them. PROGRAM tries calls that wait (InCalls.cpp): with
+--waits it must have each of them.
 """
+import argparse
+import os
 import re
 import subprocess
 import sys
 
-COLLECTIVES = """barrier bcast gather gatherv scatter scatterv allgather allgatherv alltoall alltoallv alltoallw
-reduce allreduce reduce_scatter reduce_scatter_block scan exscan neighbor_allgather neighbor_allgatherv
-neighbor_alltoall neighbor_alltoallv neighbor_alltoallw""".split()
-COMPLETIONS = """wait waitall waitany waitsome test testall testany testsome start startall request_free cancel
-request_get_status request_get_status_all request_get_status_any request_get_status_some""".split()
-COMMUNICATORS = """cart_create cart_sub graph_create dist_graph_create dist_graph_create_adjacent comm_create
-comm_create_group comm_create_from_group comm_dup comm_dup_with_info comm_idup comm_idup_with_info comm_split
-comm_split_type""".split()
-MESSAGES = "send ssend rsend recv sendrecv probe mprobe mrecv".split()
-OF_COLLECTIVE = re.compile(r"P?MPIX?_(I?)(\w+?)(_init)?(_c)?$")
-OF_MESSAGE = re.compile(r"P?MPI_(\w+?)(_c)?$")
+ROW = re.compile(r"^COLLDSL_(WAITS|WAITS_C|POLLS|OWN_WAITS|OWN_POLLS|LOCAL)\(([^)]*)\)", re.M)
+DECLARED = re.compile(r"\bMPI_([A-Z][a-z]\w*)\s*\(")
+# A type before a bracket, and conversions of handles.
+OTHER = re.compile(r"Aint$|.*_(c2f|f2c|c2f08|f082c|f082f|f2f08|toint|fromint)$")
+COLLECTIVE = re.compile(r"I?(barrier|bcast|gatherv?|scatterv?|allgatherv?|alltoall[vw]?|(all)?reduce(_scatter(_block)?)?|"
+                        r"scan|exscan|neighbor_(allgatherv?|alltoall[vw]?))(_init)?$", re.I)
+# Those that return at once, and know requests, communicators, types and memory of ours.
+OWN = set("""Init Init_thread Start Startall Cancel Request_free Comm_idup Comm_idup_with_info Comm_get_info Op_free
+Type_free Alloc_mem Free_mem""".split())
+FORTRAN = ("libmpi_mpifh.so", "libmpichfort.so")
+# They need an intercommunicator, a service or a version that no launcher here has.
+UNTRIED = {"Comm_join", "Open_port", "Close_port", "Publish_name", "Unpublish_name", "Lookup_name",
+           "Session_detach_buffer", "Session_flush_buffer"}
 
 
-def functions(library):
-    done = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True)
+def table(path):
+    """Names by kind of row: WAITS, POLLS, LOCAL; and all that have an entry."""
+    rows = {"WAITS": set(), "POLLS": set(), "LOCAL": set()}
+    with open(path, encoding="utf-8") as file:
+        for kind, words in ROW.findall(file.read()):
+            names = [word.strip() for word in words.split(",")]
+            if kind in ("WAITS", "WAITS_C", "POLLS"):
+                names = names[:1]
+            rows[next(k for k in rows if k in kind)].update(name for name in names if name != "name")
+    return rows
+
+
+def functions(library, which="--defined-only"):
+    done = subprocess.run(["nm", "-D", which, library], capture_output=True, text=True, check=True)
     # Versions follow a name behind '@'.
     return {line.split()[-1].split("@")[0] for line in done.stdout.splitlines()}
 
 
-def is_served(name):
-    if not re.match(r"P?MPIX?_[A-Z]", name):
-        return False
-    found = OF_COLLECTIVE.match(name)
-    if found and found[2].lower() in COLLECTIVES:
-        return True
-    found = OF_MESSAGE.match(name)
-    return bool(found) and (found[1].lower() in MESSAGES or
-                            not found[2] and found[1].lower() in COMPLETIONS + COMMUNICATORS)
+def declared(compiler, header):
+    """Of an mpi.h, without MPI_."""
+    done = subprocess.run([compiler, "-E", "-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX", f"-I{os.path.dirname(header)}",
+                           "-x", "c", header], capture_output=True, text=True, check=True)
+    return {name for name in DECLARED.findall(done.stdout) if not OTHER.match(name)}
+
+
+def base(name):
+    """A name of a library without its prefix, and without _c."""
+    return re.sub(r"_c$", "", re.sub(r"^P?MPIX?_", "", name))
+
+
+def around(mpi, moving):
+    """Functions that Fortran has, beside this MPI, and that call none of C."""
+    found = set()
+    for path in (os.path.join(os.path.dirname(mpi), name) for name in FORTRAN):
+        if os.path.exists(path):
+            fortran, called = functions(path), {base(name) for name in functions(path, "--undefined-only")}
+            found |= {name for name in moving - called if f"mpi_{name.lower()}_" in fortran}
+    return found
 
 
 def main():
-    mpi, ours = functions(sys.argv[1]), functions(sys.argv[2])
-    served = sorted(name for name in mpi if is_served(name))
-    missing = [name for name in served if name not in ours]
-    strange = sorted(name for name in ours if name not in mpi)
-    print(f"{len(served)} functions of {sys.argv[1]}; missing here: {missing}; only here: {strange}")
-    return int(len(served) < 100 or bool(missing) or bool(strange))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--waits", metavar="PROGRAM")
+    for word in ("table", "compiler", "header", "mpi", "ours"):
+        parser.add_argument(word)
+    words = parser.parse_args()
+    rows, mpi, ours = table(words.table), functions(words.mpi), functions(words.ours)
+    moving = rows["WAITS"] | rows["POLLS"]
+    names = declared(words.compiler, words.header)
+    problems = []
+
+    def expect(what, found):
+        if found:
+            problems.append(f"{what}: {', '.join(sorted(found))}")
+
+    expect("in two kinds of rows", rows["WAITS"] & rows["POLLS"] | moving & rows["LOCAL"])
+    expect(f"in {words.header}, but in no row", {name for name in names if base(name) not in moving | rows["LOCAL"]})
+    served = {name for name in mpi if re.match(r"P?MPIX?_[A-Z][a-z]", name) and
+              (base(name) in moving | OWN or COLLECTIVE.match(base(name)))}
+    expect(f"not in {words.ours}", served - ours)
+    expect(f"only in {words.ours}", ours - mpi)
+    expect("not called by Fortran's functions", around(words.mpi, moving))
+    if words.waits:
+        tried = set(subprocess.run([words.waits, "--list"], capture_output=True, text=True, check=True).stdout.split())
+        here = {base(name) for name in names} & moving
+        expect("not tried", here - tried - UNTRIED)
+        expect("tried, but in no row", tried - moving)
+    print(f"{len(names)} functions declared, {len(served)} exported names", *problems, sep="\n")
+    return int(len(names) < 300 or len(served) < 200 or bool(problems))
 
 
 if __name__ == "__main__":

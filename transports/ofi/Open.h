@@ -11,6 +11,9 @@ namespace colldsl::ofi {
 /// Whether it was built with libfabric.
 bool isBuiltIn();
 
+/// Whether libfabric is here, too. Loads it.
+bool isLoadable();
+
 /// The settings of the environment: COLLDSL_OFI_PROVIDER, COLLDSL_OFI_DOMAIN, COLLDSL_OFI_BIND; the
 /// default for what it does not.
 Result<Options> optionsFromEnvironment();

@@ -4,6 +4,7 @@
 namespace colldsl::ofi {
 
 bool isBuiltIn() { return false; }
+bool isLoadable() { return false; }
 
 std::future<void> prepare(const Options &) {
   return std::async(std::launch::deferred, [] {});
