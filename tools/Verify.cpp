@@ -3,8 +3,10 @@
 #include "tools/input/Functions.h"
 #include "tools/input/GivenOptions.h"
 #include "tools/input/Messages.h"
+#include "tools/options/ErrorStream.h"
 #include "tools/options/Json.h"
 #include "tools/options/Lists.h"
+#include "tools/options/ResultStream.h"
 #include "tools/output/WriteFile.h"
 #include "tools/show/FailurePage.h"
 #include "tools/show/PageOptions.h"
@@ -50,15 +52,15 @@ void Settings::addTo(Options &options) {
 void print(const Summary &summary, const Source &source, uint32_t shown) {
   std::vector<size_t> failed = summary.counterexamples();
   for (size_t i : llvm::ArrayRef(failed).take_front(shown))
-    llvm::errs() << summary.target.name << ", " << summary.tasks[i].words() << ":\n"
-                 << source.render(summary.outcomes[i].why, summary.target);
+    errorStream() << summary.target.name << ", " << summary.tasks[i].words() << ":\n"
+                  << source.render(summary.outcomes[i].why, summary.target);
   if (summary.promisesNothing()) {
     std::vector<Diagnostic> vacuous = summary.vacuous;
     addExplanationNote(vacuous);
-    llvm::errs() << source.render(vacuous, summary.target);
+    errorStream() << source.render(vacuous, summary.target);
   }
-  llvm::errs() << source.render(warningsOfWaste(summary, source), summary.target);
-  llvm::outs() << summary.target.name << ": " << summary.words(source.program()) << "\n";
+  errorStream() << source.render(warningsOfWaste(summary, source), summary.target);
+  resultStream() << summary.target.name << ": " << summary.words(source.program()) << "\n";
   llvm::outs().flush();
 }
 
@@ -111,7 +113,7 @@ std::optional<bool> showFirst(const Summary &summary, const Source &source, cons
     if (Status status = writePage(i, summary, source, proofs, settings); !status)
       return printError(status.diagnostic());
     if (!settings.json)
-      llvm::outs() << settings.page << "\n";
+      resultStream() << settings.page << "\n";
     return true;
   }
   return std::nullopt;
@@ -151,10 +153,10 @@ Exit proveAll(Source &source, const std::vector<Source::Target> &targets,
       shown = showFirst(*summary, source, proofs, settings);
   }
   if (!settings.page.empty() && !shown && !settings.json)
-    llvm::errs() << "colldsl: note: "
-                 << (refused > 0 ? "what failed has no schedule to draw, "
-                                 : "no schedule was refused, ")
-                 << settings.page << " was not written\n";
+    errorStream() << "colldsl: note: "
+                  << (refused > 0 ? "what failed has no schedule to draw, "
+                                  : "no schedule was refused, ")
+                  << settings.page << " was not written\n";
   ok &= shown.value_or(true);
   ok &= count > 0; // nothing is no proof
   for (const std::vector<std::string> &names : named)
@@ -165,8 +167,8 @@ Exit proveAll(Source &source, const std::vector<Source::Target> &targets,
                                  {"refused", refused},
                                  {"collectives", std::move(collectives)}});
   else
-    llvm::outs() << counted(count, "proof")
-                 << (refused ? ", " + std::to_string(refused) + " refused" : "") << "\n";
+    resultStream() << counted(count, "proof")
+                   << (refused ? ", " + std::to_string(refused) + " refused" : "") << "\n";
   return ok ? Exit::Success : Exit::Failure;
 }
 

@@ -7,11 +7,14 @@ thread_local llvm::raw_ostream *captured = nullptr;
 
 } // namespace
 
-llvm::raw_ostream &errorStream() { return captured ? *captured : llvm::errs(); }
+llvm::raw_ostream &errorStream() {
+  static MaskedStream standard(llvm::errs());
+  return captured ? *captured : standard;
+}
 
 CapturedErrors::CapturedErrors() : outer_(captured) {
   stream_.SetUnbuffered();
-  captured = &stream_;
+  captured = &masked_;
 }
 
 CapturedErrors::~CapturedErrors() { captured = outer_; }

@@ -4,8 +4,10 @@
 #include "runtime/Decisions.h"
 #include "tools/input/Messages.h"
 #include "tools/input/Profile.h"
+#include "tools/options/ErrorStream.h"
 #include "tools/options/Lists.h"
 #include "tools/options/Progress.h"
+#include "tools/options/ResultStream.h"
 #include "tools/run/JoinLauncher.h"
 #include "tools/tune/Costs.h"
 #include "topology/Machine.h"
@@ -144,7 +146,7 @@ Result<std::string> Tuner::known(const MachineFingerprint &machine) const {
                          "); --fresh replaces it, COLLDSL_PROFILE names another file");
   if ((*read)->libraryHash == fresh.libraryHash)
     return (*read)->toJson();
-  llvm::errs() << "colldsl: the profile is of another standard library: measuring anew\n";
+  errorStream() << "colldsl: the profile is of another standard library: measuring anew\n";
   return fresh.toJson();
 }
 
@@ -365,23 +367,23 @@ void Tuner::report() const {
   }
   size_t numDone = numPoints_ - numNew_ + numMeasured_;
   double all = profile_.points.empty() ? 0 : changed / static_cast<double>(profile_.points.size());
-  llvm::outs() << llvm::formatv("{0}: {1} of {2} points, {3}, {4}\n", path_, numDone, numPoints_,
-                                counted(profile_.decisions.size(), "decision"),
-                                interrupt_.came() ? "interrupted: not verified" : "verified");
+  resultStream() << llvm::formatv("{0}: {1} of {2} points, {3}, {4}\n", path_, numDone, numPoints_,
+                                  counted(profile_.decisions.size(), "decision"),
+                                  interrupt_.came() ? "interrupted: not verified" : "verified");
   if (numChanged > 0)
-    llvm::outs() << llvm::formatv(
+    resultStream() << llvm::formatv(
         "tuned against the rules: {0:f2} times as fast at {1} points with decisions, {2:f2} "
         "over all; worst {3:f2} ({4} {5} on {6}); {7} dropped\n",
         std::exp(changed / static_cast<double>(numChanged)), numChanged, std::exp(all), worst,
         worstPoint->function, bytesWord(worstPoint->bytes), counted(worstPoint->ranks, "rank"),
         numDropped_);
   if (numDone < numPoints_)
-    llvm::outs() << "run it again to measure the rest\n";
+    resultStream() << "run it again to measure the rest\n";
 }
 
 void Tuner::note(const std::string &text) const {
   if (isFirst())
-    llvm::errs() << "colldsl: " << text << "\n";
+    errorStream() << "colldsl: " << text << "\n";
 }
 
 } // namespace colldsl::tools
