@@ -13,7 +13,8 @@ namespace {
 // No program has memory there.
 constexpr uintptr_t kFirstPage = 4096;
 
-constexpr int kWrongInPlace = COLLDSL_OPEN_MPI != 0 ? MPI_ERR_ARG : MPI_ERR_BUFFER;
+constexpr bool kIsOpenMpi = COLLDSL_OPEN_MPI != 0;
+constexpr int kWrongInPlace = kIsOpenMpi ? MPI_ERR_ARG : MPI_ERR_BUFFER;
 
 bool isInPlace(const Side &side) { return side.buffer == MPI_IN_PLACE; }
 
@@ -133,12 +134,22 @@ private:
     return kIsMpich || !scatters || &side != &call_.send;
   }
 
+  /// Open MPI has other classes here and there.
+  int classOfNoCounts() const {
+    bool isCount = call_.kind == CallKind::Gatherv || call_.kind == CallKind::ReduceScatter;
+    return kIsOpenMpi && isCount ? MPI_ERR_COUNT : MPI_ERR_ARG;
+  }
+  int classOfNoPlaces() const {
+    bool isBuffer =
+        call_.kind == CallKind::Allgatherv || call_.kind == CallKind::NeighborAllgatherv;
+    return kIsOpenMpi && isBuffer ? MPI_ERR_BUFFER : MPI_ERR_ARG;
+  }
+
   void checkSide(const Side &side, int slots) {
     if (wrong_ || isInPlace(side) || slots == 0)
       return;
     if (side.isListed && !side.counts)
-      return refuse(kIsMpich || side.isPlaced ? MPI_ERR_ARG : MPI_ERR_COUNT, false,
-                    concat(nameOf(side, "counts"), " is null"));
+      return refuse(classOfNoCounts(), false, concat(nameOf(side, "counts"), " is null"));
     if (side.inBytes && !side.types)
       return refuse(MPI_ERR_ARG, false, concat(nameOf(side, "types"), " is null"));
     if (!side.isListed)
@@ -163,7 +174,7 @@ private:
                            type == MPI_DATATYPE_NULL ? " has MPI_DATATYPE_NULL"
                                                      : " has a datatype that is not committed"));
     if (side.isPlaced && !side.displs)
-      return refuse(MPI_ERR_ARG, false, concat(nameOf(side, "displs"), " is null"));
+      return refuse(classOfNoPlaces(), false, concat(nameOf(side, "displs"), " is null"));
     checkAddress(side, slot, type);
   }
 
@@ -204,15 +215,17 @@ private:
   }
 
   void checkAliases() {
-    if (kIsMpich && !wrong_ && isAliasBelow())
-      refuse(MPI_ERR_BUFFER, true, "sendbuf and recvbuf are aliased");
+    if (!wrong_ && isAliasBelow())
+      refuse(kIsOpenMpi ? MPI_ERR_ARG : MPI_ERR_BUFFER, true, "sendbuf and recvbuf are aliased");
   }
 
-  /// The aliases that MPICH looks for; others it takes.
+  /// The aliases that the MPI below looks for; others it takes.
   bool isAliasBelow() const {
     const Side &send = call_.send, &recv = call_.recv;
     if (!send.buffer || !recv.buffer || isInPlace(send) || isInPlace(recv))
       return false;
+    if (!kIsMpich)
+      return call_.kind == CallKind::Reduce && send.buffer == recv.buffer && recv.count != 0;
     switch (call_.kind) {
     case CallKind::Gather:
     case CallKind::Allgather:
