@@ -167,6 +167,28 @@ TEST_F(Arguments, BuffersOverlapOnOneRank) {
   }
 }
 
+// What this rank does not receive needs no memory.
+TEST_F(Arguments, WhereNothingComesThereIsNoBuffer) {
+  std::vector<int> sent(static_cast<size_t>(ranks_), 1), counts(sent.size(), 1), places(counts);
+  counts.back() = 0;
+  std::iota(places.begin(), places.end(), 0);
+  int got = 0;
+  bool isLast = rank_ == ranks_ - 1;
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(MPI_Reduce_scatter(sent.data(), isLast ? nullptr : &got, counts.data(), MPI_INT,
+                                 MPI_SUM, comm_),
+              MPI_SUCCESS);
+    EXPECT_EQ(got, isLast ? 0 : ranks_);
+    bool needsNone = rank_ == 0 && COLLDSL_MPICH == 0;
+    EXPECT_EQ(MPI_Exscan(sent.data(), needsNone ? nullptr : &got, 1, MPI_INT, MPI_SUM, comm_),
+              MPI_SUCCESS);
+    got = 0;
+    EXPECT_EQ(MPI_Scatterv(sent.data(), counts.data(), places.data(), MPI_INT,
+                           isLast ? nullptr : &got, isLast ? 0 : 1, MPI_INT, 0, comm_),
+              MPI_SUCCESS);
+  }
+}
+
 /// A call with an argument that is wrong.
 struct Wrong {
   const char *name;
