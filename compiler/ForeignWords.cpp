@@ -2,6 +2,7 @@
 
 #include "compiler/Spelling.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 
 namespace colldsl {
@@ -46,6 +47,26 @@ StringRef ourValueFor(StringRef name) {
       .Cases("False", "FALSE", "false")
       .Cases("None", "nil", "null", "NULL", "nullptr", "none")
       .Default("");
+}
+
+std::string hintForMpi(StringRef name) {
+  if (!name.consume_front("MPI_"))
+    return "";
+  if (name.equals_insensitive("sendrecv") || name.equals_insensitive("isendrecv"))
+    return "write a send and a recv: both are under way at once";
+  StringRef verb = name;
+  for (StringRef mode : {"I", "S", "B", "R", "Is", "Ib", "Ir", "M", "Im"}) // of sends and receives
+    if (name.starts_with(mode) &&
+        llvm::is_contained({"send", "recv"}, name.drop_front(mode.size())))
+      verb = name.drop_front(mode.size());
+  return StringSwitch<std::string>(verb.lower())
+      .Case("send", "write 'send x to r;'")
+      .Case("recv", "write 'recv y from r;'")
+      .Cases("wait", "waitall", "waitany", "test",
+             "operations wait for what they need; none is waited for by name")
+      .Cases("comm_rank", "comm_size", "the names are 'rank' and 'ranks'")
+      .Default("collectives of the standard library are called by their own names, which `colldsl "
+               "list` shows");
 }
 
 std::string hintForFunction(StringRef name) {

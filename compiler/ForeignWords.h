@@ -16,6 +16,9 @@ llvm::StringRef ourWordFor(llvm::StringRef word);
 /// Of names of values: "nprocs" is "ranks".
 llvm::StringRef ourValueFor(llvm::StringRef name);
 
+/// For a call of MPI, "MPI_Isend": how it is written here; empty: it is no name of MPI's.
+std::string hintForMpi(llvm::StringRef name);
+
 /// A hint for a function that another language has: "did you mean 'length'?".
 std::string hintForFunction(llvm::StringRef name);
 

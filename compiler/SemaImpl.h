@@ -210,6 +210,7 @@ private:
   StmtId analyseCombine(const ast::CombineStmt &ast);
   StmtId analyseCalc(const ast::CalcStmt &ast);
   StmtId analyseCall(const ast::CallStmt &ast);
+  void notACollective(const ast::Name &callee, const Work *found);
   ExprId slices(const AstExpr &ast, bool written);
   ExprId reduction(const ast::Name &name);
   uint32_t labelRef(const ast::Label &label, bool declares);

@@ -1,4 +1,5 @@
 // Statements.
+#include "compiler/ForeignWords.h"
 #include "compiler/SemaImpl.h"
 #include "compiler/Spelling.h"
 
@@ -289,17 +290,24 @@ StmtId Sema::analyseCalc(const ast::CalcStmt &ast) {
   return addStmt(s);
 }
 
+void Sema::notACollective(const ast::Name &callee, const Work *found) {
+  std::string name = callee.text.str();
+  if (found)
+    return error(callee.loc, "'" + name + "' is " + wordFor(program_.decl(found->id).kind) +
+                                 ", not a collective");
+  if (std::string hint = hintForMpi(name); !hint.empty())
+    return error(callee.loc, "'" + name + "' is a call of MPI, not of this language", hint);
+  error(callee.loc, "unknown collective '" + name + "'",
+        didYouMean(nearestWord(name, declNames({ast::DeclKind::Collective}))));
+}
+
 StmtId Sema::analyseCall(const ast::CallStmt &ast) {
   Stmt s = newStmt(StmtKind::Call, ast.loc);
   StringRef name = ast.callee.text;
   Work *callee = findDecl(name);
   bool isCollective = callee && program_.decl(callee->id).kind == DeclKind::Collective;
   if (!isCollective) {
-    error(ast.callee.loc,
-          callee ? "'" + name.str() + "' is " + wordFor(program_.decl(callee->id).kind) +
-                       ", not a collective"
-                 : "unknown collective '" + name.str() + "'",
-          callee ? "" : didYouMean(nearestWord(name, declNames({ast::DeclKind::Collective}))));
+    notACollective(ast.callee, callee);
     return addStmt(newStmt(StmtKind::Block, ast.loc));
   }
   noteUse(ast.callee.loc, program_.decl(callee->id).loc);

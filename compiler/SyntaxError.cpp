@@ -8,6 +8,7 @@
 #include "llvm/Support/ErrorHandling.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace colldsl {
 namespace {
@@ -171,10 +172,6 @@ bool breaksCombine(const SyntaxError &error) {
 
 std::string hintFor(const SyntaxError &error) {
   bool wantsName = has(error.expected, "Identifier") && !has(error.expected, "Number");
-  bool isAssignment = error.found == "=" || error.found == "+=" || error.found == "-=";
-  bool assigns = isAssignment && error.previousBegins;
-  if (assigns && error.construct == Construct::Statement)
-    return "names are bound once, with 'let " + error.previous + " = ...'";
   if (isValue(error.found) && wantsName)
     return "'" + error.found + "' is a value and cannot be a name";
   if (error.previous == "." && llvm::isDigit(error.found.empty() ? ' ' : error.found.front()))
@@ -194,6 +191,58 @@ std::string hintFor(const SyntaxError &error) {
   return didYouMean(keywordForFound(error));
 }
 
+/// `x = 3`, `y[rank] = x`, `y += x`.
+struct Assignment {
+  std::string target, sign, value;
+  bool isName = false; ///< the target is one, without blocks
+};
+
+StringRef assigningSign(StringRef text) {
+  for (StringRef sign : {"+=", "-=", "="})
+    if (text.starts_with(sign) && !text.starts_with("=="))
+      return sign;
+  return {};
+}
+
+/// The parser stops at the sign, or at ".." in brackets, as labels have no ranges.
+std::optional<Assignment> assignmentIn(const SyntaxError &error) {
+  if (error.construct != Construct::Statement && error.found != "..")
+    return std::nullopt;
+  bool isTarget = error.previousBegins || error.previous == "]";
+  if (isTarget && error.found == assigningSign(error.found) && !error.found.empty())
+    return Assignment{error.before, error.found, error.behind, error.previousBegins};
+  auto [inside, rest] = StringRef(error.behind).split(']');
+  StringRef sign = error.found == ".." ? assigningSign(rest.ltrim()) : "";
+  if (sign.empty() || !isWord(error.before))
+    return std::nullopt;
+  std::string target = error.before + ".." + inside.str() + "]";
+  return Assignment{target, sign.str(), rest.ltrim().drop_front(sign.size()).ltrim().str()};
+}
+
+/// A name with its blocks: what may be memory.
+bool mayBeSlice(StringRef text) {
+  StringRef name = text.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
+  StringRef rest = text.drop_front(name.size());
+  return isWord(name) && (rest.empty() || (rest.starts_with("[") && rest.ends_with("]")));
+}
+
+std::string hintForAssignment(const Assignment &a) {
+  bool isMemory = mayBeSlice(a.value), copies = a.sign == "=", adds = a.sign == "+=";
+  std::string writes = copies ? "write 'copy " + a.value + " to " + a.target + ";'"
+                              : "write 'combine " + a.value + " into " + a.target + " sum;'";
+  bool hasForm = isMemory && (copies || adds);
+  if (!a.isName)
+    return hasForm ? writes : "buffers are written by copy, combine and recv";
+  std::string binds = "names are bound once, with 'let " + a.target + " = ...'";
+  return hasForm ? binds + "; of buffers, " + writes : binds;
+}
+
+bool isDeclarationKeyword(StringRef word) {
+  constexpr StringRef kWords[] = {"collective", "deterministic", "tree",
+                                  "graph",      "function",      "import"};
+  return llvm::is_contained(kWords, word);
+}
+
 bool isStatementKeyword(StringRef word) {
   return word == "let" || word == "temp" || word == "for" || word == "if";
 }
@@ -203,6 +252,15 @@ bool isStatementKeyword(StringRef word) {
 Diagnostic describe(const SyntaxError &error) {
   bool inStatement =
       error.construct == Construct::Statement || error.construct == Construct::Operation;
+  if (std::optional<Assignment> a = assignmentIn(error))
+    return Diagnostic::error(error.statementLoc, "'" + a->target + "' cannot be assigned",
+                             hintForAssignment(*a));
+  bool isFirst = inStatement && error.before == error.previous && isKeyword(error.previous);
+  bool isDeclared = isDeclarationKeyword(error.previous);
+  if (isFirst && (isDeclared || phrasesFor(error).empty()))
+    return Diagnostic::error(error.previousLoc, "'" + error.previous + "' begins no statement here",
+                             isDeclared ? "declarations stand beside each other, not in a block"
+                                        : "");
   if (inStatement && error.previousBegins)
     return Diagnostic::error(error.previousLoc, "'" + error.previous + "' begins no statement here",
                              hintFor(error));

@@ -34,6 +34,9 @@ struct SyntaxError {
                                      ///< names: Identifier, Number, String
   /// The token before begins the construct and is no keyword: one may have been meant.
   bool previousBegins = false;
+  SourceLoc statementLoc; ///< of the statement that the token found is in, if it is in one
+  std::string before;     ///< that statement up to the token found
+  std::string behind;     ///< and behind it, without the ';'; empty: it is long
 };
 
 Diagnostic describe(const SyntaxError &error);

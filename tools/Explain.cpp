@@ -1,8 +1,9 @@
+#include "compiler/ForeignWords.h"
 #include "compiler/Spelling.h"
 #include "tools/Commands.h"
 #include "tools/explain/Explanations.h"
-#include "tools/options/ResultStream.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 
@@ -14,25 +15,30 @@ void printList() {
   for (const Explanation &e : explanations())
     width = std::max(width, e.name.size());
   for (const Explanation &e : explanations())
-    resultStream() << llvm::left_justify(e.name, static_cast<unsigned>(width)) << "  "
-                   << e.firstMessage() << "\n";
+    llvm::outs() << llvm::left_justify(e.name, static_cast<unsigned>(width)) << "  "
+                 << e.firstMessage() << "\n";
 }
 
 void print(const Explanation &e) {
-  resultStream() << e.name << ": \"" << e.firstMessage() << "\"\n\n" << e.text.trim() << "\n";
+  llvm::outs() << e.name << ": \"" << e.firstMessage() << "\"\n\n" << e.text.trim() << "\n";
   if (!e.example.trim().empty())
-    resultStream() << (e.isOfCommands()
-                           ? "\nFor example:\n\n"
-                           : "\nFor example, `colldsl verify` refuses this with it:\n\n")
-                   << e.example.trim() << "\n";
+    llvm::outs() << (e.isOfCommands() ? "\nFor example:\n\n"
+                                      : "\nFor example, `colldsl verify` refuses this with it:\n\n")
+                 << e.example.trim() << "\n";
 }
 
-/// A name, or a message.
+const Explanation *named(llvm::StringRef name) {
+  const Explanation *found =
+      llvm::find_if(explanations(), [&](const Explanation &e) { return e.name == name; });
+  return found == explanations().end() ? nullptr : found;
+}
+
+/// A name, a message, or a word of another language.
 const Explanation *find(llvm::StringRef words) {
-  for (const Explanation &e : explanations())
-    if (e.name == words)
-      return &e;
-  return findExplanation(words);
+  if (const Explanation *e = named(words))
+    return e;
+  bool isForeign = !ourWordFor(words).empty() || !hintForMpi(words).empty();
+  return isForeign ? named("no-statement") : findExplanation(words);
 }
 
 Exit refuse(llvm::StringRef words, const Options &options) {
@@ -73,7 +79,7 @@ Exit explainCommand(Arguments arguments) {
   if (example && found->example.trim().empty())
     return options.refuse("'" + found->name + "' has no example of its own");
   if (example)
-    resultStream() << found->example.trim() << "\n";
+    llvm::outs() << found->example.trim() << "\n";
   else
     print(*found);
   return Exit::Success;

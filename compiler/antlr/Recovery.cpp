@@ -3,6 +3,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace colldsl {
@@ -29,6 +30,9 @@ private:
   /// Whether the token is the first of the construct, and no keyword.
   static bool begins(antlr4::RuleContext *context, const antlr4::Token *token);
   static std::string operationOf(antlr4::RuleContext *context);
+  static const antlr4::Token *statementAround(antlr4::RuleContext *context);
+  std::string text(size_t begin, size_t end) const;
+  std::string restOfStatement(size_t begin) const;
 
   antlr4::Parser &parser_;
   uint16_t file_;
@@ -96,6 +100,47 @@ std::string ErrorReader::operationOf(antlr4::RuleContext *context) {
   return "";
 }
 
+/// The first token of the innermost statement around the error; null: there is none.
+const antlr4::Token *ErrorReader::statementAround(antlr4::RuleContext *context) {
+  for (auto *c = context; c; c = dynamic_cast<antlr4::RuleContext *>(c->parent))
+    if (c->getRuleIndex() == CollParser::RuleStatement)
+      return static_cast<antlr4::ParserRuleContext *>(c)->getStart();
+  return nullptr;
+}
+
+/// Of tokens: with a space where some stands between them.
+std::string ErrorReader::text(size_t begin, size_t end) const {
+  std::string all;
+  size_t endOfLast = 0, lineOfLast = 0;
+  for (size_t i = begin; i < end; ++i) {
+    const antlr4::Token *token = parser_.getTokenStream()->get(i);
+    if (token->getChannel() != 0)
+      continue;
+    bool isApart = token->getLine() != lineOfLast || token->getCharPositionInLine() != endOfLast;
+    all += !all.empty() && isApart ? " " : "";
+    all += token->getText();
+    lineOfLast = token->getLine();
+    endOfLast = token->getCharPositionInLine() + token->getText().size();
+  }
+  return all;
+}
+
+/// From a token on to the ';'; empty: that is far off, or another statement comes before it.
+std::string ErrorReader::restOfStatement(size_t begin) const {
+  constexpr size_t kMostTokens = 40;
+  antlr4::TokenStream *tokens = parser_.getTokenStream();
+  if (auto *buffered = dynamic_cast<antlr4::BufferedTokenStream *>(tokens))
+    buffered->fill(); // with those that the parser has not looked at
+  for (size_t i = begin; i < std::min(begin + kMostTokens, tokens->size()); ++i) {
+    std::string word = tokens->get(i)->getText();
+    if (word == "{" || word == "}")
+      return "";
+    if (word == ";")
+      return text(begin, i);
+  }
+  return "";
+}
+
 bool ErrorReader::begins(antlr4::RuleContext *context, const antlr4::Token *token) {
   auto *rule = dynamic_cast<antlr4::ParserRuleContext *>(context);
   return rule && token && rule->getStart() == token && token->getType() == CollParser::Identifier &&
@@ -111,6 +156,11 @@ SyntaxError ErrorReader::read(Construct construct, const antlr4::Token *found,
   error.found = found->getType() == antlr4::Token::EOF ? "" : found->getText();
   error.operation = operationOf(context);
   error.expected = wordsOf(expected);
+  if (const antlr4::Token *first = statementAround(context)) {
+    error.statementLoc = locOf(first, file_);
+    error.before = text(first->getTokenIndex(), found->getTokenIndex());
+    error.behind = restOfStatement(found->getTokenIndex() + 1);
+  }
   const antlr4::Token *previous = before(found);
   error.previousBegins = begins(context, previous);
   if (!previous)

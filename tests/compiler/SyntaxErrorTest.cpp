@@ -42,7 +42,32 @@ const Mistake kInStatements[] = {
     {"wiat from p;", "2:1: 'wiat' begins no statement here [did you mean 'wait'?]"},
     {"elif a { }", "2:1: 'elif' begins no statement here [did you mean 'else if'?]"},
     {"while a { }", "2:1: 'while' begins no statement here [did you mean 'for'?]"},
-    {"x = 3;", "2:1: 'x' begins no statement here [names are bound once, with 'let x = ...']"},
+    {"x = 3;", "2:1: 'x' cannot be assigned [names are bound once, with 'let x = ...']"},
+    {"y = x;", "2:1: 'y' cannot be assigned [names are bound once, with 'let y = ...'; of buffers, "
+               "write 'copy x to y;']"},
+    {"y += x[k];", "2:1: 'y' cannot be assigned [names are bound once, with 'let y = ...'; of "
+                   "buffers, write 'combine x[k] into y sum;']"},
+    {"y[rank] = x;", "2:1: 'y[rank]' cannot be assigned [write 'copy x to y[rank];']"},
+    {"y[(rank - 1) % ranks] = x[0..n / 2];",
+     "2:1: 'y[(rank - 1) % ranks]' cannot be assigned [write 'copy x[0..n / 2] to y[(rank - 1) % "
+     "ranks];']"},
+    {"y[0][1]   =   x ;", "2:1: 'y[0][1]' cannot be assigned [write 'copy x to y[0][1];']"},
+    {"y[0..1] = x;", "2:1: 'y[0..1]' cannot be assigned [write 'copy x to y[0..1];']"},
+    {"y[k..2 * k]+=x[0];",
+     "2:1: 'y[k..2 * k]' cannot be assigned [write 'combine x[0] into y[k..2 * k] sum;']"},
+    {"y[0..1] == x;", "2:4: expected ',' or ']' after '0', found '..'"},
+    {"y[0] += x;", "2:1: 'y[0]' cannot be assigned [write 'combine x into y[0] sum;']"},
+    {"y[0] -= x;",
+     "2:1: 'y[0]' cannot be assigned [buffers are written by copy, combine and recv]"},
+    {"y[0] = 2 * x;",
+     "2:1: 'y[0]' cannot be assigned [buffers are written by copy, combine and recv]"},
+    {"y[0] = if x { }",
+     "2:1: 'y[0]' cannot be assigned [buffers are written by copy, combine and recv]"},
+    {"function f(a: int) = a;",
+     "2:1: 'function' begins no statement here [declarations stand beside "
+     "each other, not in a block]"},
+    {"if a { tree t(root: rank) { } }", "2:8: 'tree' begins no statement here [declarations stand "
+                                        "beside each other, not in a block]"},
     {"s[k]: snd x to p;", "2:7: 'snd' begins no statement here [did you mean 'send'?]"},
     {"s[k]: let x = 3;", "2:7: a label stands before an operation or a call, not before 'let'"},
     {"let y 3;", "2:7: expected '=' after 'y', found '3'"},
@@ -53,7 +78,7 @@ const Mistake kInStatements[] = {
     {"let y = !a;", "2:9: expected an expression after '=', found '!' [did you mean 'not'?]"},
     {"let y = a && b;", "2:11: expected ';' after 'let', found '&&' [did you mean 'and'?]"},
     {"let y = a & b;", "2:11: expected ';' after 'let', found '&' [did you mean 'and'?]"},
-    {"x += 3;", "2:1: 'x' begins no statement here [names are bound once, with 'let x = ...']"},
+    {"x += 3;", "2:1: 'x' cannot be assigned [names are bound once, with 'let x = ...']"},
     {"let y = a ^ b;", "2:11: expected ';' after 'let', found '^' [did you mean 'xor'?]"},
     {"if a = b { }", "2:6: expected '{' after 'a', found '=' [did you mean '=='?]"},
     {"if a || b { }", "2:6: expected '{' after 'a', found '||' [did you mean 'or'?]"},
@@ -135,6 +160,14 @@ TEST(SyntaxErrors, SeveralInOneRun) {
                 "5:1: expected a declaration, found 'foo'",
                 "6:18: expected an expression after 'parent', found ';'",
             }));
+}
+
+// Keywords are names, too, where an operation or a call may begin with one.
+TEST(SyntaxErrors, NameWhatEachKeywordNeeds) {
+  for (const std::string &word : grammarWords())
+    for (const char *rest : {" f;", " f(a) = a;", " 3;", ";", " { }"})
+      for (const std::string &error : errorsOf(inBody(word + rest)))
+        EXPECT_EQ(error.find("something else"), std::string::npos) << word << rest << ": " << error;
 }
 
 TEST(SyntaxErrors, NoMoreThanTheLimit) {
