@@ -220,20 +220,6 @@ bool Interpreter::checkRecursion(DeclId decl, uint32_t groupSize, SourceLoc loc)
   return true;
 }
 
-void Interpreter::checkRequirements(const Decl &decl, SourceLoc loc) {
-  for (ExprId requirement : decl.requirements) {
-    if (failed_)
-      return;
-    bool holds = eval(requirement) != 0;
-    if (failed_ || holds)
-      continue;
-    Diagnostic d = Diagnostic::error(loc, "this use of '" + program_.nameOf(decl) +
-                                              "' breaks what it requires");
-    d.notes.push_back(Diagnostic::note(program_.expr(requirement).loc, "required here"));
-    fail(std::move(d));
-  }
-}
-
 void Interpreter::recordCall(uint64_t instance, const Group &group, SourceLoc loc) {
   calls.push_back({instance, hashOf(group), group.size, loc});
 }

@@ -279,9 +279,12 @@ private:
   void bindGivenValue(const Param &param, const GivenValue &value);
   void bindDefault(const Param &param);
   void checkValue(const Param &param, SourceLoc loc);
-  void checkRequirements(const Decl &decl, SourceLoc loc);
   bool checkRecursion(DeclId decl, uint32_t groupSize, SourceLoc loc);
   void recordCall(uint64_t instance, const Group &group, SourceLoc loc);
+
+  // Requirements.cpp
+  std::string valuesOf(const Decl &decl, ExprId root);
+  void checkRequirements(const Decl &decl, SourceLoc loc);
 
   // Contracts (EvaluateContract.cpp)
   void beginEnsure(const EnsureNode &node, int64_t reduction);
