@@ -89,12 +89,23 @@ Status CollectivePlan::checkBuffer(uint32_t b, const Binding &binding) const {
   if (buffer.layout == Layout::CallTime && buffer.role != BufferRole::In && needsDisjointBlocks_)
     if (Status s = checkDisjoint(bufferNames_[b], blocks); !s)
       return s;
+  return checkLength(b, binding);
+}
+
+// Longer memory shows another type, n or value than the caller meant.
+Status CollectivePlan::checkLength(uint32_t b, const Binding &binding) const {
+  const Buffer &buffer = view_.buffers[b];
+  const BoundBuffer &memory = binding.buffers[b];
   Sizes sizes{binding.elements, binding.blocks, binding.combiner.elementBytes};
-  uint64_t needed = extentBytes(buffer, sizes);
-  if (needed > memory.bytes || (needed > 0 && !memory.data))
-    return Status::error(concat("'", bufferNames_[b], "' needs ", needed, " bytes, ",
-                                memory.data ? memory.bytes : 0, " were bound"));
-  return {};
+  uint64_t needed = extentBytes(buffer, sizes), bound = memory.data ? memory.bytes : 0;
+  bool mayBeLonger = buffer.layout == Layout::CallTime;
+  if (needed == bound || (mayBeLonger && needed < bound))
+    return {};
+  uint64_t elementBytes = sizes.elementBytesOf(buffer);
+  return Status::error(
+      concat("'", bufferNames_[b], "' needs ", needed, " bytes, ", bound, " were bound: it has ",
+             needed / elementBytes, " elements of ",
+             combiner_ ? concat(elementBytes, " bytes") : std::string(spelling(buffer.type))));
 }
 
 // Blocks that are placed one by one may lie between each other.

@@ -56,6 +56,7 @@ Status CollectivePlan::setType(ElementType type) {
   if (!s)
     return s;
   request_.type = type;
+  hasType_ = true;
   combiner_ = {};
   return {};
 }
@@ -65,6 +66,7 @@ Status CollectivePlan::setCombiner(const Combiner &combiner, bool commutes) {
   if (!s)
     return s;
   request_.type = ElementType::U8;
+  hasType_ = true;
   combiner_ = combiner;
   combinerCommutes_ = commutes;
   return {};
@@ -317,6 +319,8 @@ std::string CollectivePlan::countedSize(const Program &program, const Decl &decl
 Status CollectivePlan::describe(const Program &program) {
   const Decl &decl = program.decl(request_.collective);
   collective_ = program.nameOf(decl);
+  if (Status s = checkType(program); !s)
+    return s;
   request_.ranks = communicator_.numRanks();
   request_.topology = &communicator_.topology();
   request_.values.assign(decl.params.size(), {});
@@ -340,6 +344,15 @@ Status CollectivePlan::describe(const Program &program) {
       return known.status();
   if (request_.inPlace && decl.aliases.empty())
     return Status::error(concat("'", collective_, "' has no form in place"));
+  return {};
+}
+
+// Memory of another type than a default might have the same length.
+Status CollectivePlan::checkType(const Program &program) const {
+  for (const Param &param : program.decl(request_.collective).params)
+    if (!hasType_ && param.isBuffer && param.buffer.generic)
+      return Status::error(concat("the type of elements is not set: '", program.nameOf(param),
+                                  "' of '", collective_, "' has elements of T"));
   return {};
 }
 

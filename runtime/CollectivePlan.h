@@ -41,7 +41,8 @@ public:
   /// Outlives this. `compiler`: as in setCompiler(), for its schedules.
   Status preferLibrary(Library &preferred, std::shared_ptr<const PlanCompiler> compiler);
 
-  Status setType(ElementType type); ///< the type variable, T; takes a combiner away
+  /// The type variable, T, which has no default; takes a combiner away.
+  Status setType(ElementType type);
   /// An operator of the caller's, in place of that of the collective, whose parameter for it is
   /// not to be given. T is then its elements, and so is what lengths count. `commutes`: operands
   /// may change places.
@@ -78,6 +79,7 @@ public:
   // Before commit() and between runs.
 
   Status setElements(uint64_t n);
+  /// As many bytes as the buffer has, or more where blocks are placed one by one.
   Status bind(const std::string &buffer, BoundBuffer memory);
   /// What was bound to the buffer lies so many bytes further on: cheaper than bind().
   Status move(const std::string &buffer, ptrdiff_t by);
@@ -151,6 +153,7 @@ private:
   Result<bool> makeFrom(Library &library);
   Result<bool> chooseFrom(Library &library);
   Status describe(const Program &program);
+  Status checkType(const Program &program) const;
   Status describeOperator(const Program &program);
   Status checkOperator() const;
   uint64_t elementBytes() const;
@@ -167,6 +170,7 @@ private:
   Status checkProof() const;
   Result<Binding> binding();
   Status checkBuffer(uint32_t buffer, const Binding &binding) const;
+  Status checkLength(uint32_t buffer, const Binding &binding) const;
   void measureAreas(const Binding &binding);
   Status checkOverlap() const;
   Result<uint32_t> bufferId(const std::string &buffer) const;
@@ -199,6 +203,7 @@ private:
   ProofStamp proof_ = ProofStamp::None;
   bool needsDisjointBlocks_ = false;
   TransferPolicy transferPolicy_ = TransferPolicy::Report;
+  bool hasType_ = false;   ///< T is set, by itself or by a combiner
   bool isMade_ = false;    ///< by tryOut(), of what is described now
   bool isGathered_ = true; ///< false: the ranks could not exchange graphs, and all know
   std::unique_ptr<Plan> plan_;

@@ -307,7 +307,8 @@ COLLDSL_API void colldsl_plan_destroy(colldsl_plan *plan);
 /* Before colldsl_plan_commit(). Names are those of the collective's text; wrong ones are found
  * when the plan is committed. Alike on all ranks, but for graphs. */
 
-/** T, the type of all buffers that have no type of their own. Default: COLLDSL_I32. */
+/** T, the type of all buffers that have no type of their own. There is no default: where the
+ * collective has such a buffer, the commit is refused until T is set. */
 COLLDSL_API colldsl_status colldsl_plan_set_type(colldsl_plan *plan, colldsl_type type);
 
 /** Nonzero: the collective's form in place (`x aliases y[rank]`): x is not bound. */
@@ -341,9 +342,12 @@ COLLDSL_API colldsl_status colldsl_plan_forget(colldsl_plan *plan, const char *n
  * = 0 is a class of its own. */
 COLLDSL_API colldsl_status colldsl_plan_set_count(colldsl_plan *plan, uint64_t n);
 
-/** The memory of a buffer. It belongs to the caller, and to the plan while it runs. Buffers
- * that mean nothing on this rank, or that have no elements, need not be bound. Buffers do not
- * overlap. */
+/** The memory of a buffer. It belongs to the caller, and to the plan while it runs. `bytes`: as
+ * many as the elements have that the collective's text gives the buffer, for T, n and the values
+ * that are set. More or fewer are refused by the commit, or by the start of a run, as they show
+ * another type or number of elements: after another n, memory is bound anew. Of a buffer `T[k][*]`:
+ * at least as many as its blocks reach. Buffers that mean nothing on this rank, or that have no
+ * elements, need not be bound. Buffers do not overlap. */
 COLLDSL_API colldsl_status colldsl_plan_bind(colldsl_plan *plan, const char *buffer, void *data,
                                              uint64_t bytes);
 

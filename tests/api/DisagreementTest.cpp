@@ -42,7 +42,7 @@ protected:
   template <typename Describe>
   static std::string reports(const char *name, uint32_t ranks, Describe describe) {
     return over(ranks, [&](coll::Communicator &comm) -> std::string {
-      std::vector<int32_t> x(64, 1), y(64);
+      std::vector<int32_t> x(4, 1), y(4);
       coll::Plan plan(comm, name);
       plan.count(4).bind("y", y).input("x", x);
       describe(plan, comm.rank());
@@ -87,8 +87,11 @@ TEST_P(Disagreement, aboutTheType) {
 }
 
 TEST_P(Disagreement, aboutTheSize) {
-  expectOnAll("size 'n'", "4", "5", "allreduce_ring",
-              [](coll::Plan &plan, uint32_t rank) { plan.count(rank == 1 ? 5 : 4); });
+  std::vector<int32_t> x(5, 1), y(5);
+  expectOnAll("size 'n'", "4", "5", "allreduce_ring", [&](coll::Plan &plan, uint32_t rank) {
+    if (rank == 1)
+      plan.count(5).input("x", x).bind("y", y);
+  });
 }
 
 TEST_P(Disagreement, aboutAValue) {
@@ -101,7 +104,8 @@ TEST_P(Disagreement, aboutAValue) {
 TEST_P(Disagreement, aboutWhatChoosesTheCollective) {
   std::vector<int32_t> x(1 << 20), y(1 << 20);
   std::string told = reports("allreduce", 3, [&](coll::Plan &plan, uint32_t rank) {
-    plan.count(rank == 1 ? x.size() : 1).input("x", x).bind("y", y);
+    uint64_t n = rank == 1 ? x.size() : 1;
+    plan.count(n).input("x", std::span(x).first(n)).bind("y", std::span(y).first(n));
   });
   EXPECT_NE(told.find("disagree on the size 'n': 1 on rank 0, 1048576 on rank 1"),
             std::string::npos)

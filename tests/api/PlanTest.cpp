@@ -59,42 +59,54 @@ TEST(ApiPlan, rulesChooseByBytes) {
 
 /// A function of MPI with the smallest arguments that mean something.
 TEST(ApiPlan, everyFunctionHasARule) {
-  EXPECT_EQ(runRanks(3,
-                     [](coll::Communicator &comm) -> std::string {
-                       std::vector<int32_t> x(12, static_cast<int32_t>(comm.rank())), y(12);
-                       std::vector<int64_t> counts{1, 2, 1};
-                       std::vector<uint64_t> lengths{1, 1, 1};
-                       for (std::string name :
-                            {"bcast", "reduce", "allreduce", "reduce_scatter_block", "allgather",
-                             "alltoall", "gather", "scatter", "scan", "exscan"})
-                         for (uint64_t n : {1, 4}) {
-                           coll::Plan plan(comm, name.c_str());
-                           plan.count(n);
-                           if (name == "bcast")
-                             plan.bind("buf", x);
-                           else
-                             plan.input("x", x).bind("y", y);
-                           plan.commit().run(20);
-                         }
-                       for (std::string name : {"reduce", "allreduce", "reduce_scatter_block",
-                                                "scan", "exscan", "reduce_scatter"}) {
-                         coll::Plan plan(comm, name.c_str());
-                         plan.op(COLLDSL_MATMUL).input("x", x).bind("y", y);
-                         name == "reduce_scatter" ? plan.set("counts", counts) : plan.count(4);
-                         plan.commit().run(20);
-                       }
-                       for (std::string name : {"allgatherv", "reduce_scatter"}) {
-                         coll::Plan plan(comm, name.c_str());
-                         plan.set("counts", counts).input("x", x).bind("y", y).commit().run(20);
-                       }
-                       coll::Plan plan(comm, "alltoallv");
-                       plan.input("x", x).bind("y", y).blocks("x", lengths).blocks("y", lengths);
-                       plan.commit().run(20);
-                       coll::Plan barrier(comm, "barrier");
-                       barrier.commit().run(20);
-                       return "";
-                     }),
-            "");
+  EXPECT_EQ(
+      runRanks(
+          3,
+          [](coll::Communicator &comm) -> std::string {
+            std::vector<int32_t> x(12, static_cast<int32_t>(comm.rank())), y(12);
+            std::vector<int64_t> counts{1, 2, 1};
+            std::vector<uint64_t> lengths{1, 1, 1};
+            auto bind = [&](coll::Plan &plan, uint64_t inX, uint64_t inY) -> coll::Plan & {
+              return plan.input("x", std::span(x).first(inX)).bind("y", std::span(y).first(inY));
+            };
+            struct Function {
+              const char *name;
+              uint64_t xBlocks, yBlocks; // of n elements
+              bool combines;
+            };
+            for (Function f : {Function{"reduce", 1, 1, true},
+                               {"allreduce", 1, 1, true},
+                               {"reduce_scatter_block", 3, 1, true},
+                               {"scan", 1, 1, true},
+                               {"exscan", 1, 1, true},
+                               {"allgather", 1, 3, false},
+                               {"alltoall", 3, 3, false},
+                               {"gather", 1, 3, false},
+                               {"scatter", 3, 1, false}})
+              for (uint64_t n : {1, 4}) {
+                coll::Plan plan(comm, f.name);
+                bind(plan.count(n), f.xBlocks * n, f.yBlocks * n).commit().run(20);
+                if (!f.combines)
+                  continue;
+                coll::Plan ordered(comm, f.name);
+                bind(ordered.op(COLLDSL_MATMUL).count(n), f.xBlocks * n, f.yBlocks * n);
+                ordered.commit().run(20);
+              }
+            auto own = static_cast<uint64_t>(counts[comm.rank()]);
+            coll::Plan bcast(comm, "bcast"), gathered(comm, "allgatherv"),
+                scattered(comm, "reduce_scatter"), ordered(comm, "reduce_scatter");
+            bcast.count(12).bind("buf", x).commit().run(20);
+            bind(gathered.set("counts", counts), own, 4).commit().run(20);
+            bind(scattered.set("counts", counts), 4, own).commit().run(20);
+            bind(ordered.op(COLLDSL_MATMUL).set("counts", counts), 4, own).commit().run(20);
+            coll::Plan plan(comm, "alltoallv");
+            plan.input("x", x).bind("y", y).blocks("x", lengths).blocks("y", lengths);
+            plan.commit().run(20);
+            coll::Plan barrier(comm, "barrier");
+            barrier.commit().run(20);
+            return "";
+          }),
+      "");
 }
 
 TEST(ApiPlan, runsAgainWithOtherBuffersAndSizes) {
@@ -102,12 +114,12 @@ TEST(ApiPlan, runsAgainWithOtherBuffersAndSizes) {
                      [](coll::Communicator &comm) -> std::string {
                        std::vector<int32_t> a(40), b(40);
                        coll::Plan plan(comm, "bcast_binomial");
-                       plan.set("root", 1).count(10).bind("buf", a).commit();
+                       plan.set("root", 1).count(10).bind("buf", std::span(a).first(10)).commit();
                        for (int run = 0; run < 20; ++run) {
                          std::vector<int32_t> &buffer = run % 3 == 0 ? a : b;
                          uint64_t n = run % 2 == 0 ? 10 : 40;
                          buffer.assign(40, comm.rank() == 1 ? run : -1);
-                         plan.count(n).bind("buf", buffer).run(20);
+                         plan.count(n).bind("buf", std::span(buffer).first(n)).run(20);
                          for (uint64_t i = 0; i < 40; ++i)
                            if (buffer[i] != (i < n || comm.rank() == 1 ? run : -1))
                              return "run " + number(run) + ": element " + number(i) + " is " +
@@ -239,7 +251,8 @@ TEST(ApiPlan, anErrorOfOneRankFailsAllRanks) {
     std::vector<int> z;
     p.bind("z", z);
   });
-  expect("'x' needs 20 bytes, 16 were bound", [](Comm &, Plan &p) { p.count(5); });
+  expect("'x' needs 20 bytes, 16 were bound: it has 5 elements of i32",
+         [](Comm &, Plan &p) { p.count(5); });
   expect("'x' has no blocks of its own lengths", [](Comm &, Plan &p) {
     uint64_t one = 1;
     p.blocks("x", {&one, 1});

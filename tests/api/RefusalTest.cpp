@@ -194,7 +194,7 @@ TEST(CppPlan, memoryOfAnotherType) {
                          return "memory of floats was taken for doubles";
                        } catch (const coll::Error &) {
                        }
-                       other.count(4).bind("y", y, coll::ownType); // of more bytes, as they are
+                       other.count(4).bind("y", std::span(y).first(2), coll::ownType); // as bytes
                        other.commit().run(20);
                        return "";
                      }),

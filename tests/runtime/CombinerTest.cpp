@@ -352,7 +352,7 @@ TEST(Combiner, BuffersHoldItsElements) {
               (void)plan.bind("y", bound(y));
               return plan.commit().message();
             }),
-            "'y' needs 120 bytes, 116 were bound");
+            "'y' needs 120 bytes, 116 were bound: it has 10 elements of 12 bytes");
 }
 
 TEST(Combiner, HasNoOperatorBesideIt) {

@@ -217,7 +217,7 @@ Status exchange(Communicator &communicator, Library &library, const GivenGraph &
     send.push_back(static_cast<int32_t>(me * 1000 + slot));
   CollectivePlan plan(communicator, library, "neighbor_alltoall");
   auto seen = std::make_shared<OrderedGraph>(seenBy(me, graph, *order));
-  for (Status s : {plan.setGraph("g", seen), plan.setElements(1),
+  for (Status s : {plan.setType(ElementType::I32), plan.setGraph("g", seen), plan.setElements(1),
                    plan.bind("send", BoundBuffer::in(send.data(), send.size() * 4)),
                    plan.bind("recv", {recv.data(), recv.size() * 4}), plan.commit()})
     if (!s)

@@ -15,10 +15,10 @@ namespace {
 constexpr uint64_t kElements = 100;
 using Ints = std::vector<int32_t>;
 
-// One collective with the names of its buffers; y holds a block per rank for an alltoall.
+// One collective with the names of its buffers, which have a block, or one per rank.
 struct Call {
-  Call(Communicator &communicator, Library &library, const char *name)
-      : plan(communicator, library, name), x(kElements * communicator.numRanks()), y(x.size()) {
+  Call(Communicator &communicator, Library &library, const char *name, uint32_t blocks = 1)
+      : plan(communicator, library, name), x(kElements * blocks), y(x.size()) {
     for (size_t i = 0; i < x.size(); ++i)
       x[i] = static_cast<int32_t>(index(communicator.rank()) * 10000 + i);
   }
@@ -63,7 +63,7 @@ Status runAll(Endpoint &endpoint, Library &library, std::atomic<int> &firstHasCo
   Call barrier(communicator, library, "barrier_dissemination");
   Call bcast(communicator, library, "bcast_binomial");
   Call sum(communicator, library, "allreduce_recursive_doubling");
-  Call all(communicator, library, "alltoall_rotated");
+  Call all(communicator, library, "alltoall_rotated", ranks);
   bcast.y = bcast.x;
   for (Status s : {barrier.commit(nullptr, nullptr), bcast.commit(nullptr, "buf"),
                    sum.commit("x", "y"), all.commit("x", "y")})

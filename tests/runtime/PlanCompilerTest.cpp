@@ -85,9 +85,10 @@ RankBytes tell(Communicator &communicator, Library &library, uint64_t n,
                std::shared_ptr<const PlanCompiler> compiler) {
   std::vector<int32_t> data(n, communicator.rank() == Rank{1} ? 42 : 0);
   CollectivePlan plan(communicator, library, "told");
-  for (Status s : {plan.setElements(n), plan.setValue("root", int64_t{1}),
-                   plan.bind("buf", {data.data(), n * sizeof data[0]}),
-                   plan.setCompiler(std::move(compiler)), runOnce(plan)})
+  for (Status s :
+       {plan.setType(ElementType::I32), plan.setElements(n), plan.setValue("root", int64_t{1}),
+        plan.bind("buf", {data.data(), n * sizeof data[0]}), plan.setCompiler(std::move(compiler)),
+        runOnce(plan)})
     if (!s)
       return s;
   if (data != std::vector<int32_t>(n, 42))
@@ -225,8 +226,8 @@ RankBytes refusedThenTold(Communicator &communicator, Library &library) {
   int32_t data = 0;
   auto proving = compiler("", ProofStamp::Exact);
   CollectivePlan plan(communicator, library, "half_told");
-  for (Status s :
-       {plan.setElements(1), plan.bind("buf", {&data, sizeof data}), plan.setCompiler(proving)})
+  for (Status s : {plan.setType(ElementType::I32), plan.setElements(1),
+                   plan.bind("buf", {&data, sizeof data}), plan.setCompiler(proving)})
     if (!s)
       return s;
   std::string texts;
@@ -258,8 +259,8 @@ RankBytes exchangeListed(Communicator &communicator, Library &library, const cha
     blocks.length.push_back(1);
   }
   CollectivePlan plan(communicator, library, "listed");
-  for (Status s : {plan.setBlocks("x", blocks), plan.setBlocks("y", blocks),
-                   plan.bind("x", {x.data(), ranks * sizeof x[0]}),
+  for (Status s : {plan.setType(ElementType::I32), plan.setBlocks("x", blocks),
+                   plan.setBlocks("y", blocks), plan.bind("x", {x.data(), ranks * sizeof x[0]}),
                    plan.bind("y", {y.data(), ranks * sizeof y[0]}),
                    plan.setCompiler(compiler(passes, least)), runOnce(plan)})
     if (!s)
@@ -298,7 +299,7 @@ RankBytes exchangeAlong(Communicator &communicator, Library &library, const char
   for (uint32_t r = 0; r < ranks; ++r)
     x[r] = static_cast<int32_t>(me * ranks + r);
   CollectivePlan plan(communicator, library, "along");
-  for (Status s : {plan.setElements(1), plan.setGraph("g", graph),
+  for (Status s : {plan.setType(ElementType::I32), plan.setElements(1), plan.setGraph("g", graph),
                    plan.bind("x", {x.data(), ranks * sizeof x[0]}),
                    plan.bind("y", {y.data(), ranks * sizeof y[0]}),
                    plan.setCompiler(compiler(passes)), runOnce(plan)})

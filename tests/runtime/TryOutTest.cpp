@@ -19,13 +19,17 @@ struct Sum {
       : plan(communicator, library, "allreduce_recursive_doubling"), x(2 * kElements, 1),
         y(x.size()) {}
 
+  /// A sum of n elements, of at most twice as many as it is described with.
+  Status resize(uint64_t n) {
+    Status s = plan.setElements(n);
+    if (s)
+      s = plan.bind("x", BoundBuffer::in(x.data(), n * 4));
+    return s ? plan.bind("y", {y.data(), n * 4}) : s;
+  }
+
   Status describe() {
     Status s = plan.setType(ElementType::I32);
-    if (s)
-      s = plan.setElements(kElements);
-    if (s)
-      s = plan.bind("x", BoundBuffer::in(x.data(), x.size() * 4));
-    return s ? plan.bind("y", {y.data(), y.size() * 4}) : s;
+    return s ? resize(kElements) : s;
   }
   Status commitAndRun() {
     if (Status s = plan.commit(); !s)
@@ -103,7 +107,7 @@ TEST(TryOut, otherMemoryNeedsNoOtherSchedule) {
 
 TEST(TryOut, anotherDescriptionNeedsAnotherSchedule) {
   const Change changes[] = {
-      [](Sum &sum) { return sum.plan.setElements(kElements + 1); },
+      [](Sum &sum) { return sum.resize(kElements + 1); },
       [](Sum &sum) { return sum.plan.setType(ElementType::I32); },
       [](Sum &sum) { return sum.plan.setValue("op", static_cast<int64_t>(Reduction::Sum)); },
       [](Sum &sum) { return sum.plan.setInPlace(false); },
