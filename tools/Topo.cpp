@@ -3,10 +3,10 @@
 #include "tools/input/Messages.h"
 #include "tools/options/Json.h"
 #include "tools/options/Lists.h"
-#include "tools/options/ResultStream.h"
 #include "tools/options/Table.h"
 
 #include "topology/Nics.h"
+#include "topology/Spec.h"
 #include "topology/Topology.h"
 
 #include "llvm/Support/Format.h"
@@ -21,14 +21,16 @@ namespace {
 // A larger matrix of distances than this is of use to programs only, a larger one than
 // that to none.
 constexpr uint32_t kMatrixRanks = 32, kJsonRanks = 1 << 14;
+constexpr uint32_t kMostRanks = 1 << 24;
 
 struct Settings {
   std::string topology = "local";
-  uint32_t ranks = std::max(1u, std::thread::hardware_concurrency());
+  uint32_t ranks = 0; ///< 0: as many as the machine has room for
   bool json = false;
   bool dot = false;
 
   void addTo(Options &options);
+  Result<uint32_t> numRanks() const;
 };
 
 void Settings::addTo(Options &options) {
@@ -38,10 +40,22 @@ void Settings::addTo(Options &options) {
                   "exported; or levels such as 'node:4 package:2 core:8', and how ranks\n"
                   "are bound: bind=core, bind=scatter, bind=0,2,4-7, oversubscribe",
                   topology) = completionOfTopology();
-  options.addNumber("-n", "N", "number of ranks (default: as many as this machine has threads)",
-                    ranks, 1, 1 << 24);
+  options.addNumber("-n", "N",
+                    "number of ranks (default: as many as the machine has threads, or the\n"
+                    "list that they are bound to has cores)",
+                    ranks, 1, kMostRanks);
   options.addFlag("--dot", "draw the machine for Graphviz: dot -Tsvg", dot);
   options.addFlag("--json", "print one JSON object, distances of all pairs included", json);
+}
+
+Result<uint32_t> Settings::numRanks() const {
+  if (ranks > 0)
+    return ranks;
+  Result<std::optional<uint64_t>> room = ranksThatFit(topology);
+  if (!room)
+    return room.status();
+  uint64_t most = room->value_or(std::max(1u, std::thread::hardware_concurrency()));
+  return static_cast<uint32_t>(std::min<uint64_t>(most, kMostRanks));
 }
 
 std::string membersWord(std::span<const Rank> members) {
@@ -58,8 +72,8 @@ Rank leaderOf(std::span<const Rank> members) { return members.front(); }
 void printGroups(const Topology &topology) {
   auto print = [](llvm::StringRef level, const std::string &group, const std::string &leader,
                   llvm::StringRef ranks) {
-    resultStream() << llvm::left_justify(level, 6) << "  " << llvm::right_justify(group, 5) << "  "
-                   << llvm::right_justify(leader, 6) << "  " << ranks << "\n";
+    llvm::outs() << llvm::left_justify(level, 6) << "  " << llvm::right_justify(group, 5) << "  "
+                 << llvm::right_justify(leader, 6) << "  " << ranks << "\n";
   };
   print("level", "group", "leader", "ranks");
   for (Level level : kLevels)
@@ -81,8 +95,8 @@ void printDistances(const Topology &topology) {
       row.push_back(std::to_string(topology.distance(Rank{a}, Rank{b})));
     table.addRow(row);
   }
-  table.print(resultStream());
-  resultStream()
+  table.print(llvm::outs());
+  llvm::outs()
       << "\n1 shares a cache, 2 same socket and memory, 3 other socket, same memory,\n"
          "4 same socket, other memory, 5 same board, 6 same node, 7 other node,\n8 other switch\n";
 }
@@ -116,7 +130,7 @@ llvm::json::Object placeJson(const Topology &topology, Rank rank) {
 /// Written as it is made: there are as many distances as pairs.
 void printAll(const Topology &topology) {
   constexpr unsigned kIndent = 2;
-  llvm::json::OStream json(jsonStream(), kIndent);
+  llvm::json::OStream json(llvm::outs(), kIndent);
   uint32_t numRanks = topology.numRanks();
   json.object([&] {
     json.attributeArray("distances", [&] {
@@ -137,7 +151,7 @@ void printAll(const Topology &topology) {
     });
     json.attribute("ranks", numRanks);
   });
-  resultStream() << "\n";
+  llvm::outs() << "\n";
 }
 
 /// Boxes within boxes: nodes, boards, sockets, NUMA nodes, with the ranks and their cores.
@@ -146,10 +160,10 @@ public:
   explicit Drawing(const Topology &topology) : topology_(topology) {}
 
   void print() {
-    resultStream() << "digraph machine {\n  node [shape=box];\n";
+    llvm::outs() << "digraph machine {\n  node [shape=box];\n";
     auto all = topology_.members(Level::All, 0);
     drawBoxes({all.begin(), all.end()}, 1);
-    resultStream() << "}\n";
+    llvm::outs() << "}\n";
   }
 
 private:
@@ -158,19 +172,18 @@ private:
     std::string indent(2 * level, ' ');
     if (level == kLevels.size()) {
       for (Rank rank : ranks)
-        resultStream() << indent << "r" << index(rank) << " [label=\"rank " << index(rank)
-                       << "\\ncore " << topology_.place(rank).core << "\"];\n";
+        llvm::outs() << indent << "r" << index(rank) << " [label=\"rank " << index(rank)
+                     << "\\ncore " << topology_.place(rank).core << "\"];\n";
       return;
     }
     std::map<uint32_t, std::vector<Rank>> groups;
     for (Rank rank : ranks)
       groups[topology_.groupOf(kLevels[level], rank)].push_back(rank);
     for (const auto &[group, members] : groups) {
-      resultStream() << indent << "subgraph cluster_" << boxes_++ << " {\n"
-                     << indent << "  label=\"" << spelling(kLevels[level]) << " " << group
-                     << "\";\n";
+      llvm::outs() << indent << "subgraph cluster_" << boxes_++ << " {\n"
+                   << indent << "  label=\"" << spelling(kLevels[level]) << " " << group << "\";\n";
       drawBoxes(members, level + 1);
-      resultStream() << indent << "}\n";
+      llvm::outs() << indent << "}\n";
     }
   }
 
@@ -205,11 +218,10 @@ void printNics(llvm::StringRef description, const Topology &topology) {
     if (!nics || nics->empty())
       return;
     std::vector<std::vector<Rank>> ranks = nearestTo(*nics, topology);
-    resultStream()
-        << "\nnuma  network interface next to it, and the ranks that none is nearer to\n";
+    llvm::outs() << "\nnuma  network interface next to it, and the ranks that none is nearer to\n";
     for (size_t i = 0; i < nics->size(); ++i)
-      resultStream() << llvm::right_justify(std::to_string((*nics)[i].numa), 4) << "  "
-                     << (*nics)[i].name << "  " << membersWord(ranks[i]) << "\n";
+      llvm::outs() << llvm::right_justify(std::to_string((*nics)[i].numa), 4) << "  "
+                   << (*nics)[i].name << "  " << membersWord(ranks[i]) << "\n";
   }
 }
 
@@ -227,10 +239,12 @@ Exit topoCommand(Arguments arguments) {
     return options.refuse("takes no operands; a machine is named with --topology");
   if (settings.json && settings.dot)
     return options.refuse("--dot and --json exclude each other");
-  if (settings.json && settings.ranks > kJsonRanks)
+  Result<uint32_t> ranks = settings.numRanks();
+  if (ranks && settings.json && *ranks > kJsonRanks)
     return options.refuse("--json tells the distances of all pairs, of at most " +
                           std::to_string(kJsonRanks) + " ranks");
-  Result<Topology> topology = Topology::make(settings.topology, settings.ranks);
+  Result<Topology> topology =
+      ranks ? Topology::make(settings.topology, *ranks) : Result<Topology>(ranks.status());
   if (!topology) {
     printError(topology.status().diagnostic());
     return Exit::Failure;
@@ -245,7 +259,7 @@ Exit topoCommand(Arguments arguments) {
   }
   printGroups(*topology);
   if (topology->numRanks() <= kMatrixRanks) {
-    resultStream() << "\n";
+    llvm::outs() << "\n";
     printDistances(*topology);
   }
   printNics(settings.topology, *topology);

@@ -103,15 +103,20 @@ Result<std::vector<Place>> bindToList(const Machine &machine, const RankBinding 
 
 } // namespace
 
+uint64_t room(const Machine &machine, const RankBinding &binding) {
+  bool list = binding.order == RankBinding::Order::List;
+  return list ? binding.cores.size() : machine.numPus();
+}
+
 Result<std::vector<Place>> bindRanks(const Machine &machine, const RankBinding &binding,
                                      uint32_t numRanks) {
   bool list = binding.order == RankBinding::Order::List;
-  uint64_t room = list ? binding.cores.size() : machine.numPus();
-  if (numRanks > room && !binding.oversubscribe)
+  uint64_t most = room(machine, binding);
+  if (numRanks > most && !binding.oversubscribe)
     return Diagnostic::error(
         {},
-        list ? "the binding lists " + plural(room, "core") + " for " + plural(numRanks, "rank")
-             : plural(numRanks, "rank") + " do not fit on " + plural(room, "hardware thread"),
+        list ? "the binding lists " + plural(most, "core") + " for " + plural(numRanks, "rank")
+             : plural(numRanks, "rank") + " do not fit on " + plural(most, "hardware thread"),
         "add 'oversubscribe' to let ranks share");
   if (list)
     return bindToList(machine, binding, numRanks);

@@ -12,6 +12,9 @@ struct RankBinding {
   bool oversubscribe = false;
 };
 
+/// How many ranks need not share.
+uint64_t room(const Machine &machine, const RankBinding &binding);
+
 /// One place per rank. An error when there are more ranks than threads, or than
 /// entries of the list, and binding.oversubscribe is off.
 Result<std::vector<Place>> bindRanks(const Machine &machine, const RankBinding &binding,

@@ -1,15 +1,25 @@
-/// The machine models that come with colldsl, topology/models/, for processes that have no other.
+/// The machine models that come with colldsl, topology/models/: by name, and for processes that
+/// have no other.
 #pragma once
 
 #include "topology/MachineModel.h"
+
+#include <span>
+#include <string_view>
 
 namespace colldsl {
 
 enum class KnownModel : uint8_t {
   Cluster,  ///< a network that moves bytes without the processor
   Ethernet, ///< one behind the network stack of a kernel
+  Flat,     ///< all pairs of ranks alike
 };
 
 const MachineModel &knownModel(KnownModel model);
+
+/// Of all of them, as their files are called: "cluster".
+std::span<const std::string_view> knownModelNames();
+/// Null: there is none of that name.
+const MachineModel *findKnownModel(std::string_view name);
 
 } // namespace colldsl

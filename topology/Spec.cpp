@@ -205,4 +205,11 @@ Status SpecParser::makeMachine() {
 
 Result<Spec> parseSpec(std::string_view description) { return SpecParser().parse(description); }
 
+Result<std::optional<uint64_t>> ranksThatFit(std::string_view description) {
+  Result<Spec> spec = parseSpec(description);
+  if (!spec)
+    return spec.status();
+  return spec->flat ? std::nullopt : std::optional<uint64_t>(room(spec->machine, spec->binding));
+}
+
 } // namespace colldsl

@@ -4,6 +4,8 @@
 
 #include "topology/Binding.h"
 
+#include <optional>
+
 namespace colldsl {
 
 struct Spec {
@@ -13,5 +15,9 @@ struct Spec {
 };
 
 Result<Spec> parseSpec(std::string_view description);
+
+/// How many ranks have a hardware thread of their own there, or an entry of the list that they are
+/// bound to. Nothing: flat, which has room for any number.
+Result<std::optional<uint64_t>> ranksThatFit(std::string_view description);
 
 } // namespace colldsl

@@ -1,7 +1,9 @@
-#include "topology/MachineModel.h"
+#include "topology/KnownModels.h"
 
+#include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <set>
 #include <sstream>
 
 namespace colldsl {
@@ -34,6 +36,24 @@ TEST(MachineModelTest, readyModelsReadBack) {
     ASSERT_TRUE(again.ok()) << again.message();
     EXPECT_EQ(*again, *model) << name;
   }
+}
+
+// The program has all models that are installed as files, under the files' names.
+TEST(MachineModelTest, readyModelsAreKnownByName) {
+  std::set<std::string> files, known;
+  for (const auto &file : std::filesystem::directory_iterator(COLLDSL_MODELS))
+    files.insert(file.path().stem());
+  for (std::string_view name : knownModelNames()) {
+    known.emplace(name);
+    Result<MachineModel> model = MachineModel::parse(readModel(std::string(name) + ".json"));
+    ASSERT_TRUE(model.ok() && findKnownModel(name)) << name;
+    EXPECT_EQ(*findKnownModel(name), *model) << name;
+  }
+  EXPECT_EQ(files, known);
+  EXPECT_EQ(findKnownModel("clustr"), nullptr);
+  EXPECT_EQ(knownModel(KnownModel::Cluster), *findKnownModel("cluster"));
+  EXPECT_EQ(knownModel(KnownModel::Ethernet), *findKnownModel("ethernet"));
+  EXPECT_EQ(knownModel(KnownModel::Flat), *findKnownModel("flat"));
 }
 
 TEST(MachineModelTest, classesDiffer) {

@@ -1,9 +1,11 @@
 #include "tools/options/MachineOptions.h"
 
+#include "compiler/Spelling.h"
 #include "ir/OptionList.h"
 #include "tools/input/Profile.h"
 #include "tools/input/ReadInput.h"
 #include "tools/options/Lists.h"
+#include "topology/KnownModels.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -67,7 +69,20 @@ bool isFlat(llvm::StringRef text) {
 Completion modelCompletion() {
   Completion completion = completionOfFiles({".json"});
   completion.words = {"profile", "L=", "o=", "g=", "G=", "O=", "S=", "notice="};
+  for (std::string_view name : knownModelNames())
+    completion.words.emplace_back(name);
   return completion;
+}
+
+/// Of a word that is neither a file nor the name of a model.
+Status noModel(llvm::StringRef word, const Status &unread) {
+  std::vector<llvm::StringRef> names{"profile"};
+  names.insert(names.end(), knownModelNames().begin(), knownModelNames().end());
+  if (word.contains('/') || word.contains('.'))
+    return unread;
+  std::string hint = didYouMean(nearestWord(word, names));
+  return Status::error("there is no file and no machine model '" + word.str() + "'; " +
+                       (hint.empty() ? "there are " + llvm::join(names, ", ") : hint));
 }
 
 } // namespace
@@ -89,8 +104,9 @@ void MachineOptions::addTo(Options &options) {
   options.section("on which machine");
   options.addText("--model", "M",
                   "what time costs, to passes that choose and to the simulator: a\n"
-                  "machine model or profile, JSON; profile: what colldsl tune measured\n"
-                  "on this machine; or flat parameters, L=NS,o=NS,g=NS,G=NS,O=NS,\n"
+                  "machine model or profile, JSON; cluster, ethernet or flat: a model\n"
+                  "that comes with colldsl; profile: what colldsl tune measured on\n"
+                  "this machine; or flat parameters, L=NS,o=NS,g=NS,G=NS,O=NS,\n"
                   "S=N,notice=NS or some of them (default: L=2500,o=1500,g=1000,G=6,\n"
                   "O=0,S=65535,notice=0)",
                   model_) = modelCompletion();
@@ -133,6 +149,8 @@ Result<MachineModel> MachineOptions::readModel() const {
                          "the command line, not from both");
   if (model_ == "profile")
     return modelOfProfile("");
+  if (const MachineModel *known = findKnownModel(model_))
+    return *known;
   if (isFlat(model_)) {
     Result<LogGop> parameters = parseFlat(model_);
     if (!parameters)
@@ -141,7 +159,7 @@ Result<MachineModel> MachineOptions::readModel() const {
   }
   Result<std::string> text = readText(model_);
   if (!text)
-    return wrap("--model", text.status());
+    return wrap("--model", noModel(model_, text.status()));
   if (looksLikeProfile(*text))
     return modelOfProfile(model_);
   Result<MachineModel> model = MachineModel::parse(*text);
