@@ -3,14 +3,15 @@
 #include "tools/input/Functions.h"
 #include "tools/input/GivenOptions.h"
 #include "tools/input/Messages.h"
+#include "tools/options/Color.h"
 #include "tools/options/ErrorStream.h"
 #include "tools/options/Json.h"
 #include "tools/options/Lists.h"
-#include "tools/options/ResultStream.h"
 #include "tools/output/WriteFile.h"
 #include "tools/show/FailurePage.h"
 #include "tools/show/PageOptions.h"
 #include "tools/verify/ProveTarget.h"
+#include "tools/verify/ReadRight.h"
 #include "tools/verify/Wasted.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -59,23 +60,23 @@ void print(const Summary &summary, const Source &source, uint32_t shown) {
     addExplanationNote(vacuous);
     errorStream() << source.render(vacuous, summary.target);
   }
-  errorStream() << source.render(warningsOfWaste(summary, source), summary.target);
-  resultStream() << summary.target.name << ": " << summary.words(source.program()) << "\n";
+  llvm::errs() << source.render(warningsOfWaste(summary, source), summary.target);
+  std::string verdict = summary.target.name + ": " + summary.words(source.program());
+  llvm::outs() << (hasColors(1) ? paintedVerdict(verdict) : verdict) << "\n";
   llvm::outs().flush();
 }
 
 llvm::json::Object toJson(const Summary &summary, const Source &source) {
   llvm::json::Array failures;
-  for (size_t i = 0; i < summary.tasks.size(); ++i)
-    if (summary.hasFailed(i))
-      failures.push_back(llvm::json::Object{
-          {"ranks", summary.tasks[i].shape.ranks},
-          {"bytes", summary.tasks[i].bytes},
-          {"inPlace", summary.tasks[i].shape.inPlace},
-          {"parameters", jsonText(summary.tasks[i].call.words())},
-          {"topology", jsonText(summary.tasks[i].topology)},
-          {"text", jsonText(source.render(summary.outcomes[i].why, summary.target))},
-      });
+  for (size_t i : summary.counterexamples())
+    failures.push_back(llvm::json::Object{
+        {"ranks", summary.tasks[i].shape.ranks},
+        {"bytes", summary.tasks[i].bytes},
+        {"inPlace", summary.tasks[i].shape.inPlace},
+        {"parameters", jsonText(summary.tasks[i].call.words())},
+        {"topology", jsonText(summary.tasks[i].topology)},
+        {"text", jsonText(source.render(summary.outcomes[i].why, summary.target))},
+    });
   return llvm::json::Object{
       {"name", jsonText(summary.target.name)},
       {"ok", summary.ok()},
@@ -113,7 +114,7 @@ std::optional<bool> showFirst(const Summary &summary, const Source &source, cons
     if (Status status = writePage(i, summary, source, proofs, settings); !status)
       return printError(status.diagnostic());
     if (!settings.json)
-      resultStream() << settings.page << "\n";
+      llvm::outs() << settings.page << "\n";
     return true;
   }
   return std::nullopt;
@@ -125,9 +126,11 @@ bool hasProof(const std::vector<std::string> &names, const std::set<std::string>
   return llvm::any_of(names, [&](const std::string &name) { return proved.contains(name); });
 }
 
-/// `named`: the collectives that each thing which the command line named stands for.
+/// `named`: the collectives that each thing which the command line named stands for. `hasMistakes`:
+/// there were others, which could not be read.
 Exit proveAll(Source &source, const std::vector<Source::Target> &targets,
-              const std::vector<std::vector<std::string>> &named, const Settings &settings) {
+              const std::vector<std::vector<std::string>> &named, bool hasMistakes,
+              const Settings &settings) {
   Proofs proofs(source, settings.proofs.schedule, settings.proofs.request);
   size_t count = 0, refused = 0;
   std::set<std::string> proved; ///< of which there was a proof
@@ -161,14 +164,15 @@ Exit proveAll(Source &source, const std::vector<Source::Target> &targets,
   ok &= count > 0; // nothing is no proof
   for (const std::vector<std::string> &names : named)
     ok &= hasProof(names, proved);
+  ok &= !hasMistakes;
   if (settings.json)
     printJson(llvm::json::Object{{"ok", ok},
                                  {"proofs", count},
                                  {"refused", refused},
                                  {"collectives", std::move(collectives)}});
   else
-    resultStream() << counted(count, "proof")
-                   << (refused ? ", " + std::to_string(refused) + " refused" : "") << "\n";
+    llvm::outs() << counted(count, "proof")
+                 << (refused ? ", " + std::to_string(refused) + " refused" : "") << "\n";
   return ok ? Exit::Success : Exit::Failure;
 }
 
@@ -194,7 +198,8 @@ Exit verifyCommand(Arguments arguments) {
     return options.refuse("--svg: name the file with --show");
   if (!settings.stdlib && !named)
     return options.refuse("nothing to prove: name a file, a collective, or --stdlib");
-  std::unique_ptr<Source> source = Source::read(options.operands(), settings.proofs.schedule);
+  RightOperands right = readRight(options.operands(), settings.proofs.schedule);
+  const std::unique_ptr<Source> &source = right.source;
   if (!source)
     return Exit::Failure;
   settings.proofs.request.verify.findsWaste =
@@ -217,7 +222,7 @@ Exit verifyCommand(Arguments arguments) {
   if (fine && !hasOpenBlocks(*source, targets))
     if (Status s = options.refuseGiven({"--seed"}, "no buffer has blocks [*] or [<= m]"); !s)
       return printError(s.diagnostic()), Exit::Failure;
-  return fine ? proveAll(*source, targets, names, settings) : Exit::Failure;
+  return fine ? proveAll(*source, targets, names, right.hasMistakes, settings) : Exit::Failure;
 }
 
 } // namespace colldsl::tools

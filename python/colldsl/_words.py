@@ -81,7 +81,7 @@ def expression(value: Any) -> str:
 
 
 def model_word(model: Model) -> str:
-    """A machine model as --model takes it: a file, "profile", or flat parameters."""
+    """A machine model as --model takes it: a file, a name, or flat parameters."""
     if isinstance(model, Mapping):
         return ",".join(f"{name}={value}" for name, value in model.items())
     return os.fspath(model)

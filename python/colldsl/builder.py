@@ -185,7 +185,9 @@ class Collective:
         if isinstance(ranks, str):
             raise ArgumentError("numbers of ranks are ints here, such as range(1, 65)")
         proved = []
-        for count in [ranks] if is_integer(ranks) else integers(ranks, "ranks"):  # type: ignore
+        one = is_integer(ranks)
+        counts = [integer(ranks, "ranks")] if one else integers(ranks, "ranks")  # type: ignore
+        for count in sorted(set(counts)):
             program = self.program(count, **(values or {}))
             proved += program.verify(count, bytes, **options)._proved
         return Report(proved)

@@ -95,15 +95,28 @@ class Report:
 
     @property
     def counterexamples(self) -> list[Counterexample]:
-        """Of few ranks first."""
+        """As `colldsl verify` shows them: of few ranks first; of no bytes none that fails as one of
+        some bytes does."""
         return [
             Counterexample(
                 part.found.name, c.ranks, c.bytes, c.in_place, c.parameters, c.topology, c.text,
                 _Proof(part.program, part.words, c.task),
             )
-            for part in self._proved
-            for c in part.found.counterexamples
+            for part, c in self._failures()
         ]
+
+    def _failures(self) -> list[tuple[_Proved, _colldsl.Counterexample]]:
+        shown: list[tuple[_Proved, _colldsl.Counterexample]] = []
+        for name in dict.fromkeys(self.collectives):
+            failures = [
+                (part, c)
+                for part in self._proved
+                if part.found.name == name
+                for c in part.found.counterexamples
+            ]
+            kept = _colldsl.Program.shown([(c.bytes, c.pattern) for _, c in failures])
+            shown += [failures[i] for i in kept]
+        return shown
 
     def show(self, which: int = 0) -> Picture:
         """A page of one of the counterexamples, else of the first one."""
@@ -288,7 +301,7 @@ class _Readable:
         skew_ns: Optional[int] = None,
         seed: Optional[int] = None,
     ) -> Times:
-        """As `colldsl sim`: `model` is a file, "profile", or parameters of LogGOP, as in
+        """As `colldsl sim`: `model` is a file, "cluster" or "profile", or parameters of LogGOP, as in
         {"L": 2500, "o": 1500}. Ctrl-C ends it."""
         words = _call(ranks, bytes, name, type, op, parameters, topology, in_place, passes)
         words.machine(model, network).add("--receive-slots", receive_slots)

@@ -3,6 +3,8 @@
 #include "python/native/Plan.h"
 #include "python/native/Shown.h"
 
+#include "tools/verify/Summary.h"
+
 #include <pybind11/functional.h>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
@@ -31,7 +33,8 @@ void addPrograms(py::module_ &module) {
       .def_readonly("in_place", &Counterexample::inPlace)
       .def_readonly("parameters", &Counterexample::parameters)
       .def_readonly("topology", &Counterexample::topology)
-      .def_readonly("text", &Counterexample::text);
+      .def_readonly("text", &Counterexample::text)
+      .def_readonly("pattern", &Counterexample::pattern);
   py::class_<Verified>(module, "Verified")
       .def_readonly("name", &Verified::name)
       .def_readonly("ok", &Verified::ok)
@@ -64,6 +67,8 @@ void addPrograms(py::module_ &module) {
       .def("parameters", &Program::parameters)
       .def("instantiate", &Program::instantiate)
       .def("verify", &Program::verify)
+      .def_static("shown", py::overload_cast<const std::vector<std::pair<uint64_t, std::string>> &>(
+                               &tools::Summary::counterexamples))
       .def("simulate", &Program::simulate)
       .def("library", &Program::library)
       .def("text", &Program::text)

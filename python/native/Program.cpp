@@ -63,9 +63,9 @@ Verified describe(const Summary &summary, const Source &source) {
   for (size_t i = 0; i < summary.tasks.size(); ++i) {
     const ProofTask &task = summary.tasks[i];
     if (summary.hasFailed(i))
-      verified.counterexamples.push_back({i, task.shape.ranks, task.bytes, task.shape.inPlace,
-                                          task.call.words(), task.topology,
-                                          source.render(summary.outcomes[i].why, summary.target)});
+      verified.counterexamples.push_back(
+          {i, task.shape.ranks, task.bytes, task.shape.inPlace, task.call.words(), task.topology,
+           source.render(summary.outcomes[i].why, summary.target), summary.outcomes[i].pattern});
   }
   return verified;
 }

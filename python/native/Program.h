@@ -31,6 +31,7 @@ struct Counterexample {
   std::string parameters;
   std::string topology; ///< empty: it depends on none
   std::string text;
+  std::string pattern; ///< equal for those that are alike
 };
 
 /// What came of all proofs of one collective.

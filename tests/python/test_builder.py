@@ -81,6 +81,36 @@ def test_mistakes_are_found_and_placed():
     assert f"// test_builder.py:{line}" in str(report.counterexamples[0])
 
 
+@colldsl.collective(
+    "in x: T[n], out y: T[ranks][n]", ensures="for r in 0..ranks: y[r] == x@r"
+)
+def short_ring(me, x, y):
+    me.copy(x, y[me.rank])
+    for k in range(me.ranks - 2):
+        me.send(y[(me.rank - k) % me.ranks], to=(me.rank + 1) % me.ranks)
+        me.recv(y[(me.rank - k - 1) % me.ranks], source=(me.rank - 1) % me.ranks)
+
+
+SHORT_RING = """
+collective short_ring(in x: T[n], out y: T[ranks][n])
+  ensures for r in 0..ranks: y[r] == x@r
+{
+  copy x to y[rank];
+  for k in 0..ranks - 2 {
+    send y[(rank - k + ranks) % ranks] to (rank + 1) % ranks;
+    recv y[(rank - k - 1 + ranks) % ranks] from (rank + ranks - 1) % ranks;
+  }
+}
+"""
+
+
+def test_counterexamples_are_those_of_the_same_text():
+    traced = short_ring.verify(ranks=[4, 3, 5, 3]).counterexamples
+    written = colldsl.parse(SHORT_RING).verify(ranks=[3, 4, 5]).counterexamples
+    assert [(c.ranks, c.bytes) for c in traced] == [(c.ranks, c.bytes) for c in written]
+    assert traced[0].bytes > 0
+
+
 def test_a_peer_that_does_not_exist():
     @colldsl.collective("in x: T[n]")
     def far(me, x):

@@ -1,4 +1,5 @@
 """load, parse, verify, instantiate, simulate, sweep."""
+import json
 import os
 import signal
 import subprocess
@@ -47,6 +48,23 @@ def test_what_looks_at_the_machine_is_proved_on_several():
     assert first.topology == "node:4" and first.ranks == 4
     report = program.verify(ranks=4, bytes=8, topology="flat")
     assert report and str(report) == "on_nodes: proved for ranks 4; 8 B; topology=flat: 1 proof"
+
+
+def test_counterexamples_are_those_that_the_command_shows(tmp_path):
+    file = tmp_path / "wrong.coll"
+    file.write_text(BROKEN + BROKEN.replace("broken", "worse").replace("copy x to y[rank];", ""))
+    command = subprocess.run(
+        [os.environ["COLLDSL_PROGRAM"], "verify", str(file), "--ranks", "1..3", "--json"],
+        capture_output=True, text=True,
+    )
+    shown = [
+        (part["name"], failure["ranks"], failure["bytes"], failure["text"])
+        for part in json.loads(command.stdout)["collectives"]
+        for failure in part["failures"]
+    ]
+    report = colldsl.load(file).verify(ranks=range(1, 4))
+    assert [(c.collective, c.ranks, c.bytes, c.text) for c in report.counterexamples] == shown
+    assert shown[0][2] > 0 and report.refused > len(shown)  # those of no bytes are alike
 
 
 def test_texts_are_those_of_the_command(source, tmp_path):

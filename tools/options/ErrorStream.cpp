@@ -1,20 +1,46 @@
 #include "tools/options/ErrorStream.h"
 
+#include "tools/options/Color.h"
+
 namespace colldsl::tools {
 namespace {
 
 thread_local llvm::raw_ostream *captured = nullptr;
 
+/// Paints whole lines on their way to the standard error.
+class Painter : public llvm::raw_ostream {
+public:
+  Painter() : raw_ostream(/*unbuffered=*/true) {}
+  ~Painter() override { llvm::errs() << line_; }
+
+private:
+  void write_impl(const char *text, size_t size) override {
+    written_ += size;
+    line_.append(text, size);
+    for (size_t end = 0; (end = line_.find('\n')) != std::string::npos;) {
+      llvm::errs() << paintedDiagnostic(llvm::StringRef(line_).take_front(end)) << "\n";
+      line_.erase(0, end + 1);
+    }
+  }
+  uint64_t current_pos() const override { return written_; }
+
+  std::string line_; ///< that has not ended
+  uint64_t written_ = 0;
+};
+
+llvm::raw_ostream &ownErrors() {
+  static Painter painter;
+  static const bool paints = hasColors(2);
+  return paints ? static_cast<llvm::raw_ostream &>(painter) : llvm::errs();
+}
+
 } // namespace
 
-llvm::raw_ostream &errorStream() {
-  static MaskedStream standard(llvm::errs());
-  return captured ? *captured : standard;
-}
+llvm::raw_ostream &errorStream() { return captured ? *captured : ownErrors(); }
 
 CapturedErrors::CapturedErrors() : outer_(captured) {
   stream_.SetUnbuffered();
-  captured = &masked_;
+  captured = &stream_;
 }
 
 CapturedErrors::~CapturedErrors() { captured = outer_; }

@@ -1,8 +1,8 @@
 /// Where mistakes and remarks are printed: on the standard error, or for a program that embeds
-/// the commands into a text. Masked.
+/// the commands into a text.
 #pragma once
 
-#include "tools/options/MaskedStream.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <string>
 
@@ -28,7 +28,6 @@ public:
 private:
   std::string text_;
   llvm::raw_string_ostream stream_{text_};
-  MaskedStream masked_{stream_};
   llvm::raw_ostream *outer_;
 };
 

@@ -1,5 +1,7 @@
 #include "tools/options/Table.h"
 
+#include "tools/options/Color.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -20,13 +22,16 @@ void Table::print(llvm::raw_ostream &out) const {
       bool isNumber = !rows_[r][c].empty() && llvm::isDigit(rows_[r][c].front());
       isRight[c] = isRight[c] && (r == 0 || isNumber);
     }
+  bool paints = &out == &llvm::outs() && hasColors(1);
   for (const std::vector<std::string> &row : rows_) {
     std::string line;
     for (size_t c = 0; c < columns; ++c) {
       std::string padding(widths[c] - row[c].size(), ' ');
       line += (c == 0 ? "" : "  ") + (isRight[c] ? padding + row[c] : row[c] + padding);
     }
-    out << llvm::StringRef(line).rtrim() << "\n";
+    llvm::StringRef shown = llvm::StringRef(line).rtrim();
+    bool isHead = &row == &rows_.front();
+    out << (paints && isHead ? colored(shown, Color::Bold) : shown.str()) << "\n";
   }
 }
 

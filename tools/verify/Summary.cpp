@@ -45,13 +45,28 @@ bool Summary::hasFailed(size_t task) const {
 size_t Summary::failed() const { return count(Kind::Refused) + count(Kind::Invalid); }
 
 std::vector<size_t> Summary::counterexamples() const {
+  std::vector<std::pair<uint64_t, std::string>> failures;
+  std::vector<size_t> failed;
+  for (size_t i = 0; i < tasks.size(); ++i)
+    if (hasFailed(i)) {
+      failures.emplace_back(tasks[i].bytes, outcomes[i].pattern);
+      failed.push_back(i);
+    }
+  std::vector<size_t> shown = counterexamples(failures);
+  for (size_t &i : shown)
+    i = failed[i];
+  return shown;
+}
+
+std::vector<size_t>
+Summary::counterexamples(const std::vector<std::pair<uint64_t, std::string>> &failures) {
   std::set<std::string> ofSomeBytes;
-  for (size_t i = 0; i < tasks.size(); ++i)
-    if (hasFailed(i) && tasks[i].bytes > 0)
-      ofSomeBytes.insert(outcomes[i].pattern);
+  for (const auto &[bytes, pattern] : failures)
+    if (bytes > 0)
+      ofSomeBytes.insert(pattern);
   std::vector<size_t> shown;
-  for (size_t i = 0; i < tasks.size(); ++i)
-    if (hasFailed(i) && (tasks[i].bytes > 0 || !ofSomeBytes.contains(outcomes[i].pattern)))
+  for (size_t i = 0; i < failures.size(); ++i)
+    if (failures[i].first > 0 || !ofSomeBytes.contains(failures[i].second))
       shown.push_back(i);
   return shown;
 }

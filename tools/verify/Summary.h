@@ -21,6 +21,9 @@ struct Summary {
   /// The tasks that failed, few ranks and small sizes first; none of no bytes where one of some
   /// bytes fails alike.
   std::vector<size_t> counterexamples() const;
+  /// The same of failures by their bytes and patterns, in their order.
+  static std::vector<size_t>
+  counterexamples(const std::vector<std::pair<uint64_t, std::string>> &failures);
   bool ok() const { return failed() == 0 && !promisesNothing(); }
 
   /// Fills in `vacuous`: what, in all proofs together, no rank compared a byte of. A schedule
