@@ -1,7 +1,6 @@
 #include "api/Handles.h"
 
 #include "ir/Concat.h"
-#include "ir/Printable.h"
 
 #include <cmath>
 
@@ -14,7 +13,7 @@ thread_local std::string lastError;
 
 colldsl_status fail(colldsl_status status, const std::string &message) {
   try {
-    lastError = printable(message);
+    lastError = message;
   } catch (const std::bad_alloc &) {
     lastError.clear();
   }

@@ -40,6 +40,8 @@ uint64_t endOf(const Series &series, size_t i) {
   return bytes + bytes;
 }
 
+double noiseOf(const TuningPoint &point) { return std::max(point.spread, point.drift); }
+
 Decision decisionOf(const TuningPoint &point, bool reduces) {
   Decision decision;
   decision.function = point.function;
@@ -48,6 +50,7 @@ Decision decisionOf(const TuningPoint &point, bool reduces) {
   decision.use = point.entries.front().what;
   decision.needsCommutative = reduces; // measured with an operator that is
   decision.margin = point.margin;
+  decision.noise = noiseOf(point);
   decision.isLearned = point.isLearned;
   return decision;
 }
@@ -73,6 +76,7 @@ void decideBySize(const Series &series, bool reduces, std::vector<Decision> &dec
     if (isNext && decisions.back().use == point.entries.front().what) {
       decisions.back().maxBytes = end;
       decisions.back().margin = std::min(decisions.back().margin, point.margin);
+      decisions.back().noise = std::max(decisions.back().noise, noiseOf(point));
     } else if (wins) {
       Decision decision = decisionOf(point, reduces);
       decision.minBytes = begin;
@@ -111,6 +115,8 @@ void decideForAll(const Series &series, bool reduces, std::vector<Decision> &dec
       continue;
     best = decisionOf(*point, reduces);
     best->margin = *gain;
+    for (const TuningPoint *other : series)
+      best->noise = std::max(best->noise, noiseOf(*other));
   }
   if (best)
     decisions.push_back(std::move(*best));
@@ -127,6 +133,20 @@ void sortEntries(TuningPoint &point, const TunedCollective *winner) {
 
 bool hasWinner(const TuningPoint &point) {
   return !point.entries.empty() && point.least >= kLeastGain;
+}
+
+bool isFor(const Decision &d, const TuningPoint &p) {
+  return d.function == p.function && d.ranks == p.ranks && d.nodes == p.nodes &&
+         d.minBytes <= p.bytes && p.bytes <= d.maxBytes;
+}
+
+std::vector<const TuningPoint *> decidedPoints(const MachineProfile &profile) {
+  std::vector<const TuningPoint *> decided;
+  for (const TuningPoint &point : profile.points)
+    if (std::any_of(profile.decisions.begin(), profile.decisions.end(),
+                    [&](const Decision &d) { return isFor(d, point); }))
+      decided.push_back(&point);
+  return decided;
 }
 
 std::vector<Decision> decide(const std::vector<TuningPoint> &points, Library &library) {

@@ -14,6 +14,12 @@ namespace colldsl {
 /// Fastest first, but `winner` before all others if there is one; it was compared for longer.
 void sortEntries(TuningPoint &point, const TunedCollective *winner);
 
+/// Whether the decision is for the function, ranks, nodes and bytes of the point.
+bool isFor(const Decision &decision, const TuningPoint &point);
+
+/// The points of a profile at which one of its decisions holds, in their order.
+std::vector<const TuningPoint *> decidedPoints(const MachineProfile &profile);
+
 /// Whether the fastest of a point is faster than the rules' choice beyond noise: all of the
 /// interval of confidence is.
 bool hasWinner(const TuningPoint &point);

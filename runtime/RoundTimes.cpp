@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 
 namespace colldsl {
 namespace {
@@ -18,6 +19,13 @@ double medianOf(RoundTimes times) {
   auto middle = times.begin() + static_cast<ptrdiff_t>(times.size() / 2);
   std::nth_element(times.begin(), middle, times.end());
   return *middle;
+}
+
+double spreadOf(RoundTimes times) {
+  double median = medianOf(times);
+  for (double &time : times)
+    time = std::abs(time - median);
+  return medianOf(std::move(times)) / std::max(median, 1.0);
 }
 
 Ratio ratioOf(const RoundTimes &slow, const RoundTimes &fast) {

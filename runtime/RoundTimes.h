@@ -13,6 +13,10 @@ inline constexpr double kLeastGain = 1.01;
 
 double medianOf(RoundTimes times);
 
+/// The median absolute deviation from the median, as a part of the median. Half of the times may be
+/// anything: one that was interrupted does not count.
+double spreadOf(RoundTimes times);
+
 /// How many times longer the calls of `slow` took than those of `fast` in the same rounds: the
 /// median, and the interval that holds it with 95 %, by order statistics. Of no or few rounds the
 /// interval is from 0 to infinity.

@@ -6,7 +6,6 @@
 #include "tools/library/Rules.h"
 #include "tools/list/DeclText.h"
 #include "tools/options/Json.h"
-#include "tools/options/ResultStream.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -70,7 +69,7 @@ public:
     bool isFirst = true;
     for (const Section &section : sections_)
       if (!section.decls.empty()) {
-        resultStream() << (isFirst ? "" : "\n");
+        llvm::outs() << (isFirst ? "" : "\n");
         isFirst = false;
         printSection(section, width);
       }
@@ -121,16 +120,16 @@ private:
   }
 
   void printSection(const Section &section, size_t width) const {
-    resultStream() << section.title << ":\n";
+    llvm::outs() << section.title << ":\n";
     for (DeclId id : section.decls) {
       const Decl &decl = program_.decl(id);
       llvm::StringRef name = program_.nameOf(decl);
       std::string summary = summaryOf(program_.strings[decl.doc]);
       if (summary.empty())
-        resultStream() << "  " << name << "\n";
+        llvm::outs() << "  " << name << "\n";
       else
-        resultStream() << "  " << llvm::left_justify(name, static_cast<unsigned>(width)) << "  "
-                       << summary << "\n";
+        llvm::outs() << "  " << llvm::left_justify(name, static_cast<unsigned>(width)) << "  "
+                     << summary << "\n";
     }
   }
 
@@ -139,21 +138,21 @@ private:
     for (DeclId id : section.decls)
       width = std::max(width, program_.nameOf(program_.decl(id)).size());
     printSection(section, width);
-    resultStream() << "\nrules, of which the first that fits is taken:\n";
+    llvm::outs() << "\nrules, of which the first that fits is taken:\n";
     llvm::SmallVector<llvm::StringRef> lines;
     std::string rules = linesOfFunction(selectionRules(), section.title);
     llvm::StringRef(rules).split(lines, '\n', -1, /*KeepEmpty=*/false);
     for (llvm::StringRef line : lines)
-      resultStream() << "  " << line.trim() << "\n";
+      llvm::outs() << "  " << line.trim() << "\n";
   }
 
   void printDecl(DeclId id) const {
     const Decl &decl = program_.decl(id);
-    resultStream() << program_.nameOf(decl) << ": " << kindWord(decl.kind) << ", "
-                   << placeOf(program_, decl) << "\n\n";
+    llvm::outs() << program_.nameOf(decl) << ": " << kindWord(decl.kind) << ", "
+                 << placeOf(program_, decl) << "\n\n";
     if (const std::string &doc = program_.strings[decl.doc]; !doc.empty())
-      resultStream() << doc << "\n\n";
-    resultStream() << head(decl) << "\n";
+      llvm::outs() << doc << "\n\n";
+    llvm::outs() << head(decl) << "\n";
   }
 
   std::string head(const Decl &decl) const {
@@ -192,7 +191,7 @@ bool list(const Source &source, bool json) {
   bool fine = true;
   for (const std::string &name : source.names()) {
     if (&name != source.names().data())
-      resultStream() << "\n";
+      llvm::outs() << "\n";
     fine &= all.printNamed(name);
   }
   return fine;

@@ -1,7 +1,6 @@
 #include "tools/Commands.h"
 #include "tools/input/Messages.h"
 #include "tools/mpi/OwnFile.h"
-#include "tools/options/ResultStream.h"
 
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Support/Errno.h"
@@ -119,7 +118,7 @@ Exit mpiCommand(Arguments arguments) {
     return Exit::Failure;
   }
   if (settings.which) {
-    resultStream() << *library << "\n";
+    llvm::outs() << *library << "\n";
     return Exit::Success;
   }
   if (Status status = preload(*library); !status) {

@@ -4,10 +4,8 @@
 #include "tools/input/GivenOptions.h"
 #include "tools/input/Messages.h"
 #include "tools/input/SingleSchedule.h"
-#include "tools/options/ErrorStream.h"
 #include "tools/options/Json.h"
 #include "tools/options/Lists.h"
-#include "tools/options/ResultStream.h"
 #include "tools/options/Table.h"
 #include "tools/output/WriteFile.h"
 #include "tools/run/Barrier.h"
@@ -286,7 +284,7 @@ private:
   static bool reportFailure(const Source::Target &target, const Diagnostic &error) {
     printError(target.name + ": " + error.message);
     for (const Diagnostic &note : error.notes)
-      errorStream() << "  " << note.message << "\n";
+      llvm::errs() << "  " << note.message << "\n";
     return false;
   }
 
@@ -353,8 +351,8 @@ bool allChose(Launcher &launcher, const std::vector<Source::Target> &targets,
 void noteTransfers(const std::vector<Row> &rows) {
   for (const Row &row : rows)
     if (!row.transfers.isExecuted())
-      errorStream() << "colldsl: note: " << row.name << ": the transport executes "
-                    << row.transfers.inWords() << "\n";
+      llvm::errs() << "colldsl: note: " << row.name << ": the transport executes "
+                   << row.transfers.inWords() << "\n";
 }
 
 llvm::json::Object transfersJson(const TransferReport &report) {
@@ -374,7 +372,7 @@ void printTable(const std::vector<Row> &rows) {
                   std::to_string(row.ops), row.schedule, row.proved ? "proved" : "not tried",
                   row.checked ? "correct" : "no contract", timeWord(row.times.median),
                   timeWord(row.times.min), timeWord(row.times.p90)});
-  table.print(resultStream());
+  table.print(llvm::outs());
 }
 
 void printRuns(const std::vector<Row> &rows, const Settings &settings, bool ok) {

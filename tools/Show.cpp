@@ -2,7 +2,6 @@
 
 #include "tools/input/Functions.h"
 #include "tools/input/Messages.h"
-#include "tools/options/ResultStream.h"
 #include "tools/output/WriteFile.h"
 #include "tools/show/MakeShown.h"
 #include "tools/show/MeasuredTrace.h"
@@ -112,7 +111,7 @@ public:
     if (!status)
       return printError(status.diagnostic()), Exit::Failure;
     if (file != "-")
-      resultStream() << file << "\n";
+      llvm::outs() << file << "\n";
     return Exit::Success;
   }
 

@@ -3,7 +3,6 @@
 #include "tools/input/Messages.h"
 #include "tools/options/Lists.h"
 #include "tools/options/Progress.h"
-#include "tools/options/ResultStream.h"
 #include "tools/output/WriteFile.h"
 #include "tools/run/Times.h"
 #include "tools/sim/DisturbanceOptions.h"
@@ -86,7 +85,7 @@ public:
     if (settings_.json)
       printJson(summaryJson(run));
     else
-      printSummary(run, resultStream());
+      printSummary(run, llvm::outs());
     return true;
   }
 

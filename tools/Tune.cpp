@@ -5,7 +5,6 @@
 #include "tools/library/Rules.h"
 #include "tools/options/Lists.h"
 #include "tools/options/Options.h"
-#include "tools/options/ResultStream.h"
 #include "tools/output/WriteFile.h"
 #include "tools/run/JoinLauncher.h"
 #include "tools/tune/Show.h"
@@ -79,6 +78,9 @@ void Settings::addTo(Options &options) {
                   tune.functions.push_back(word.str());
                 return Status();
               }) = completionOfNames(Completion::Names::Functions, ',');
+  options.addNumber("--noise", "PERCENT",
+                    "leave out what varies by more, after it was measured again\n(default: 50)",
+                    tune.noisePercent, 1, 100'000'000);
   options.addFlag("--fresh", "begin anew, and forget what the profile has", tune.fresh);
   options.section("what to tell");
   options.addFlag("--show", "measure nothing; print the profile", show);
@@ -129,7 +131,7 @@ Status show(const Settings &settings) {
                          "; 'colldsl tune' makes one");
   if (Status s = checkMachine(**profile); !s)
     printWarning("'" + path + "': " + s.message());
-  printProfile(**profile, resultStream());
+  printProfile(**profile, llvm::outs());
   return draw(settings, **profile);
 }
 
@@ -165,11 +167,10 @@ Exit tuneCommand(Arguments arguments) {
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;
-  Status used =
-      settings.show
-          ? options.refuseGiven({"--time", "--ranks", "--bytes", "--functions", "--fresh"},
-                                "--show measures nothing")
-          : Status();
+  Status used = settings.show ? options.refuseGiven({"--time", "--ranks", "--bytes", "--functions",
+                                                     "--noise", "--fresh"},
+                                                    "--show measures nothing")
+                              : Status();
   for (const Status &s : {used, settings.check(options.operands())})
     if (!s)
       return options.refuse(s.message());

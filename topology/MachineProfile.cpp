@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char *kWhat = "profile";
 constexpr const char *kFormat = "colldsl machine profile";
-constexpr uint64_t kVersion = 1;
+constexpr uint64_t kVersion = 2;
 constexpr size_t kMaxBytes = 16 << 20;
 constexpr double kMaxNs = 1e15, kMaxMargin = 1e9;
 
@@ -29,6 +29,16 @@ void readHash(JsonReader &reader, const char *key, uint64_t &into) {
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), into, 16);
   if (text.size() != 16 || error != std::errc() || end != text.data() + text.size())
     reader.fail(key, "is no number of 16 hexadecimal digits");
+}
+
+/// "2026-11-27", or nothing.
+void readDay(JsonReader &reader, const char *key, std::string &into) {
+  reader.text(key, into);
+  bool isDay = into.size() == 10;
+  for (size_t i = 0; isDay && i < into.size(); ++i)
+    isDay = i == 4 || i == 7 ? into[i] == '-' : into[i] >= '0' && into[i] <= '9';
+  if (!into.empty() && !isDay)
+    reader.fail(key, "is no day, YEAR-MONTH-DAY");
 }
 
 void readNeeded(JsonReader &reader, const char *key, std::string &into) {
@@ -110,6 +120,7 @@ Status readDecision(const Json &json, const JsonPlace &place, Decision &decision
   readCollective(reader, "use", decision.use);
   reader.flag("commutative", decision.needsCommutative);
   reader.real("margin", decision.margin, kMaxMargin);
+  reader.real("noise", decision.noise, kMaxMargin);
   reader.flag("verified", decision.isVerified);
   reader.flag("learned", decision.isLearned);
   return reader.finish();
@@ -137,6 +148,8 @@ Status readPoint(const Json &json, const JsonPlace &place, TuningPoint &point) {
   reader.real("ns", point.shippedNs, kMaxNs);
   reader.real("margin", point.margin, kMaxMargin);
   reader.real("least", point.least, kMaxMargin);
+  reader.real("spread", point.spread, kMaxMargin);
+  reader.real("drift", point.drift, kMaxMargin);
   reader.flag("verified", point.isVerified);
   reader.flag("learned", point.isLearned);
   reader.absorb(readEntries(reader.list("others", true), reader.placeOf("others"), point));
@@ -175,6 +188,8 @@ Json jsonOf(const Decision &d) {
   if (d.needsCommutative)
     json["commutative"] = true;
   json["margin"] = d.margin;
+  if (d.noise > 0)
+    json["noise"] = d.noise;
   json["verified"] = d.isVerified;
   if (d.isLearned)
     json["learned"] = true;
@@ -193,6 +208,8 @@ Json jsonOf(const TuningPoint &p) {
                {"ns", p.shippedNs},
                {"margin", p.margin},
                {"least", p.least},
+               {"spread", p.spread},
+               {"drift", p.drift},
                {"verified", p.isVerified},
                {"others", std::move(others)}};
   if (p.isLearned)
@@ -252,6 +269,8 @@ Result<MachineProfile> MachineProfile::parse(std::string_view json) {
   if (Status s = checkFormat(reader); !s)
     return s;
   reader.text("tool", profile.tool);
+  readDay(reader, "measured", profile.measured);
+  reader.real("noiseLimit", profile.noiseLimit, kMaxMargin);
   readHash(reader, "library", profile.libraryHash);
   auto read = [&](const char *key, auto readPart, auto &part) {
     reader.absorb(readPart(reader.member(key, true), reader.placeOf(key), part));
@@ -261,6 +280,11 @@ Result<MachineProfile> MachineProfile::parse(std::string_view json) {
   read("costs", readCosts, profile);
   readAll(reader, "decisions", profile.decisions, readDecision);
   readAll(reader, "points", profile.points, readPoint);
+  for (size_t i = 0; i < profile.decisions.size(); ++i)
+    if (profile.decisions[i].noise > profile.noiseLimit)
+      reader.fail(concat("decisions[", i, "].noise"),
+                  concat("is ", profile.decisions[i].noise, ", more than noiseLimit, ",
+                         profile.noiseLimit));
   if (Status s = reader.finish(); !s)
     return s;
   return profile;
@@ -270,6 +294,8 @@ std::string MachineProfile::toJson() const {
   Json head = {{"format", kFormat},
                {"version", kVersion},
                {"tool", tool},
+               {"measured", measured},
+               {"noiseLimit", noiseLimit},
                {"library", hex(libraryHash)},
                {"machine",
                 {{"processor", machine.processor},

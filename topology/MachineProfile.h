@@ -50,6 +50,7 @@ struct Decision {
   double margin = 1;       ///< so many times faster than the rules' choice: the median
   bool isVerified = false; ///< measured once more, by itself against the rules' choice
   bool isLearned = false;  ///< by a job, between its own calls
+  double noise = 0;        ///< the greatest spread or drift of its points
 };
 
 /// How long a function took with different collectives.
@@ -68,8 +69,10 @@ struct TuningPoint {
   std::vector<Entry> entries; ///< of the others, fastest first
   double margin = 1;          ///< of the fastest over the shipped one, in turns with it: the median
   double least = 1;           ///< and the lower end of its interval of confidence (95 %)
-  bool isVerified = false;    ///< these two were measured once more, through the rules
-  bool isLearned = false;     ///< by a job, between its own calls
+  double spread = 0;       ///< of their times: median absolute deviation by median, the greater one
+  double drift = 0;        ///< and from the first third of the rounds to the last: ratio less 1
+  bool isVerified = false; ///< these two were measured once more, through the rules
+  bool isLearned = false;  ///< by a job, between its own calls
 
   /// Whether both are of the same function, ranks, nodes and bytes.
   bool isAt(const TuningPoint &other) const {
@@ -79,7 +82,9 @@ struct TuningPoint {
 };
 
 struct MachineProfile {
-  std::string tool; ///< "colldsl 0.1.0"
+  std::string tool;        ///< "colldsl 0.1.0"
+  std::string measured;    ///< the day of the last measurement, "2026-11-27"; empty: there was none
+  double noiseLimit = 0.5; ///< parse() refuses decisions with more, which tune does not write
   /// Library::programHash() of the standard library that was measured: points of another one are
   /// not compared.
   uint64_t libraryHash = 0;
@@ -91,7 +96,8 @@ struct MachineProfile {
   std::vector<Decision> decisions; ///< the first that fits counts
   std::vector<TuningPoint> points;
 
-  /// From JSON. An error says what is wrong, and where.
+  /// From JSON. An error says what is wrong, and where: a decision by times that vary too much,
+  /// say.
   static Result<MachineProfile> parse(std::string_view json);
   /// What parse() reads back to the same profile.
   std::string toJson() const;

@@ -18,9 +18,10 @@ std::string pathOf(const std::string &name) {
 std::string makeProfile(const std::string &name, const std::string &use) {
   static const std::string plain = [] {
     std::string path = pathOf("plain");
-    std::string command = "COLLDSL_PROFILE='" + path +
-                          "' " COLLDSL_PROGRAM
-                          " tune --time 1ms --ranks 2 --functions barrier > /dev/null 2>&1";
+    std::string command =
+        "COLLDSL_PROFILE='" + path +
+        "' " COLLDSL_PROGRAM
+        " tune --noise 1000000 --time 1ms --ranks 2 --functions barrier > /dev/null 2>&1";
     EXPECT_EQ(std::system(command.c_str()), 0) << command;
     std::stringstream text;
     text << std::ifstream(path).rdbuf();

@@ -44,6 +44,7 @@ public:
 
   std::map<std::string, size_t> failsIn;                    ///< steps, the warm-up is 0
   std::map<std::string, std::pair<size_t, double>> changes; ///< from a step on: other times
+  std::map<std::string, double> grows;                      ///< by so much per round
   size_t errorIn = SIZE_MAX;                                ///< a step
   std::vector<std::vector<std::string>> ran;                ///< by step: contenders
   std::vector<uint32_t> rounds;                             ///< by step
@@ -65,8 +66,11 @@ private:
       auto change = changes.find(c->what.name);
       bool isOther = change != changes.end() && step >= change->second.first;
       double ns = isOther ? change->second.second : ns_[c];
+      auto growth = grows.find(c->what.name);
       c->lastTimes.assign(count, ns);
-      c->times.insert(c->times.end(), count, ns);
+      for (uint32_t i = 0; growth != grows.end() && i < count; ++i)
+        c->lastTimes[i] *= 1 + growth->second * i;
+      c->times.insert(c->times.end(), c->lastTimes.begin(), c->lastTimes.end());
     }
     return {};
   }
@@ -170,7 +174,7 @@ TEST(Contest, withoutContendersThereIsNoWinner) {
     ASSERT_TRUE(outcome.ok());
     EXPECT_EQ(outcome->best, nullptr);
     EXPECT_DOUBLE_EQ(outcome->ratio.least, 1);
-    EXPECT_EQ(s.ran.size(), isAlone ? 1u : 2u);
+    EXPECT_EQ(s.ran.size(), 2u) << "alone it runs for its time";
   }
 }
 
@@ -225,6 +229,22 @@ TEST(Contest, aPointHasTheBestFirstAndAllThatWasMeasured) {
   EXPECT_EQ(point.entries[0].what.name, "c2");
   EXPECT_EQ(point.entries[1].what.name, "c4") << "it failed once it was measured";
   EXPECT_EQ(point.entries[2].what.name, "c1");
+}
+
+TEST(Contest, theFinalTellsHowMuchItsTimesVary) {
+  Scripted steady({100, 50}), drifts({100, 50});
+  EXPECT_DOUBLE_EQ(steady.hold()->noise.spread, 0);
+  EXPECT_DOUBLE_EQ(steady.hold()->noise.drift, 0);
+  drifts.grows = {{"usual", 0.1}};
+  Contenders all = drifts.all();
+  Result<ContestOutcome> outcome = drifts.hold();
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_GT(outcome->noise.spread, 0.2);
+  EXPECT_GT(outcome->noise.drift, 0.9);
+  TuningPoint point;
+  fillPoint(point, all, *outcome);
+  EXPECT_DOUBLE_EQ(point.spread, outcome->noise.spread);
+  EXPECT_DOUBLE_EQ(point.drift, outcome->noise.drift);
 }
 
 TEST(Contest, aPointWithoutAWinnerHasNoMargin) {

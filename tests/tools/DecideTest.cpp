@@ -71,6 +71,34 @@ TEST(DecideTest, whereNoSizeIsKnownOneDecisionIsForAll) {
       << "it loses somewhere";
 }
 
+// A winner at one size alone is none of a function that is decided for all sizes.
+TEST(DecideTest, pointsWithDecisionsAreThoseThatADecisionServes) {
+  MachineProfile profile;
+  profile.points = {
+      point("bcast", 64, "bcast_kary k=2", 1.2), point("bcast", 256, "bcast_chain", 1),
+      point("bcast", 65536, "bcast_chain", 1.2), point("alltoallv", 64, "alltoallv_pairwise", 1.2),
+      point("alltoallv", 4096, "alltoallv_pairwise", 0.8)};
+  profile.decisions = decideAll(profile.points);
+  EXPECT_EQ(profile.decisions.size(), 2u);
+  std::vector<const TuningPoint *> decided = decidedPoints(profile);
+  ASSERT_EQ(decided.size(), 2u);
+  EXPECT_EQ(decided[0], &profile.points[0]);
+  EXPECT_EQ(decided[1], &profile.points[2]);
+}
+
+TEST(DecideTest, aDecisionHasTheNoiseOfItsPoints) {
+  TuningPoint first = point("bcast", 64, "bcast_kary k=2", 1.2), second = first, far = first;
+  first.spread = 0.125;
+  second.bytes = 128;
+  second.drift = 0.375;
+  far.bytes = 1 << 20;
+  far.entries = {{{"bcast_chain", {}}, 10}};
+  auto decisions = decideAll({first, second, far});
+  ASSERT_EQ(decisions.size(), 2u);
+  EXPECT_DOUBLE_EQ(decisions[0].noise, 0.375);
+  EXPECT_DOUBLE_EQ(decisions[1].noise, 0);
+}
+
 TuningPoint learned(const std::string &function, uint64_t bytes, const std::string &best,
                     double least) {
   TuningPoint p = point(function, bytes, best, least);

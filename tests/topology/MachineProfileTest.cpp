@@ -13,6 +13,7 @@ namespace {
 MachineProfile example() {
   MachineProfile profile;
   profile.tool = "colldsl 1";
+  profile.measured = "2026-11-27";
   profile.libraryHash = 0x0123456789abcdef;
   profile.machine = {"A processor \"9\"", 8, 77};
   profile.model = MachineModel::flat();
@@ -22,6 +23,7 @@ MachineProfile example() {
   profile.decisions = {
       {"bcast", 4, 1, 0, 4096, {"bcast_chain", {{"segment", 8192}}}, false, 1.25, true},
       {"allreduce", 4, 2, 65536, UINT64_MAX, {"allreduce_ring", {}}, true, 2, false, true}};
+  profile.decisions[0].noise = 0.25;
   TuningPoint point;
   point.function = "bcast";
   point.ranks = 4;
@@ -31,6 +33,8 @@ MachineProfile example() {
   point.entries = {{{"bcast_chain", {{"segment", 8192}}}, 650}, {{"bcast_binomial", {}}, 700.25}};
   point.margin = 1.25;
   point.least = 1.2;
+  point.spread = 0.25;
+  point.drift = 0.125;
   profile.points = {point};
   point.bytes = 128;
   point.isLearned = true;
@@ -61,6 +65,10 @@ TEST(MachineProfileTest, readsBackWhatWasWritten) {
   EXPECT_EQ(again->decisions[1].maxBytes, UINT64_MAX);
   EXPECT_TRUE(again->decisions[1].needsCommutative);
   EXPECT_EQ(again->points[0].entries[1].ns, 700.25);
+  EXPECT_EQ(again->points[0].spread, 0.25);
+  EXPECT_EQ(again->points[0].drift, 0.125);
+  EXPECT_EQ(again->decisions[0].noise, 0.25);
+  EXPECT_EQ(again->measured, "2026-11-27");
   EXPECT_EQ(again->hash(), profile.hash());
   profile.decisions[0].maxBytes = 4097;
   EXPECT_NE(again->hash(), profile.hash());
@@ -69,8 +77,16 @@ TEST(MachineProfileTest, readsBackWhatWasWritten) {
 TEST(MachineProfileTest, errorsNameThePlace) {
   std::string json = example().toJson();
   EXPECT_EQ(errorOf("{}"), "profile: format is not \"colldsl machine profile\"");
-  EXPECT_EQ(errorOf(replaced(json, "\"version\": 1", "\"version\": 2")),
-            "profile: version is 2, this colldsl reads 1");
+  EXPECT_EQ(errorOf(replaced(json, "\"version\": 2", "\"version\": 1")),
+            "profile: version is 1, this colldsl reads 2");
+  EXPECT_EQ(errorOf(replaced(json, "\"noise\":0.25", "\"noise\":0.75")),
+            "profile: decisions[0].noise is 0.75, more than noiseLimit, 0.5");
+  EXPECT_EQ(errorOf(replaced(json, "\"noiseLimit\": 0.5", "\"noiseLimit\": 0.125")),
+            "profile: decisions[0].noise is 0.25, more than noiseLimit, 0.125");
+  for (const char *day : {"yesterday", "2026-11-2", "2026/11/27", "20261127"})
+    EXPECT_EQ(errorOf(replaced(json, "2026-11-27", day)),
+              "profile: measured is no day, YEAR-MONTH-DAY");
+  EXPECT_EQ(errorOf(replaced(json, "2026-11-27", "")), "none");
   EXPECT_EQ(errorOf(replaced(json, "\"ranks\":4", "\"ranks\":0")),
             "profile: decisions[0].ranks is missing, or 0");
   EXPECT_EQ(errorOf(replaced(json, "[65536]", "[2,1]")),

@@ -1,7 +1,5 @@
 #include "tools/run/Launch.h"
 
-#include "tools/options/ErrorStream.h"
-
 #include "executor/LocalRanks.h"
 #include "protocol/NetworkEndpoint.h"
 #include "runtime/WireUp.h"
@@ -70,7 +68,7 @@ shm::Options memoryFor(const LaunchOptions &options, SharedFlag &warned) {
     memory.singleCopyMinBytes = options.singleCopyMinBytes;
   memory.warn = [&](const std::string &what) {
     if (warned.raise())
-      errorStream() << "colldsl: warning: " << what << "\n";
+      llvm::errs() << "colldsl: warning: " << what << "\n";
   };
   return memory;
 }

@@ -13,6 +13,13 @@ Status runPlan(CollectivePlan &plan) {
   return plan.plan().wait(kCallTimeout);
 }
 
+template <typename Body> Result<int64_t> timed(Body body) {
+  Clock::time_point begin = Clock::now();
+  if (Status s = body(); !s)
+    return s;
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count();
+}
+
 } // namespace
 
 Result<std::unique_ptr<Alternation>> Alternation::make(Communicator &communicator,
@@ -55,25 +62,33 @@ Result<int64_t> Alternation::greatest(int64_t mine) {
   return mine;
 }
 
-// Every other round goes backwards: none always follows the same one.
+// Every other round goes backwards: none always follows the same one. The barrier that is timed
+// follows another one, so that no rank waits for one that comes late.
 Status Alternation::run(std::span<TimedCall *const> calls, CallMemory &memory, uint32_t rounds,
                         std::span<RoundTimes *const> times) {
-  std::vector<int64_t> ns(calls.size() * rounds);
-  for (uint32_t round = 0; round < rounds; ++round)
+  std::vector<int64_t> ns((calls.size() + 1) * rounds); // the barriers' times come last
+  for (uint32_t round = 0; round < rounds; ++round) {
     for (size_t i = 0; i < calls.size(); ++i) {
       size_t which = round % 2 == 0 ? i : calls.size() - 1 - i;
       memory.write();
       if (Status s = runPlan(barrier_); !s)
         return s;
-      Clock::time_point begin = Clock::now();
-      if (Status s = calls[which]->run(); !s)
-        return s;
-      ns[which * rounds + round] =
-          std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count();
+      Result<int64_t> time = timed([&] { return calls[which]->run(); });
+      if (!time)
+        return time.status();
+      ns[which * rounds + round] = *time;
       memory.read();
     }
+    if (Status s = runPlan(barrier_); !s)
+      return s;
+    Result<int64_t> time = timed([&] { return runPlan(barrier_); });
+    if (!time)
+      return time.status();
+    ns[calls.size() * rounds + round] = *time;
+  }
   if (Status s = agree(ns); !s)
     return s;
+  barriers_.assign(ns.end() - static_cast<ptrdiff_t>(rounds), ns.end());
   for (size_t i = 0; i < calls.size(); ++i)
     times[i]->insert(times[i]->end(), ns.begin() + static_cast<ptrdiff_t>(i * rounds),
                      ns.begin() + static_cast<ptrdiff_t>((i + 1) * rounds));

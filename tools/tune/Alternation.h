@@ -15,6 +15,10 @@ public:
   Status run(std::span<TimedCall *const> calls, CallMemory &memory, uint32_t rounds,
              std::span<RoundTimes *const> times);
 
+  /// Of the last run() a barrier per round, of which the machine and not the calls decide how long
+  /// it takes. Alike on all ranks.
+  const RoundTimes &barriers() const { return barriers_; }
+
   /// The greatest of what the ranks have.
   Result<int64_t> greatest(int64_t mine);
 
@@ -26,6 +30,7 @@ private:
 
   static constexpr size_t kWords = 512;
   CollectivePlan barrier_, greatest_;
+  RoundTimes barriers_;
   std::vector<int64_t> mine_ = std::vector<int64_t>(kWords), all_ = mine_;
 };
 

@@ -46,13 +46,20 @@ Result<ContestOutcome> holdContest(ContestMeasurer &measurer, Contenders left,
   auto isOver = [&] { return left.size() < 2 || left.front() != usual; };
   if (Status s = measurer.warmUp(left); !s)
     return s;
+  auto run = [&](std::chrono::nanoseconds time, uint32_t least, uint32_t most) {
+    return measurer.measure(left, roundsIn(time, measurer.roundNs(left), least, most));
+  };
+  if (left.size() == 1 && left.front() == usual) {
+    ContestOutcome alone;
+    Status s = run(limits.time, kLeastFinalRounds, kMostRungRounds);
+    if (s && !left.empty())
+      alone.noise = measurer.noiseOf(*usual, *usual);
+    return s ? Result(alone) : s;
+  }
   if (isOver())
     return ContestOutcome();
   dropHopeless(left, limits.hopeless);
   std::chrono::nanoseconds ofRung = limits.time / (rungsFor(left.size() - 1) + 1);
-  auto run = [&](std::chrono::nanoseconds time, uint32_t least, uint32_t most) {
-    return measurer.measure(left, roundsIn(time, measurer.roundNs(left), least, most));
-  };
   while (left.size() > 2) {
     if (Status s = run(ofRung, kLeastRungRounds, kMostRungRounds); !s)
       return s;
@@ -66,7 +73,8 @@ Result<ContestOutcome> holdContest(ContestMeasurer &measurer, Contenders left,
     return s;
   if (isOver())
     return ContestOutcome();
-  return ContestOutcome{left[1], ratioOf(usual->lastTimes, left[1]->lastTimes)};
+  return ContestOutcome{left[1], ratioOf(usual->lastTimes, left[1]->lastTimes),
+                        measurer.noiseOf(*usual, *left[1])};
 }
 
 // The one that was left in the end is the fastest, whatever fewer rounds have of others.
@@ -78,6 +86,8 @@ void fillPoint(TuningPoint &point, const Contenders &all, const ContestOutcome &
   sortEntries(point, outcome.best ? &outcome.best->what : nullptr);
   point.margin = outcome.ratio.median;
   point.least = outcome.ratio.least;
+  point.spread = outcome.noise.spread;
+  point.drift = outcome.noise.drift;
 }
 
 } // namespace colldsl::tools

@@ -2,7 +2,7 @@
 ///
 /// It begins with all contenders. In each round all that are left run once, in turns; after some
 /// rounds the slower half is out. The last one runs in turns with the usual choice alone, until the
-/// margin is known well.
+/// margin is known well. Where the usual choice is alone, it runs alone as often.
 /// Example: 8 contenders: 8 and the usual choice, 4 and it, 2 and it, 1 and it.
 /// bound: (1 + log2 contenders) * rounds calls of the usual choice; the time that is given.
 /// source: K. Jamieson, A. Talwalkar, Non-stochastic best arm identification and hyperparameter
@@ -11,6 +11,7 @@
 
 #include "ir/Result.h"
 #include "runtime/RoundTimes.h"
+#include "tools/tune/Noise.h"
 #include "topology/MachineProfile.h"
 
 #include <chrono>
@@ -38,6 +39,10 @@ public:
   virtual Status measure(Contenders &left, uint32_t rounds) = 0;
   /// What a round of all these takes, by their times.
   virtual double roundNs(const Contenders &left) const = 0;
+  /// Of the rounds that ran last, by the times of the first contender and another one.
+  virtual Noise noiseOf(const Contender &usual, const Contender &other) const {
+    return tools::noiseOf(usual.lastTimes, other.lastTimes);
+  }
 };
 
 struct ContestLimits {
@@ -58,6 +63,7 @@ uint32_t roundsIn(std::chrono::nanoseconds time, double roundNs, uint32_t least,
 struct ContestOutcome {
   const Contender *best = nullptr; ///< null: none is left, or the usual choice failed
   Ratio ratio{1, 1, 1};            ///< of the usual choice's times over its times, in the final
+  Noise noise;                     ///< of the final
 };
 
 /// `all`: the usual choice first. Among equals the one that comes first stays.

@@ -5,6 +5,7 @@
 #include "protocol/Options.h"
 #include "tools/run/Barrier.h"
 #include "tools/tune/Alternation.h"
+#include "tools/tune/Noise.h"
 
 #include <algorithm>
 #include <cstring>
@@ -261,6 +262,39 @@ Result<Measured> measureOnAll(const std::vector<Pair> &pairs, uint32_t ranks,
   return all;
 }
 
+/// How long waking takes is left out: the kernel decides it, and nothing is chosen by it.
+double apartOf(const Measured &a, const Measured &b) {
+  double most = 0;
+  auto compare = [&](double x, double y) { most = std::max(most, apart(x, y)); };
+  for (size_t pair = 0; pair < a.pairs.size(); ++pair) {
+    for (size_t i = 0; i < kNumSizes; ++i)
+      compare(a.pairs[pair].oneWay[i], b.pairs[pair].oneWay[i]);
+    compare(a.pairs[pair].few, b.pairs[pair].few);
+    compare(a.pairs[pair].many, b.pairs[pair].many);
+  }
+  compare(a.local.shortCopy, b.local.shortCopy);
+  compare(a.local.longCopy, b.local.longCopy);
+  compare(a.local.shortCombine, b.local.shortCombine);
+  compare(a.local.longCombine, b.local.longCombine);
+  return most;
+}
+
+/// Measures on all ranks until it is known well.
+class SteadyCosts {
+public:
+  SteadyCosts(uint32_t ranks, double noiseLimit) : ranks_(ranks), noiseLimit_(noiseLimit) {}
+
+  Result<Measured> measure(const std::vector<Pair> &pairs, const LaunchOptions &options,
+                           bool isWhole) const {
+    return measureUntilAgreed(
+        noiseLimit_, [&] { return measureOnAll(pairs, ranks_, options, isWhole); }, apartOf);
+  }
+
+private:
+  uint32_t ranks_;
+  double noiseLimit_;
+};
+
 /// By the time of a short and of a long one.
 MemoryRate rateOf(double shortNs, double longNs) {
   double perByte = std::max(longNs - shortNs, 0.0) / static_cast<double>(kLongCopy - kShortCopy);
@@ -322,15 +356,15 @@ void fillIn(const std::array<std::optional<Pair>, kMaxDistance + 1> &pairs, Mach
 }
 
 /// Messages through shared memory against those that the kernel copies.
-Status compareCopies(const Pair &pair, uint32_t ranks, const LaunchOptions &options,
+Status compareCopies(const Pair &pair, const SteadyCosts &costs, const LaunchOptions &options,
                      MachineProfile &profile) {
   LaunchOptions shared = options, kernel = options;
   shared.transport = TransportKind::Shm;
   kernel.singleCopyMinBytes = kLeastSingleCopy;
-  Result<Measured> byKernel = measureOnAll({pair}, ranks, kernel, false);
+  Result<Measured> byKernel = costs.measure({pair}, kernel, false);
   if (!byKernel)
     return byKernel.status();
-  Result<Measured> byMemory = measureOnAll({pair}, ranks, shared, false);
+  Result<Measured> byMemory = costs.measure({pair}, shared, false);
   if (!byMemory)
     return byMemory.status();
   profile.singleCopyFrom = singleCopyFrom(byKernel->pairs.front(), byMemory->pairs.front());
@@ -340,7 +374,7 @@ Status compareCopies(const Pair &pair, uint32_t ranks, const LaunchOptions &opti
 
 } // namespace
 
-Status measureCosts(const Topology &topology, const LaunchOptions &options,
+Status measureCosts(const Topology &topology, const LaunchOptions &options, double noiseLimit,
                     MachineProfile &profile) {
   auto pairs = pairsOf(topology);
   std::vector<Pair> list;
@@ -352,11 +386,11 @@ Status measureCosts(const Topology &topology, const LaunchOptions &options,
     }
   if (list.empty())
     return Status::error("costs are measured between ranks: at least two are needed");
-  uint32_t ranks = topology.numRanks();
+  SteadyCosts costs(topology.numRanks(), noiseLimit);
   if (distances.front() < kOtherNode)
-    if (Status s = compareCopies(list.front(), ranks, options, profile); !s)
+    if (Status s = compareCopies(list.front(), costs, options, profile); !s)
       return s;
-  Result<Measured> measured = measureOnAll(list, ranks, options, true);
+  Result<Measured> measured = costs.measure(list, options, true);
   if (!measured)
     return measured.status();
   const LocalTimes &local = measured->local;

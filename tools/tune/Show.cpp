@@ -22,6 +22,8 @@ std::string factorWord(double factor) { return llvm::formatv("{0:f2}", factor).s
 void printCosts(const MachineProfile &profile, llvm::raw_ostream &out) {
   const MachineModel &model = profile.model;
   out << "machine: " << profile.machine.words() << "\n";
+  if (!profile.measured.empty())
+    out << "measured: " << profile.measured << "\n";
   if (model == MachineModel()) {
     out << "no costs: jobs wrote the profile\n\n";
     return;
@@ -51,10 +53,8 @@ void printCosts(const MachineProfile &profile, llvm::raw_ostream &out) {
 std::string shippedFor(const MachineProfile &profile, const Decision &d) {
   std::string words;
   for (const TuningPoint &point : profile.points) {
-    bool isIn = point.function == d.function && point.ranks == d.ranks && point.nodes == d.nodes &&
-                d.minBytes <= point.bytes && point.bytes <= d.maxBytes;
     std::string shipped = point.shipped.words();
-    if (isIn && words.find(shipped) == std::string::npos)
+    if (isFor(d, point) && words.find(shipped) == std::string::npos)
       words += (words.empty() ? "" : ", ") + shipped;
   }
   return words;
@@ -147,16 +147,18 @@ std::string bytesRange(uint64_t min, uint64_t max) {
 
 void printProfile(const MachineProfile &profile, llvm::raw_ostream &out) {
   printCosts(profile, out);
-  Table table({"function", "ranks", "nodes", "bytes", "collective", "instead of", "faster"});
+  Table table(
+      {"function", "ranks", "nodes", "bytes", "collective", "instead of", "faster", "noise"});
   for (const Decision &d : profile.decisions)
     table.addRow({d.function, std::to_string(d.ranks), std::to_string(d.nodes),
                   bytesRange(d.minBytes, d.maxBytes), d.use.words(), shippedFor(profile, d),
-                  factorWord(d.margin) + wordOf(d)});
+                  factorWord(d.margin) + wordOf(d),
+                  llvm::formatv("{0:f0} %", 100 * d.noise).str()});
   if (!profile.decisions.empty())
     table.print(out);
-  auto wins = std::count_if(profile.points.begin(), profile.points.end(), hasWinner);
   out << (profile.decisions.empty() ? "" : "\n") << counted(profile.points.size(), "point")
-      << " measured; at " << wins << " a decision is faster than what the rules choose\n";
+      << " measured; at " << decidedPoints(profile).size()
+      << " a decision serves in place of what the rules choose\n";
 }
 
 void drawProfile(const MachineProfile &profile, llvm::raw_ostream &out) {

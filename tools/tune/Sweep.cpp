@@ -3,6 +3,8 @@
 #include "runtime/Decisions.h"
 #include "tools/tune/Contest.h"
 
+#include <algorithm>
+
 namespace colldsl::tools {
 namespace {
 
@@ -72,6 +74,21 @@ public:
     return round;
   }
 
+  /// Of Runners that ran last. A machine was never quieter than its quietest barriers were.
+  Noise noiseOf(const Contender &usual, const Contender &other) const {
+    bool isKnown = options_.quietNs > 0 && !communicator_.engine().endpoint().caps().sharesCores;
+    double quiet = isKnown ? options_.quietNs : quietest_;
+    return tools::noiseOf(usual.lastTimes, other.lastTimes, alternation_->barriers(), quiet);
+  }
+
+  /// Whether there is time to measure a point once more.
+  Result<bool> goesOn() {
+    auto left = share(1);
+    if (!left)
+      return left.status();
+    return left->has_value();
+  }
+
   /// Of Runners.
   Status run(const Contenders &runners, CallMemory &memory, uint32_t rounds) {
     std::vector<TimedCall *> calls;
@@ -83,6 +100,8 @@ public:
     }
     if (Status s = alternation_->run(calls, memory, rounds, times); !s)
       return s;
+    double barrier = medianOf(alternation_->barriers());
+    quietest_ = quietest_ > 0 ? std::min(quietest_, barrier) : barrier;
     for (Contender *runner : runners)
       runner->times.insert(runner->times.end(), runner->lastTimes.begin(), runner->lastTimes.end());
     return {};
@@ -103,6 +122,7 @@ private:
   const SweepOptions &options_;
   Clock::time_point begin_;
   std::unique_ptr<Alternation> alternation_;
+  double quietest_ = 0; ///< the least median of barriers so far
 };
 
 /// One point.
@@ -112,7 +132,7 @@ public:
                const CandidatesOfPoint &point)
       : measuring_(measuring), communicator_(communicator), library_(library), point_(point) {}
 
-  Result<TuningPoint> hold(std::chrono::nanoseconds time) {
+  Result<SweptPoint> hold(std::chrono::nanoseconds time) {
     Result<CallMemory> memory = measuring_.memoryFor(point_);
     if (!memory)
       return memory.status();
@@ -132,7 +152,7 @@ public:
     point.bytes = point_.bytes;
     point.shipped = runners_.front().what;
     fillPoint(point, all, *outcome);
-    return point;
+    return SweptPoint{std::move(point), outcome->noise};
   }
 
   Status warmUp(Contenders &left) override { return measuring_.warmUp(left, memory_); }
@@ -140,6 +160,9 @@ public:
     return measuring_.run(left, memory_, rounds);
   }
   double roundNs(const Contenders &left) const override { return Measuring::roundNs(left); }
+  Noise noiseOf(const Contender &usual, const Contender &other) const override {
+    return measuring_.noiseOf(usual, other);
+  }
 
 private:
   /// The rules' choice first.
@@ -169,23 +192,25 @@ private:
 
 } // namespace
 
-Result<std::vector<TuningPoint>> sweep(Endpoint &endpoint, const Topology &topology,
-                                       Library &library,
-                                       const std::vector<CandidatesOfPoint> &points,
-                                       const SweepOptions &options) {
+Result<std::vector<SweptPoint>> sweep(Endpoint &endpoint, const Topology &topology,
+                                      Library &library,
+                                      const std::vector<CandidatesOfPoint> &points,
+                                      const SweepOptions &options) {
   Communicator communicator(endpoint, topology);
   Measuring measuring(communicator, library, options);
   if (Status s = measuring.open(); !s)
     return s;
-  std::vector<TuningPoint> measured;
+  std::vector<SweptPoint> measured;
   for (size_t i = 0; i < points.size(); ++i) {
     auto time = measuring.share(points.size() - i);
     if (!time)
       return time.status();
     if (!*time)
       break;
-    Result<TuningPoint> point =
-        PointContest(measuring, communicator, library, points[i]).hold(**time);
+    Result<SweptPoint> point = measureSteadily(
+        options.noiseLimit,
+        [&] { return PointContest(measuring, communicator, library, points[i]).hold(**time); },
+        [&] { return measuring.goesOn(); });
     if (!point)
       return point.status();
     measured.push_back(point.take());
@@ -222,10 +247,18 @@ Result<std::vector<ComparedRow>> compareLibraries(Endpoint &endpoint, const Topo
       return s;
     uint32_t rounds =
         roundsIn(**time, Measuring::roundNs(both), kLeastFinalRounds, kMostFinalRounds);
-    if (Status s = measuring.run(both, *memory, rounds); !s)
-      return s;
-    rows.push_back({i, medianOf(before->lastTimes), medianOf(after->lastTimes),
-                    ratioOf(before->lastTimes, after->lastTimes)});
+    auto compare = [&]() -> Result<ComparedRow> {
+      if (Status s = measuring.run(both, *memory, rounds); !s)
+        return s;
+      return ComparedRow{i, medianOf(before->lastTimes), medianOf(after->lastTimes),
+                         ratioOf(before->lastTimes, after->lastTimes),
+                         measuring.noiseOf(*before, *after)};
+    };
+    Result<ComparedRow> row =
+        measureSteadily(options.noiseLimit, compare, [&] { return measuring.goesOn(); });
+    if (!row)
+      return row.status();
+    rows.push_back(*row);
   }
   return rows;
 }

@@ -4,10 +4,8 @@
 #include "runtime/Decisions.h"
 #include "tools/input/Messages.h"
 #include "tools/input/Profile.h"
-#include "tools/options/ErrorStream.h"
 #include "tools/options/Lists.h"
 #include "tools/options/Progress.h"
-#include "tools/options/ResultStream.h"
 #include "tools/run/JoinLauncher.h"
 #include "tools/tune/Costs.h"
 #include "topology/Machine.h"
@@ -19,6 +17,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <ctime>
 
 namespace colldsl::tools {
 namespace {
@@ -35,20 +34,33 @@ bool isSamePoint(const TuningPoint &a, const CandidatesOfPoint &b, const Topolog
          a.nodes == topology.numGroups(Level::Node);
 }
 
-bool isFor(const Decision &d, const TuningPoint &p) {
-  return d.function == p.function && d.ranks == p.ranks && d.nodes == p.nodes &&
-         d.minBytes <= p.bytes && p.bytes <= d.maxBytes;
-}
-
-/// A profile as rank 0 has it, in bytes.
-std::vector<std::byte> pack(const MachineProfile &profile) {
-  std::string text = profile.toJson();
+/// The points of a profile as rank 0 has them, in bytes, and why each is of no use: a line each,
+/// empty if it is.
+std::vector<std::byte> pack(const MachineProfile &profile, const std::vector<std::string> &noise) {
+  std::string text;
+  for (const std::string &line : noise)
+    text += line + "\n";
+  text += profile.toJson();
   auto bytes = std::as_bytes(std::span(text));
   return {bytes.begin(), bytes.end()};
 }
 
-Result<MachineProfile> unpack(std::span<const std::byte> bytes) {
-  return MachineProfile::parse({reinterpret_cast<const char *>(bytes.data()), bytes.size()});
+Result<MachineProfile> unpack(std::span<const std::byte> bytes, std::vector<std::string> &noise) {
+  llvm::StringRef text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+  while (!text.empty() && !text.starts_with("{")) {
+    auto [line, rest] = text.split('\n');
+    noise.push_back(line.str());
+    text = rest;
+  }
+  return MachineProfile::parse({text.data(), text.size()});
+}
+
+/// "2026-11-27"
+std::string today() {
+  std::time_t now = std::time(nullptr);
+  char text[16];
+  std::tm parts{};
+  return {text, std::strftime(text, sizeof text, "%F", gmtime_r(&now, &parts))};
 }
 
 } // namespace
@@ -82,6 +94,10 @@ Status Tuner::run() {
   if (Status s = keep(); !s)
     return s;
   report();
+  if (interrupt_.came())
+    return Status::error("interrupted: what is stored is not verified");
+  if (numLeftOut_ > 0 && numMeasured_ == 0)
+    return Status::error("the machine is too busy: nothing that was measured now can be used");
   return {};
 }
 
@@ -121,6 +137,8 @@ Status Tuner::begin() {
   if (!before)
     return before.status();
   profile_ = before.take();
+  profile_.noiseLimit = settings_.noiseLimit();
+  leaveOutNoise();
   if (Status s = keep(); !s) // what cannot be written is not worth measuring
     return s;
   return makeGroups();
@@ -146,7 +164,7 @@ Result<std::string> Tuner::known(const MachineFingerprint &machine) const {
                          "); --fresh replaces it, COLLDSL_PROFILE names another file");
   if ((*read)->libraryHash == fresh.libraryHash)
     return (*read)->toJson();
-  errorStream() << "colldsl: the profile is of another standard library: measuring anew\n";
+  llvm::errs() << "colldsl: the profile is of another standard library: measuring anew\n";
   return fresh.toJson();
 }
 
@@ -214,7 +232,7 @@ Status Tuner::measureAll() {
     auto most = std::max_element(groups_.begin(), groups_.end(), [](auto &a, auto &b) {
       return a.topology.numRanks() < b.topology.numRanks();
     });
-    if (Status s = measureCosts(most->topology, launch_, profile_); !s)
+    if (Status s = measureCosts(most->topology, launch_, settings_.noiseLimit(), profile_); !s)
       return s;
   }
   if (Status s = choosePoints(); !s)
@@ -244,39 +262,84 @@ Status Tuner::measure(Group &group, std::chrono::nanoseconds time) {
     SweepOptions options;
     options.limit = time;
     options.stop = interrupt_.count();
-    options.progress = [&](size_t done, const TuningPoint &point) {
+    options.noiseLimit = settings_.noiseLimit();
+    options.quietNs = quietBarrierNs(group.topology);
+    options.progress = [&](size_t done, const SweptPoint &swept) {
+      const TuningPoint &point = swept.point;
       progress->reached(done, " points, " + point.function + " " + bytesWord(point.bytes));
-      soFar.points.push_back(point);
+      if (isSteady(swept.noise, options.noiseLimit))
+        soFar.points.push_back(point);
       if (Clock::now() - saved < kBetweenSaves)
         return;
       saved = Clock::now();
       (void)writeProfile(path_, soFar); // the end of the sweep reports what is wrong
     };
-    Result<std::vector<TuningPoint>> points =
+    Result<std::vector<SweptPoint>> points =
         sweep(endpoint, group.topology, *library_.library, group.points, options);
     if (!points)
       return points.status();
     MachineProfile measured = profile_;
-    measured.points = points.take();
-    return shows ? pack(measured) : std::vector<std::byte>();
+    measured.points.clear();
+    std::vector<std::string> noise;
+    for (SweptPoint &swept : *points) {
+      bool isUsable = isSteady(swept.noise, options.noiseLimit);
+      noise.push_back(isUsable ? "" : noiseWords(swept.noise, options.noiseLimit));
+      measured.points.push_back(std::move(swept.point));
+    }
+    return shows ? pack(measured, noise) : std::vector<std::byte>();
   };
   Result<std::vector<std::vector<std::byte>>> returned =
       onAllRanks(group.topology.numRanks(), launch_, body);
   if (!returned)
     return returned.status();
-  Result<MachineProfile> measured = unpack(returned->front());
+  std::vector<std::string> noise;
+  Result<MachineProfile> measured = unpack(returned->front(), noise);
   if (!measured)
     return measured.status();
-  numMeasured_ += measured->points.size();
-  for (TuningPoint &point : measured->points) { // better evidence than what jobs learned
+  for (size_t i = 0; i < measured->points.size(); ++i) {
+    TuningPoint &point = measured->points[i];
+    if (!noise[i].empty()) {
+      leaveOut(point, noise[i]);
+      continue;
+    }
+    // better evidence than what jobs learned
     std::erase_if(profile_.points,
                   [&](const TuningPoint &p) { return p.isLearned && p.isAt(point); });
     profile_.points.push_back(std::move(point));
+    profile_.measured = today();
+    ++numMeasured_;
   }
   return {};
 }
 
+void Tuner::leaveOut(const TuningPoint &point, const std::string &why) {
+  ++numLeftOut_;
+  note(llvm::formatv("{0} {1} on {2}: {3}: left out", point.function, bytesWord(point.bytes),
+                     counted(point.ranks, "rank"), why)
+           .str());
+}
+
+/// What an earlier command kept with another limit.
+void Tuner::leaveOutNoise() {
+  std::erase_if(profile_.points, [&](const TuningPoint &p) {
+    return std::max(p.spread, p.drift) > profile_.noiseLimit;
+  });
+  std::erase_if(profile_.decisions,
+                [&](const Decision &d) { return d.noise > profile_.noiseLimit; });
+}
+
+/// Of one rank after the other the farthest one is awaited, there and back, in a few rounds.
+double Tuner::quietBarrierNs(const Topology &topology) const {
+  uint64_t farthest = 0;
+  for (uint32_t r = 1; r < topology.numRanks(); ++r) {
+    unsigned distance = std::max(topology.distance(Rank{0}, Rank{r}), 1u);
+    farthest = std::max(farthest, profile_.model.distances[distance].endToEndNs(1));
+  }
+  return 2 * static_cast<double>(farthest) * std::ceil(std::log2(topology.numRanks() + 1));
+}
+
 Status Tuner::verify() {
+  std::vector<size_t> noisy; // points
   for (Group &group : groups_) {
     std::vector<size_t> which;
     group.points.clear();
@@ -297,9 +360,20 @@ Status Tuner::verify() {
     Result<std::vector<ComparedRow>> rows = compare(group);
     if (!rows)
       return rows.status();
-    for (const ComparedRow &row : *rows)
-      take(row, profile_.points[which[row.point]]);
+    for (const ComparedRow &row : *rows) {
+      TuningPoint &point = profile_.points[which[row.point]];
+      if (isSteady(row.noise, profile_.noiseLimit)) {
+        take(row, point);
+        continue;
+      }
+      leaveOut(point, noiseWords(row.noise, profile_.noiseLimit));
+      noisy.push_back(which[row.point]);
+    }
   }
+  llvm::sort(noisy, std::greater<>());
+  for (size_t point : noisy)
+    profile_.points.erase(profile_.points.begin() + static_cast<ptrdiff_t>(point));
+  numMeasured_ -= std::min(numMeasured_, noisy.size());
   profile_.decisions = decide(profile_.points, *library_.library);
   for (Decision &decision : profile_.decisions)
     decision.isVerified = llvm::all_of(
@@ -312,6 +386,8 @@ void Tuner::take(const ComparedRow &row, TuningPoint &point) {
   point.margin = row.ratio.median;
   point.least = row.ratio.least;
   point.shippedNs = row.shippedNs;
+  point.spread = row.noise.spread;
+  point.drift = row.noise.drift;
   if (hasWinner(point))
     return;
   ++numDropped_;
@@ -331,6 +407,8 @@ Result<std::vector<ComparedRow>> Tuner::compare(Group &group) {
     SweepOptions options;
     options.limit = left / static_cast<int64_t>(groups_.size());
     options.stop = interrupt_.count();
+    options.noiseLimit = settings_.noiseLimit();
+    options.quietNs = quietBarrierNs(group.topology);
     Result<std::vector<ComparedRow>> rows = compareLibraries(
         endpoint, group.topology, *library_.library, **tuned, group.points, options);
     if (!rows)
@@ -353,37 +431,44 @@ Status Tuner::keep() const {
   return agreed(mine ? Result<std::string>("") : mine).status();
 }
 
+std::string Tuner::verifiedWords() const {
+  auto isVerified = [](const Decision &d) { return d.isVerified; };
+  auto verified = static_cast<size_t>(llvm::count_if(profile_.decisions, isVerified));
+  if (verified == profile_.decisions.size() && !interrupt_.came())
+    return "verified";
+  return (interrupt_.came() ? "interrupted: " : "") + std::to_string(verified) +
+         " of them verified";
+}
+
 void Tuner::report() const {
-  double changed = 0, worst = 0;
-  const TuningPoint *worstPoint = nullptr;
-  size_t numChanged = 0;
-  for (const TuningPoint &p : profile_.points) {
-    if (llvm::none_of(profile_.decisions, [&](const Decision &d) { return isFor(d, p); }))
-      continue;
-    ++numChanged;
-    changed += std::log(p.margin);
-    if (!worstPoint || p.margin < worst)
-      worstPoint = &p, worst = p.margin;
+  double changed = 0;
+  const TuningPoint *worst = nullptr;
+  std::vector<const TuningPoint *> decided = decidedPoints(profile_);
+  for (const TuningPoint *p : decided) {
+    changed += std::log(p->margin);
+    if (!worst || p->margin < worst->margin)
+      worst = p;
   }
   size_t numDone = numPoints_ - numNew_ + numMeasured_;
   double all = profile_.points.empty() ? 0 : changed / static_cast<double>(profile_.points.size());
-  resultStream() << llvm::formatv("{0}: {1} of {2} points, {3}, {4}\n", path_, numDone, numPoints_,
-                                  counted(profile_.decisions.size(), "decision"),
-                                  interrupt_.came() ? "interrupted: not verified" : "verified");
-  if (numChanged > 0)
-    resultStream() << llvm::formatv(
+  llvm::outs() << llvm::formatv("{0}: {1} of {2} points, {3}, {4}\n", path_, numDone, numPoints_,
+                                counted(profile_.decisions.size(), "decision"), verifiedWords());
+  if (worst)
+    llvm::outs() << llvm::formatv(
         "tuned against the rules: {0:f2} times as fast at {1} points with decisions, {2:f2} "
         "over all; worst {3:f2} ({4} {5} on {6}); {7} dropped\n",
-        std::exp(changed / static_cast<double>(numChanged)), numChanged, std::exp(all), worst,
-        worstPoint->function, bytesWord(worstPoint->bytes), counted(worstPoint->ranks, "rank"),
+        std::exp(changed / static_cast<double>(decided.size())), decided.size(), std::exp(all),
+        worst->margin, worst->function, bytesWord(worst->bytes), counted(worst->ranks, "rank"),
         numDropped_);
+  if (numLeftOut_ > 0)
+    llvm::outs() << counted(numLeftOut_, "point") << " left out, as the machine is busy\n";
   if (numDone < numPoints_)
-    resultStream() << "run it again to measure the rest\n";
+    llvm::outs() << "run it again to measure the rest\n";
 }
 
 void Tuner::note(const std::string &text) const {
   if (isFirst())
-    errorStream() << "colldsl: " << text << "\n";
+    llvm::errs() << "colldsl: " << text << "\n";
 }
 
 } // namespace colldsl::tools

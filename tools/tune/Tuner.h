@@ -14,6 +14,8 @@ struct TuneOptions {
   std::vector<uint64_t> bytes;        ///< ascending
   std::vector<std::string> functions; ///< none: all
   bool fresh = false;                 ///< what the profile has is forgotten
+  uint64_t noisePercent = 50;         ///< times that vary by more are not used
+  double noiseLimit() const { return static_cast<double>(noisePercent) / 100; }
 };
 
 /// Powers of two up to the cores of this machine, and these.
@@ -26,7 +28,8 @@ public:
   Tuner(const TuneOptions &options, Launcher *launcher, BuiltLibrary library);
 
   /// Collective over what the launcher started. Writes the profile to profilePath() and tells on
-  /// stdout, by rank 0, what has become of it.
+  /// stdout, by rank 0, what has become of it. An error: that is not all that was wanted, since it
+  /// was interrupted, or the machine too busy for any point.
   Status run();
 
   const MachineProfile &profile() const { return profile_; }
@@ -56,10 +59,14 @@ private:
   /// loses its decision.
   Status verify();
   void take(const ComparedRow &row, TuningPoint &point);
+  void leaveOutNoise();
+  void leaveOut(const TuningPoint &point, const std::string &why);
+  double quietBarrierNs(const Topology &topology) const;
   Result<std::vector<ComparedRow>> compare(Group &group);
   /// Rank 0 writes for all; an error is one on all ranks.
   Status keep() const;
   void report() const;
+  std::string verifiedWords() const;
   void note(const std::string &text) const;
 
   const TuneOptions &settings_;
@@ -70,7 +77,7 @@ private:
   Interrupt interrupt_;
   MachineProfile profile_;
   std::vector<Group> groups_;
-  size_t numPoints_ = 0, numNew_ = 0, numMeasured_ = 0, numDropped_ = 0;
+  size_t numPoints_ = 0, numNew_ = 0, numMeasured_ = 0, numDropped_ = 0, numLeftOut_ = 0;
 };
 
 } // namespace colldsl::tools

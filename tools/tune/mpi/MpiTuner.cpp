@@ -1,9 +1,7 @@
 #include "tools/tune/mpi/MpiTuner.h"
 
 #include "runtime/Decide.h"
-#include "tools/options/ErrorStream.h"
 #include "tools/options/Lists.h"
-#include "tools/options/ResultStream.h"
 #include "tools/options/Table.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -155,18 +153,12 @@ std::vector<Arm> MpiTuner::armsFor(const MeasuredCall &call) const {
 }
 
 Status MpiTuner::measurePoint(ArmRunner &runner, uint32_t ranks, const MeasuredCall &call) {
-  std::vector<Arm> arms = armsFor(call);
-  Contenders all;
-  for (Arm &arm : arms)
-    all.push_back(&arm);
-  ArmContest measurer(runner, call, [this] { return interrupted(); });
-  Result<ContestOutcome> outcome =
-      holdContest(measurer, all, {share(kSweep, pointsLeft_), kHopeless});
+  std::vector<Arm> arms;
+  Result<ContestOutcome> outcome = measureSteadily(
+      settings_.noiseLimit(), [&] { return holdOnce(runner, call, arms); },
+      [&] { return Result<bool>(Clock::now() - begin_ <= settings_.time * kSweep); });
   if (!outcome)
     return outcome.status();
-  for (const Arm &arm : arms)
-    if (arm.verdict == ArmResult::Wrong || arm.verdict == ArmResult::Lost)
-      failed_.insert({call.function, arm.what.words()});
   if (arms[0].verdict != ArmResult::Right)
     return {};
   TuningPoint point;
@@ -174,12 +166,39 @@ Status MpiTuner::measurePoint(ArmRunner &runner, uint32_t ranks, const MeasuredC
   point.ranks = ranks;
   point.nodes = runner.nodes();
   point.bytes = call.bytes;
-  keep(std::move(point), all, *outcome);
+  if (isSteady(outcome->noise, settings_.noiseLimit()))
+    keep(std::move(point), arms, *outcome);
+  else
+    leaveOut(point, outcome->noise);
   return {};
 }
 
-void MpiTuner::keep(TuningPoint point, const Contenders &arms, const ContestOutcome &outcome) {
-  fillPoint(point, arms, outcome);
+Result<ContestOutcome> MpiTuner::holdOnce(ArmRunner &runner, const MeasuredCall &call,
+                                          std::vector<Arm> &arms) {
+  arms = armsFor(call);
+  Contenders all;
+  for (Arm &arm : arms)
+    all.push_back(&arm);
+  ArmContest measurer(runner, call, [this] { return interrupted(); });
+  Result<ContestOutcome> outcome =
+      holdContest(measurer, all, {share(kSweep, pointsLeft_), kHopeless});
+  for (const Arm &arm : arms)
+    if (arm.verdict == ArmResult::Wrong || arm.verdict == ArmResult::Lost)
+      failed_.insert({call.function, arm.what.words()});
+  return outcome;
+}
+
+void MpiTuner::leaveOut(const TuningPoint &point, const Noise &noise) {
+  ++numLeftOut_;
+  note(pointWords(point.function, point.bytes, point.ranks) + ": " +
+       noiseWords(noise, settings_.noiseLimit()) + ": left out");
+}
+
+void MpiTuner::keep(TuningPoint point, std::vector<Arm> &arms, const ContestOutcome &outcome) {
+  Contenders all;
+  for (Arm &arm : arms)
+    all.push_back(&arm);
+  fillPoint(point, all, outcome);
   double seen = hasWinner(point) ? point.margin : 1;
   rows_.push_back({std::move(point), seen});
 }
@@ -272,6 +291,12 @@ Status MpiTuner::compare(ArmRunner &runner, Comparison &c, bool backwards, Nanos
 void MpiTuner::take(const Comparison &c) {
   TuningPoint &point = c.row->point;
   Ratio ratio = c.hasFailed ? Ratio{0, 0, 0} : ratioOf(c.own.times, c.tuned.times);
+  Noise noise; // jobs that are started anew drift, as their memory lies elsewhere
+  noise.spread = std::max(spreadOf(c.own.times), spreadOf(c.tuned.times));
+  if (!c.hasFailed && !isSteady(noise, settings_.noiseLimit())) {
+    leaveOut(point, noise);
+    ratio = {1, 0, 0};
+  }
   point.isVerified = true;
   point.margin = ratio.median;
   point.least = ratio.least;
@@ -311,24 +336,24 @@ void MpiTuner::report(const std::vector<TuningFile> &files) const {
     for (const Decision &d : decisions_)
       table.addRow(
           {d.function, std::to_string(d.ranks), bytesOf(d), d.use.words(), factorWord(d.margin)});
-    table.print(resultStream());
+    table.print(llvm::outs());
   }
   std::string names;
   for (const TuningFile &file : files)
     names += (names.empty() ? "" : ", ") + file.path;
-  resultStream() << llvm::formatv(
+  llvm::outs() << llvm::formatv(
       "{0}: {1} of {2} points, {3}\n", kind_.facts().library, rows_.size(), numPoints_,
       files.empty() ? "no rule: no file is written"
                     : counted(decisions_.size(), "rule") + ", verified: " + names);
   reportRegret();
   if (rows_.size() < numPoints_)
-    resultStream() << "a longer --time measures the rest\n";
+    llvm::outs() << "a longer --time measures the rest\n";
   if (files.empty())
     return;
-  resultStream() << "programs follow it with";
+  llvm::outs() << "programs follow it with";
   for (const TuningFile &file : files)
-    resultStream() << " " << llvm::join(file.use, " ");
-  resultStream() << "\n";
+    llvm::outs() << " " << llvm::join(file.use, " ");
+  llvm::outs() << "\n";
 }
 
 // Regret: a time over the best that was seen at its point.
@@ -344,18 +369,20 @@ void MpiTuner::reportRegret() const {
         worstRow = &row, worst = regret(row);
     }
     const TuningPoint &p = worstRow->point;
-    resultStream() << llvm::formatv("regret {0}: {1:f2}, worst {2:f2} ({3})\n", when,
-                                    std::exp(sum / static_cast<double>(rows_.size())), worst,
-                                    pointWords(p.function, p.bytes, p.ranks));
+    llvm::outs() << llvm::formatv("regret {0}: {1:f2}, worst {2:f2} ({3})\n", when,
+                                  std::exp(sum / static_cast<double>(rows_.size())), worst,
+                                  pointWords(p.function, p.bytes, p.ranks));
   };
   write("before", [](const Row &row) { return row.seen; });
   write("after", [&](const Row &row) {
     return decisionFor(row.point) ? row.seen / row.point.margin : row.seen;
   });
   if (numDropped_ > 0)
-    resultStream() << counted(numDropped_, "point") << " dropped\n";
+    llvm::outs() << counted(numDropped_, "point") << " dropped\n";
+  if (numLeftOut_ > 0)
+    llvm::outs() << counted(numLeftOut_, "point") << " left out, as the machine is busy\n";
 }
 
-void MpiTuner::note(const std::string &text) { errorStream() << "colldsl: " << text << "\n"; }
+void MpiTuner::note(const std::string &text) { llvm::errs() << "colldsl: " << text << "\n"; }
 
 } // namespace colldsl::tools

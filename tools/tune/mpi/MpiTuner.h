@@ -41,7 +41,11 @@ private:
   Status measurePoint(ArmRunner &runner, uint32_t ranks, const MeasuredCall &call);
   /// The MPI's own choice is the first arm, as everywhere.
   std::vector<Arm> armsFor(const MeasuredCall &call) const;
-  void keep(TuningPoint point, const Contenders &arms, const ContestOutcome &outcome);
+  /// The MPI's own choice against its algorithms, which are `arms` then.
+  Result<ContestOutcome> holdOnce(ArmRunner &runner, const MeasuredCall &call,
+                                  std::vector<Arm> &arms);
+  void keep(TuningPoint point, std::vector<Arm> &arms, const ContestOutcome &outcome);
+  void leaveOut(const TuningPoint &point, const Noise &noise);
   Status interrupted() const;
   std::vector<uint64_t> sizesOf(const std::string &function) const;
   /// Of the time until so much of all of it is gone, for each of so many points.
@@ -71,7 +75,7 @@ private:
   std::set<std::pair<std::string, std::string>> failed_; ///< functions, algorithms; for these ranks
   std::vector<Row> rows_;
   std::vector<Decision> decisions_;
-  size_t numPoints_ = 0, pointsLeft_ = 0, numDropped_ = 0;
+  size_t numPoints_ = 0, pointsLeft_ = 0, numDropped_ = 0, numLeftOut_ = 0;
 };
 
 } // namespace colldsl::tools
