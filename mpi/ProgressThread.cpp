@@ -1,10 +1,10 @@
 #include "mpi/ProgressThread.h"
 
+#include "mpi/PrintMessage.h"
 #include "mpi/Settings.h"
 
 #include <algorithm>
 #include <csignal>
-#include <cstdio>
 #include <system_error>
 
 namespace colldsl::mpi {
@@ -38,7 +38,7 @@ void ProgressThread::start() {
     thread_ = std::thread([this] { work(); });
   } catch (const std::system_error &why) {
     if (Settings::all().isVerbose())
-      std::fprintf(stderr, "colldsl: operations stand still in other calls: %s\n", why.what());
+      printMessage("colldsl: operations stand still in other calls: %s\n", why.what());
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
