@@ -104,7 +104,6 @@ template <typename Body> Status Interpreter::runAtEntry(Rank rank, Dag &dag, Bod
   depth_ = 0;
   labels_.clear();
   steps_ = 0;
-  boundSchedulesSize_ = false;
   failed_ = false;
   error_ = Status();
   lists_.clear();

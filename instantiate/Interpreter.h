@@ -320,7 +320,6 @@ private:
   uint32_t depth_ = 0;
   uint64_t steps_ = 0;
   uintptr_t stackBase_ = 0;
-  bool boundSchedulesSize_ = false; ///< some size symbol stands for n
   bool failed_ = false;
   int64_t remote_ = kNone; ///< evaluating a value at this other rank
   Ensure ensure_;          ///< the one that is under way

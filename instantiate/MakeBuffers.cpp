@@ -2,6 +2,7 @@
 // temporaries.
 #include "instantiate/Interpreter.h"
 #include "ir/Index32.h"
+#include "program/CountedSize.h"
 
 namespace colldsl {
 
@@ -213,8 +214,7 @@ SliceValue Interpreter::makeBuffer(const BufferType &type, Buffer buffer, Source
   return blocked && type.dims == 1 ? blockOf(s, 0, loc) : s;
 }
 
-/// Size symbols that no earlier parameter bound: those that the request names, then the
-/// first is n.
+/// Size symbols that no earlier parameter bound: those that the request names, and n.
 void Interpreter::bindEntryBuffer(const Param &param) {
   for (uint32_t d = 0; d < param.buffer.dims; ++d) {
     const Dim &dim = param.buffer.dim[d];
@@ -225,11 +225,8 @@ void Interpreter::bindEntryBuffer(const Param &param) {
     for (const auto &[given, value] : request_.sizes)
       if (given == name)
         size = constantSize(static_cast<int64_t>(value));
-    bool isBlocks = d == 0 && param.buffer.dims == 2;
-    if (!size.bound && !isBlocks && !boundSchedulesSize_) {
+    if (!size.bound && dim.slot == countedSlot(*frame_->decl))
       size = {{0, 0, 1, 0}, range_.at(1, 0, 1), true, false};
-      boundSchedulesSize_ = true;
-    }
     if (!size.bound)
       return fail(param.loc, "the size '" + name + "' has no value",
                   "give it with --set " + name + "=NUMBER");

@@ -1,6 +1,7 @@
 #include "runtime/CollectivePlan.h"
 
 #include "ir/Concat.h"
+#include "program/CountedSize.h"
 #include "program/Operands.h"
 #include "runtime/GatherGraph.h"
 #include "runtime/MemoryReserve.h"
@@ -305,17 +306,6 @@ Status CollectivePlan::describeValue(const Program &program, const std::string &
   return {};
 }
 
-/// The size symbol that the number of elements stands for: the first length of a buffer.
-/// Empty: there is none.
-std::string CollectivePlan::countedSize(const Program &program, const Decl &decl) const {
-  for (const Param &param : decl.params) {
-    const Dim &length = param.buffer.dim[param.buffer.dims - 1];
-    if (param.isBuffer && length.slot != kNoSlot)
-      return program.strings[decl.sizeNames[length.slot]];
-  }
-  return "";
-}
-
 Status CollectivePlan::describe(const Program &program) {
   const Decl &decl = program.decl(request_.collective);
   collective_ = program.nameOf(decl);
@@ -442,7 +432,7 @@ Result<bool> CollectivePlan::takeImage() {
   Result<const LibraryImage *> found = findImage(*library_, request_);
   if (!found)
     return found.status();
-  if (!*found || (!(*found)->isProved && compiler() && compiler()->proves()))
+  if (!*found || ((*found)->proof != ImageProof::Full && compiler() && compiler()->proves()))
     return false;
   Result<const Image *> image = library_->image(**found);
   if (!image)
@@ -452,7 +442,7 @@ Result<bool> CollectivePlan::takeImage() {
     return Status::error(concat("the library's image of '", collective_, "' for ", (*found)->ranks,
                                 " ranks has other buffers than the collective"));
   image_ = *found;
-  proof_ = image_->isProved ? ProofStamp::Exact : ProofStamp::None;
+  proof_ = image_->proof == ImageProof::Full ? ProofStamp::Exact : ProofStamp::None;
   remarks_.clear();
   view_ = view;
   sizeClass_ = (*image)->sizeClass();

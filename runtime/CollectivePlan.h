@@ -160,7 +160,6 @@ private:
   bool commutes() const;
   Status checkKind(const std::string &name, ValueType type, int64_t number) const;
   Status describeValue(const Program &program, const std::string &name, const GivenValue &value);
-  std::string countedSize(const Program &program, const Decl &decl) const;
   std::string terms() const;
   void addValueTerms(protocol::PlanTerms &terms, bool inContract) const;
   Status gatherGraphs(const Program &program);

@@ -1,6 +1,7 @@
 // What ranks that commit a plan together must have in common: all but their graphs, buffers and
 // lengths of blocks.
 #include "ir/Concat.h"
+#include "program/CountedSize.h"
 #include "program/Operands.h"
 #include "protocol/PlanTerms.h"
 #include "runtime/CollectivePlan.h"

@@ -234,6 +234,18 @@ Result<const Image *> Library::image(const LibraryImage &entry) {
   return &*part.value;
 }
 
+std::string_view spelling(ImageProof proof) {
+  switch (proof) {
+  case ImageProof::None:
+    return "not proved";
+  case ImageProof::SomeLengths:
+    return "proved at some lengths of blocks only";
+  case ImageProof::Full:
+    return "proved";
+  }
+  return "";
+}
+
 Result<Image> Library::load(const LibraryImage &entry) const {
   Result<std::span<const std::byte>> section = this->section(kImageBytesSection);
   if (!section)

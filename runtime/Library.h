@@ -21,7 +21,7 @@
 
 namespace colldsl {
 
-inline constexpr uint16_t kLibraryMajor = 2;
+inline constexpr uint16_t kLibraryMajor = 3;
 inline constexpr uint16_t kLibraryMinor = 0;
 
 /// What the library was made from and by.
@@ -44,6 +44,15 @@ struct LibraryArgument {
   bool operator==(const LibraryArgument &) const = default;
 };
 
+/// What was proved of an image when its library was made, for its ranks and arguments.
+enum class ImageProof : uint8_t {
+  None,
+  SomeLengths, ///< at n == elements and some lengths of blocks that are known at call time only
+  Full,        ///< for all n of its size class and all lengths of such blocks
+};
+inline constexpr unsigned kImageProofs = static_cast<unsigned>(ImageProof::Full) + 1;
+std::string_view spelling(ImageProof proof); ///< "not proved", ...
+
 /// A schedule that is ready to run, and what it was made for.
 struct LibraryImage {
   std::string collective;
@@ -62,9 +71,9 @@ struct LibraryImage {
   std::string parameters; ///< for people: "root=3, op=max"; of what is not at its default
   std::string passes;     ///< that made it, as to --passes; empty: none
   bool isTuned = false;   ///< by passes, or by a person: it takes the place of what a rule tunes
-  bool isProved = false;  ///< for these ranks, arguments and its size class
-  uint64_t checksum = 0;  ///< XXH64 of its bytes
-  uint64_t offset = 0;    ///< in the section of images, in bytes
+  ImageProof proof = ImageProof::None;
+  uint64_t checksum = 0; ///< XXH64 of its bytes
+  uint64_t offset = 0;   ///< in the section of images, in bytes
   uint64_t bytes = 0;
 };
 

@@ -41,6 +41,8 @@ struct LibrarySection {
 };
 static_assert(sizeof(LibrarySection) == 32);
 
+template <> inline constexpr unsigned numValues<ImageProof> = kImageProofs;
+
 /// What the header's checksum should be. `bytes` hold the header and the table.
 uint64_t libraryChecksum(std::span<const std::byte> bytes);
 
@@ -75,7 +77,7 @@ template <typename Visit, Is<LibraryImage> R> void eachField(Visit &visit, R &r)
   visit(r.parameters);
   visit(r.passes);
   visit(r.isTuned);
-  visit(r.isProved);
+  visit(r.proof);
   visit(r.checksum);
   visit(r.offset);
   visit(r.bytes);

@@ -96,10 +96,16 @@ CostModel perElement(const MachineModel &machine, uint64_t elementBytes) {
   return cost;
 }
 
+constexpr std::string_view kUnknownLengths = "lengths of blocks are known at call time only";
+
+std::string withoutPasses(std::string_view why) {
+  return concat("passes on DAGs did not run: ", why);
+}
+
 /// "not proved for 4 ranks on 2 nodes: contract: ..."; behind this first line all that is known.
-std::string whyNotProved(const Schedule &schedule, const std::vector<Sizes> &sizes,
-                         const Topology *topology) {
-  VerifyReport report = verify(schedule, sizes);
+std::string whyNotProved(const Schedule &schedule, uint64_t n, const Topology *topology) {
+  VerifyReport report = schedule.hasCallTimeBlocks() ? verifyAllLengths(schedule, n)
+                                                     : verify(schedule, {Sizes{n, {}}});
   uint32_t nodes = topology ? topology->numGroups(Level::Node) : 1;
   std::string text = concat("not proved for ", schedule.numRanks(), " ranks on ", nodes,
                             nodes == 1 ? " node" : " nodes");
@@ -212,14 +218,13 @@ PlanCompiler::Verdict PlanCompiler::prove(const From &from, const InstantiateReq
   InstantiateRequest request = given;
   request.limits.maxTotalOps = std::min(request.limits.maxTotalOps, settings_.mostOps);
   Result<Schedule> schedule = instantiateAll(from.program, request);
-  if (schedule && schedule->hasCallTimeBlocks())
-    schedule = Status::error("lengths of blocks are known at call time only");
   if (!schedule)
     return {{}, concat("not proved: ", schedule.message())};
   schedule->sizeClass.elements = request.elements;
-  if (std::optional<SizeClass> proved = provedSizes(*schedule))
-    return {proved, {}};
-  return {{}, whyNotProved(*schedule, {Sizes{request.elements, {}}}, request.topology)};
+  std::optional<ProvedDomain> proved = provedSizes(*schedule);
+  if (proved && proved->lengthsUndecided.empty())
+    return {proved->sizes, {}};
+  return {{}, whyNotProved(*schedule, request.elements, request.topology)};
 }
 
 // Calls differ in n and root, mostly; a verdict takes little room, and a proof long.
@@ -284,36 +289,41 @@ Result<CompiledSchedule> PlanCompiler::compileAll(const From &from, const Instan
   request.contract = true;
   request.limits.maxTotalOps = std::min(request.limits.maxTotalOps, settings_.mostOps);
   Result<Schedule> schedule = instantiateAll(from.program, request);
-  if (schedule && schedule->hasCallTimeBlocks())
-    schedule = Status::error("lengths of blocks are known at call time only");
   if (!schedule && proves())
     return Status::error(ErrorKind::NotProved, concat("not proved: ", schedule.message()));
-  if (!schedule) {
-    Result<CompiledSchedule> alone = compileAlone(from, given, rank);
-    if (alone)
-      alone->remarks = concat("passes on DAGs did not run: ", schedule.message());
-    return alone;
-  }
-  return passesOnAll(schedule.take(), from, request, rank);
+  bool hasOpenLengths = schedule && schedule->hasCallTimeBlocks();
+  if (schedule && (!hasOpenLengths || proves()))
+    return passesOnAll(schedule.take(), from, request, rank);
+  Result<CompiledSchedule> alone = compileAlone(from, given, rank);
+  if (alone)
+    alone->remarks = withoutPasses(schedule ? kUnknownLengths : schedule.message());
+  return alone;
 }
 
+// Passes weigh messages by their lengths.
 Result<CompiledSchedule> PlanCompiler::passesOnAll(Schedule schedule, const From &from,
                                                    const InstantiateRequest &request,
                                                    Rank rank) const {
-  std::vector<Sizes> sizes{Sizes{request.elements, {}}};
+  Remarks remarks;
   Topology flat = Topology::flat(request.ranks);
   const Topology &topology = request.topology ? *request.topology : flat;
-  Remarks remarks;
-  Result<Schedule> made =
-      pipeline_.run(std::move(schedule), DagContext{topology, sizes, from.cost}, &remarks);
-  if (!made)
-    return made.status();
-  made->sizeClass.elements = request.elements;
-  std::optional<SizeClass> proved = provedSizes(*made);
-  if (!proved)
-    return Status::error(ErrorKind::NotProved, whyNotProved(*made, sizes, &topology));
-  return CompiledSchedule{std::move(made->ranks[index(rank)]), *proved, std::move(remarks.text),
-                          pipeline_.has(PassKind::Dag), true};
+  bool runsPasses = pipeline_.has(PassKind::Dag) && !schedule.hasCallTimeBlocks();
+  if (runsPasses) {
+    std::vector<Sizes> sizes{Sizes{request.elements, {}}};
+    Result<Schedule> made =
+        pipeline_.run(std::move(schedule), DagContext{topology, sizes, from.cost}, &remarks);
+    if (!made)
+      return made.status();
+    schedule = made.take();
+  } else if (pipeline_.has(PassKind::Dag)) {
+    remarks.text = withoutPasses(kUnknownLengths);
+  }
+  schedule.sizeClass.elements = request.elements;
+  std::optional<ProvedDomain> proved = provedSizes(schedule);
+  if (!proved || !proved->lengthsUndecided.empty())
+    return Status::error(ErrorKind::NotProved, whyNotProved(schedule, request.elements, &topology));
+  return CompiledSchedule{std::move(schedule.ranks[index(rank)]), proved->sizes,
+                          std::move(remarks.text), runsPasses, true};
 }
 
 } // namespace colldsl

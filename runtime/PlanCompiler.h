@@ -3,7 +3,8 @@
 /// instantiated. Where passes on DAGs, or a proof, were requested, each rank instantiates all
 /// ranks, runs the passes on them, proves what they made, and keeps its own DAG. Passes on DAGs do
 /// not run, and a remark says so, on a schedule that is too large for that or has blocks whose
-/// lengths are known at call time only; where a proof is required, there is none of those.
+/// lengths are known at call time only. Where a proof is required, the first is refused, and the
+/// second proved for all lengths, since each rank knows its own alone.
 ///
 /// All of it is computed from what all ranks know, so that they make the same choice without
 /// messages.
@@ -23,7 +24,8 @@ namespace colldsl {
 enum class ProofStamp : uint8_t {
   None,
   SmallerRanks, ///< the library has proved images of the collective for fewer ranks
-  Exact,        ///< proved for these ranks, arguments and passes, for all n of the size class
+  Exact,        ///< proved for these ranks, arguments and passes, for all n of the size class, and
+                ///< for all lengths of blocks
 };
 
 std::string_view spelling(ProofStamp proof); ///< "not proved", "proved", ...
@@ -42,7 +44,7 @@ struct CompiledSchedule {
   SizeClass sizeClass;
   std::string remarks; ///< "tune: 900 ns, then 700 ns; segment = 8KiB": of each pass that has one
   bool hasDagPasses = false;
-  bool isProved = false; ///< for its ranks, arguments, and size class
+  bool isProved = false; ///< for its ranks, arguments, size class, and all lengths of blocks
 };
 
 /// Thread safe.

@@ -140,7 +140,8 @@ ProofStamp proofOfSmaller(Library &library, const InstantiateRequest &request) {
     return ProofStamp::None;
   const std::string &name = (*program)->nameOf((*program)->decl(request.collective));
   bool isThere = std::any_of((*images)->begin(), (*images)->end(), [&](const LibraryImage &image) {
-    return image.isProved && image.collective == name && image.ranks < request.ranks;
+    return image.proof == ImageProof::Full && image.collective == name &&
+           image.ranks < request.ranks;
   });
   return isThere ? ProofStamp::SmallerRanks : ProofStamp::None;
 }

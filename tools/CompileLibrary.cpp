@@ -137,7 +137,7 @@ private:
   struct Made {
     std::vector<std::byte> bytes; ///< empty: the collective's `where` excludes it
     SizeClass sizeClass;
-    bool hasCallTimeBlocks = false;
+    ImageProof proof = ImageProof::None;
     std::vector<Diagnostic> why;
   };
 
@@ -166,11 +166,18 @@ private:
       return;
     Schedule image = *schedule;
     if (settings_.prove)
-      image.sizeClass =
-          provedSizes(image, settings_.proofs.verify, kManyOps).value_or(image.sizeClass);
+      images_[i].proof = domainOf(image);
     images_[i].sizeClass = image.sizeClass;
-    images_[i].hasCallTimeBlocks = image.hasCallTimeBlocks();
     images_[i].bytes = encodeImage(image);
+  }
+
+  /// Of a schedule that was proved at its n; its size class becomes what is proved.
+  ImageProof domainOf(Schedule &image) const {
+    std::optional<ProvedDomain> domain = provedSizes(image, settings_.proofs.verify, kManyOps);
+    if (!domain)
+      return ImageProof::None;
+    image.sizeClass = domain->sizes;
+    return domain->lengthsUndecided.empty() ? ImageProof::Full : ImageProof::SomeLengths;
   }
 
   LibraryImage keyOf(size_t i) const {
@@ -187,7 +194,7 @@ private:
     key.topologyHash = signatureOf(*task.shape.topology, levelsOf(task));
     key.parameters = task.call.words();
     key.passes = settings_.schedule.passes.pipeline.text();
-    key.isProved = settings_.prove && !images_[i].hasCallTimeBlocks; // of other lengths: no proof
+    key.proof = images_[i].proof;
     InstantiateRequest request = requestFor(target_, settings_.schedule, task.call, task.shape);
     key.isTuned = settings_.schedule.passes.pipeline.has(PassKind::Program) ||
                   tunes(source_.program(), request);

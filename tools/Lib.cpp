@@ -89,9 +89,8 @@ void print(const std::string &name, const Library &library, const Contents &c) {
                  << sizesWord(image) << ", " << spelling(image.type) << ", " << image.topology
                  << (image.inPlace ? ", in place" : "")
                  << (argumentsWord(image).empty() ? "" : ", " + argumentsWord(image))
-                 << (image.passes.empty() ? "" : ", passes " + image.passes)
-                 << (image.isProved ? ", proved" : ", not proved") << ", " << bytesWord(image.bytes)
-                 << "\n";
+                 << (image.passes.empty() ? "" : ", passes " + image.passes) << ", "
+                 << spelling(image.proof) << ", " << bytesWord(image.bytes) << "\n";
   if (!c.rules->empty())
     llvm::outs() << "\n"
                  << counted(c.rules->size(), "rule") << ", of which the first that fits is taken\n";
@@ -120,7 +119,8 @@ void printAsJson(const std::string &name, const Library &library, const Contents
                                         {"topology", jsonText(image.topology)},
                                         {"parameters", jsonText(argumentsWord(image))},
                                         {"passes", jsonText(image.passes)},
-                                        {"proved", image.isProved},
+                                        {"proved", image.proof == ImageProof::Full},
+                                        {"proof", jsonText(std::string(spelling(image.proof)))},
                                         {"bytes", image.bytes}});
   for (const SelectionRule &rule : *c.rules)
     rules.push_back(jsonText(printRule(rule, *c.program, *c.sources)));

@@ -20,15 +20,15 @@ std::vector<Vertex> announcedReceives(const EventGraph &graph) {
 }
 
 /// Those whose send may start before they do.
-std::vector<Vertex> unannounced(const EventGraph &graph, std::span<const Event> order,
-                                std::span<const Vertex> receives) {
+std::vector<Vertex> unannounced(const EventGraph &graph, const EventGraph &certain,
+                                std::span<const Event> order, std::span<const Vertex> receives) {
   std::vector<uint64_t> started(graph.numEvents(), 0);
   for (size_t i = 0; i < receives.size(); ++i)
     started[index(startOf(receives[i]))] = uint64_t{1} << i;
   for (Event e : order)
     if (uint64_t here = started[index(e)])
-      graph.forEachSuccessor(e, Rules::HappensBefore,
-                             [&](Event later) { started[index(later)] |= here; });
+      certain.forEachSuccessor(e, Rules::HappensBefore,
+                               [&](Event later) { started[index(later)] |= here; });
   std::vector<Vertex> missing;
   for (size_t i = 0; i < receives.size(); ++i)
     if (!(started[index(startOf(graph.partnerOf(receives[i])))] >> i & 1))
@@ -38,12 +38,13 @@ std::vector<Vertex> unannounced(const EventGraph &graph, std::span<const Event> 
 
 } // namespace
 
-void checkAnnouncements(const EventGraph &graph, std::span<const Event> order,
-                        const DiagnosticNames &names, Failures &failures) {
+void checkAnnouncements(const EventGraph &graph, const EventGraph &certain,
+                        std::span<const Event> order, const DiagnosticNames &names,
+                        Failures &failures) {
   std::vector<Vertex> receives = announcedReceives(graph);
   for (std::span<const Vertex> rest(receives); !rest.empty() && !failures.full();) {
     std::span<const Vertex> some = rest.first(std::min(kBits, rest.size()));
-    for (Vertex recv : unannounced(graph, order, some)) {
+    for (Vertex recv : unannounced(graph, certain, order, some)) {
       Vertex send = graph.partnerOf(recv);
       failures.add({Proof::Races,
                     names.opOfRank(recv) + " is announced, but its sender is not told that it " +

@@ -1,5 +1,6 @@
 #include "verifier/Execution.h"
 
+#include "verifier/Alignment.h"
 #include "verifier/Decisions.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace {
 
 struct Payload {
   std::vector<Piece> pieces;
-  std::vector<uint64_t> parts; ///< lengths of the slices that it was gathered from
+  std::vector<Length> parts; ///< bytes of the slices that it was gathered from
 
   /// Bytes that go on where the last piece ends become part of it.
   void append(Piece piece) {
@@ -33,16 +34,11 @@ struct Payload {
 
   uint64_t total() const {
     uint64_t bytes = 0;
-    for (uint64_t part : parts)
-      bytes += part;
+    for (const Length &part : parts)
+      bytes += part.units;
     return bytes;
   }
 };
-
-bool isWholeBlock(const Slice &s) {
-  return s.beginScale == 0 && s.beginOffset == 0 && s.endOffset == 0 &&
-         s.endScale == static_cast<int64_t>(s.denominator);
-}
 
 class Execution {
 public:
@@ -102,8 +98,8 @@ private:
     if (std::none_of(areas.begin(), areas.end(), open))
       return;
     for (size_t i = 0; i < areas.size() && !sizesFail_; ++i)
-      if (!areas[i].hasCapacity && areas[i].length() != payload.parts[i])
-        failSizes(v, payload.parts[i], areas[i].length());
+      if (!areas[i].hasCapacity && areas[i].length() != payload.parts[i].units)
+        failSizes(v, payload.parts[i].units, areas[i].length());
   }
 
   void copy(Vertex v) {
@@ -120,6 +116,10 @@ private:
       return;
     if (incoming.total() != present.total())
       return failSizes(v, incoming.total(), present.total());
+    if (model_.lengths()) {
+      checkAlignment(v, incoming.parts, present.parts);
+      checkElements(v, present.parts);
+    }
     const Payload &left = model_.op(v).side == Side::Before ? incoming : present;
     const Payload &right = model_.op(v).side == Side::Before ? present : incoming;
     deliver(v, combined(v, left, right));
@@ -164,7 +164,7 @@ private:
     bool reported = false;
     for (size_t i = 0; i < areas.size() && !sizesFail_; ++i) {
       Area area = areas[i].hasCapacity ? currentArea(v, slices[i]) : areas[i];
-      payload.parts.push_back(area.length());
+      payload.parts.push_back({area.length(), lengthOf(v, slices[i], areas[i])});
       if (area.empty())
         continue;
       state_.visit(rank, area, [&](uint64_t begin, uint64_t end, const Held *held) {
@@ -178,16 +178,53 @@ private:
     }
   }
 
+  /// Of a block of capacity the one that it has now.
+  LengthId lengthOf(Vertex v, const Slice &slice, const Area &area) const {
+    Rank rank = model_.rankOf(v);
+    if (!area.hasCapacity || !model_.lengths())
+      return model_.lengthOf(rank, slice);
+    std::optional<Length> elements = state_.blockElements(rank, slice);
+    return elements ? elements->id : kFixedLength;
+  }
+
+  /// Where lengths are any: data go from block to block at each of them if they do at one.
+  void checkAlignment(Vertex v, std::span<const Length> sources, std::span<const Length> targets) {
+    switch (alignmentOf(sources, targets)) {
+    case Alignment::Same:
+      return;
+    case Alignment::Shifted:
+      return holdForTheseLengthsOnly(v, " moves blocks to places between other blocks");
+    case Alignment::Unequal:
+      return fail(Proof::Matching, v, " gets blocks of other lengths than those it has room for");
+    }
+  }
+
+  /// So that no element begins in another block, or behind the last one.
+  void checkElements(Vertex v, std::span<const Length> targets) {
+    std::span<const Slice> into = slices(v, true);
+    for (size_t i = 0; i < into.size(); ++i) {
+      uint32_t bytes = sizeBytes(model_.dag(model_.rankOf(v)).bufferOf(into[i]).type);
+      if (targets[i].id != kFixedLength && bytes % sizeBytes(model_.op(v).type) != 0)
+        holdForTheseLengthsOnly(v, " combines longer elements than its blocks have");
+    }
+  }
+
+  void holdForTheseLengthsOnly(Vertex v, const char *why) {
+    state_.holdForTheseLengthsOnly(names_.opOfRank(v) + why);
+  }
+
   /// Bytes of a slice of a capacity block at the length that the block has now.
   Area currentArea(Vertex v, const Slice &slice) {
-    std::optional<uint64_t> elements = state_.blockElements(model_.rankOf(v), slice);
+    std::optional<Length> elements = state_.blockElements(model_.rankOf(v), slice);
     if (!elements) {
       fail(Proof::Writes, v,
            " needs the length of " + names_.slice(model_.rankOf(v), slice) +
                ", where nothing has arrived");
       return {};
     }
-    Area area = placement_.locateInBlock(model_.rankOf(v), slice, *elements);
+    if (elements->id != kFixedLength && !isWholeBlock(slice))
+      holdForTheseLengthsOnly(v, " divides a block");
+    Area area = placement_.locateInBlock(model_.rankOf(v), slice, elements->units);
     if (area.fault != Fault::None)
       fail(Proof::Writes, v, " leaves " + names_.slice(model_.rankOf(v), slice));
     return area;
@@ -205,8 +242,18 @@ private:
     }
     if (!sizesFail_ && room != payload.total())
       failSizes(v, payload.total(), room);
+    if (!sizesFail_ && model_.lengths())
+      checkAlignment(v, payload.parts, lengthsOfTargets(v));
     if (!sizesFail_)
       store(v, payload);
+  }
+
+  std::vector<Length> lengthsOfTargets(Vertex v) const {
+    std::vector<Length> lengths;
+    for (size_t i = 0; i < targets_.size(); ++i)
+      lengths.push_back(
+          {targets_[i].length(), lengthOf(v, slices(v, true)[i], placement_.targets(v)[i])});
+    return lengths;
   }
 
   /// A block that is received as a whole takes the length that came for it.
@@ -221,14 +268,26 @@ private:
       return {};
     }
     const Area &capacity = placement_.targets(v)[i];
-    uint64_t bytes = count == 1 ? payload.total() : payload.parts[i];
+    uint64_t bytes = count == 1 ? payload.total() : payload.parts[i].units;
+    LengthId id = count == payload.parts.size() ? payload.parts[i].id : lengthOfAll(v, payload);
     uint64_t elementBytes = sizeBytes(model_.dag(model_.rankOf(v)).bufferOf(slice).type);
     if (bytes > capacity.length() || bytes % elementBytes != 0) {
       failSizes(v, bytes, capacity.length());
       return {};
     }
-    state_.setBlockElements(model_.rankOf(v), slice, bytes / elementBytes);
+    if (id != kFixedLength && model_.lengths()->most(id) == UINT64_MAX)
+      holdForTheseLengthsOnly(v,
+                              " puts a block of any length where there is room for some elements");
+    state_.setBlockElements(model_.rankOf(v), slice, {bytes / elementBytes, id});
     return placement_.locateInBlock(model_.rankOf(v), slice, bytes / elementBytes);
+  }
+
+  /// Of parts that one block takes.
+  LengthId lengthOfAll(Vertex v, const Payload &payload) {
+    auto isChosen = [](const Length &part) { return part.id != kFixedLength; };
+    if (std::any_of(payload.parts.begin(), payload.parts.end(), isChosen))
+      holdForTheseLengthsOnly(v, " makes one block of several");
+    return kFixedLength;
   }
 
   void store(Vertex v, const Payload &payload) {

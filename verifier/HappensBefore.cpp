@@ -1,5 +1,7 @@
 #include "verifier/HappensBefore.h"
 
+#include "verifier/EmptyMessages.h"
+
 #include <algorithm>
 
 // Reachability without a closure: search backward from the later op, breadth first,
@@ -10,8 +12,9 @@
 
 namespace colldsl::proof {
 
-HappensBefore::HappensBefore(const EventGraph &graph, std::span<const Event> order)
-    : graph_(graph), order_(order) {}
+HappensBefore::HappensBefore(const EventGraph &graph, const Placement &placement,
+                             std::span<const Event> order)
+    : graph_(graph), placement_(placement), order_(order) {}
 
 void HappensBefore::prepare() {
   position_.resize(graph_.numEvents());
@@ -84,7 +87,7 @@ void HappensBefore::removeLocal(Vertex later, std::vector<Vertex> &earlier) {
   });
 }
 
-void HappensBefore::removeAnywhere(Vertex later, std::vector<Vertex> &earlier) {
+void HappensBefore::removeAnywhere(Vertex later, std::vector<Vertex> &earlier, LengthId nonEmpty) {
   uint32_t first = UINT32_MAX;
   for (Vertex v : earlier) {
     first = std::min(first, position_[index(finishOf(v))]);
@@ -94,20 +97,22 @@ void HappensBefore::removeAnywhere(Vertex later, std::vector<Vertex> &earlier) {
   Event came = startOf(graph_.writesWhatCame(later) ? graph_.partnerOf(later) : later);
   search({startOf(later), came}, earlier, [&](Event e, auto visit) {
     graph_.forEachPredecessor(e, [&](Event p) {
-      if (position_[index(p)] >= first)
+      bool isMessage = !isStart(e) && vertexOf(p) != vertexOf(e);
+      if (position_[index(p)] >= first &&
+          (!isMessage || travels(graph_.model(), placement_, vertexOf(p), nonEmpty)))
         visit(p);
     });
   });
 }
 
-void HappensBefore::removeOrdered(Vertex later, std::vector<Vertex> &earlier) {
+void HappensBefore::removeOrdered(Vertex later, std::vector<Vertex> &earlier, LengthId nonEmpty) {
   if (position_.empty())
     prepare();
   removeDirect(later, earlier);
   if (!earlier.empty())
     removeLocal(later, earlier);
   if (!earlier.empty())
-    removeAnywhere(later, earlier);
+    removeAnywhere(later, earlier, nonEmpty);
 }
 
 } // namespace colldsl::proof

@@ -14,12 +14,13 @@ namespace colldsl::proof {
 class HappensBefore {
 public:
   /// order: topologicalOrder(graph, Rules::HappensBefore), complete.
-  HappensBefore(const EventGraph &graph, std::span<const Event> order);
+  HappensBefore(const EventGraph &graph, const Placement &placement, std::span<const Event> order);
 
   /// Removes from `earlier`, ops of the same rank as `later`, without repetition, those that are
   /// done before `later` begins; what stays is unordered. Costs the part of the graph between the
-  /// ops, nearest first; next to nothing if a dep says it directly.
-  void removeOrdered(Vertex later, std::vector<Vertex> &earlier);
+  /// ops, nearest first; next to nothing if a dep says it directly. Messages are those that travel
+  /// where blocks of length `nonEmpty` alone hold anything (EmptyMessages.h).
+  void removeOrdered(Vertex later, std::vector<Vertex> &earlier, LengthId nonEmpty = kFixedLength);
 
 private:
   void prepare();
@@ -27,13 +28,14 @@ private:
   void search(std::initializer_list<Event> from, std::vector<Vertex> &earlier, Walk walk);
   void removeDirect(Vertex later, std::vector<Vertex> &earlier);
   void removeLocal(Vertex later, std::vector<Vertex> &earlier);
-  void removeAnywhere(Vertex later, std::vector<Vertex> &earlier);
+  void removeAnywhere(Vertex later, std::vector<Vertex> &earlier, LengthId nonEmpty);
   void removeMarked(std::vector<Vertex> &earlier);
   bool mark(Event e);
   bool isMarked(Event e) const { return marks_[index(e)] == question_; }
   Vertex takeWanted(Event e);
 
   const EventGraph &graph_;
+  const Placement &placement_;
   std::span<const Event> order_;
   // Made for the first question: most schedules of signals alone have none
   std::vector<uint32_t> position_; // per event, in the order

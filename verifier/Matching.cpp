@@ -1,6 +1,7 @@
 #include "verifier/Matching.h"
 
 #include "verifier/Decisions.h"
+#include "verifier/EmptyMessages.h"
 
 #include <algorithm>
 #include <tuple>
@@ -127,6 +128,8 @@ private:
       return reportSizes(send, recv);
     bool travels = bare || dynamic || sizeOf(send) > 0 || isPlainGoal_;
     Decisions::note(travels);
+    if (travels && hasSlices)
+      Decisions::note(proof::travels(model_, placement_, send, kFixedLength));
     if (travels) {
       messages_.partner[index(send)] = recv;
       messages_.partner[index(recv)] = send;

@@ -4,8 +4,8 @@
 
 namespace colldsl::proof {
 
-Model::Model(const Schedule &schedule, const std::vector<Sizes> &sizes)
-    : schedule_(schedule), sizes_(sizes) {
+Model::Model(const Schedule &schedule, const std::vector<Sizes> &sizes, const BlockLengths *lengths)
+    : schedule_(schedule), sizes_(sizes), lengths_(lengths) {
   ranks_.reserve(schedule.numOps());
   for (uint32_t r = 0; r < schedule.numRanks(); ++r) {
     firsts_.push_back(numVertices());

@@ -4,6 +4,7 @@
 
 #include "ir/PagedArray.h"
 #include "ir/Schedule.h"
+#include "verifier/BlockLengths.h"
 
 #include <vector>
 
@@ -15,12 +16,20 @@ inline constexpr Vertex kNoVertex{0xffffffffu};
 constexpr uint32_t index(Vertex v) { return static_cast<uint32_t>(v); }
 constexpr bool exists(Vertex v) { return v != kNoVertex; }
 
-/// Borrows schedule and sizes.
+/// Borrows all that it is made of.
 class Model {
 public:
-  Model(const Schedule &schedule, const std::vector<Sizes> &sizes);
+  /// `lengths`: the sizes stand for all lengths of blocks; of those that the call chooses each is
+  /// there that can be other than 0. Null: they are those given.
+  Model(const Schedule &schedule, const std::vector<Sizes> &sizes,
+        const BlockLengths *lengths = nullptr);
 
   const Schedule &schedule() const { return schedule_; }
+  const BlockLengths *lengths() const { return lengths_; }
+  /// kFixedLength if the lengths are given.
+  LengthId lengthOf(Rank rank, const Slice &slice) const {
+    return lengths_ ? lengths_->idOf(rank, slice) : kFixedLength;
+  }
   uint32_t numRanks() const { return schedule_.numRanks(); }
   uint32_t numVertices() const { return static_cast<uint32_t>(ranks_.size()); }
 
@@ -37,6 +46,7 @@ public:
 private:
   const Schedule &schedule_;
   const std::vector<Sizes> &sizes_;
+  const BlockLengths *lengths_;
   std::vector<uint32_t> firsts_; // per rank, and one past the end
   PagedArray<Rank> ranks_;       // per vertex
 };

@@ -157,6 +157,19 @@ Area Placement::locateInBlock(Rank rank, const Slice &slice, uint64_t elements) 
   return within(whole(rank, slice.buffer), limit, range);
 }
 
+// Where lengths are any, blocks lie in their order.
+LengthId Placement::lengthAt(Rank rank, BufferId root, uint64_t byte) const {
+  const Buffer &buffer = model_.dag(rank).buffers[index(root)];
+  if (buffer.layout != Layout::CallTime)
+    return kFixedLength;
+  const std::vector<uint64_t> &offsets = blockTable(model_.sizes(rank), root)->offset;
+  auto after = std::upper_bound(offsets.begin(), offsets.end(), byte / sizeBytes(buffer.type));
+  Slice block;
+  block.buffer = root;
+  block.block = static_cast<uint32_t>(after - offsets.begin()) - 1;
+  return model_.lengthOf(rank, block);
+}
+
 std::span<const Area> Placement::sources(Vertex v) const {
   const Op &op = model_.op(v);
   return std::span(areas_[index(model_.rankOf(v))]).subspan(op.sourceBegin, op.sourceCount);

@@ -36,6 +36,10 @@ public:
   /// Bytes of a slice of a block of capacity that holds `elements` at the time.
   Area locateInBlock(Rank rank, const Slice &slice, uint64_t elements) const;
 
+  /// Which length decides whether the byte is there: that of the block [*] in which it lies, if the
+  /// call chooses it. A block of capacity is there whatever it holds.
+  LengthId lengthAt(Rank rank, BufferId root, uint64_t byte) const;
+
   /// All bytes of a buffer, in its root.
   Area whole(Rank rank, BufferId buffer) const { return wholes_[index(rank)][index(buffer)]; }
 

@@ -55,14 +55,16 @@ public:
 private:
   Area targetArea(Rank rank, const Ensure &ensure) {
     Area area = placement_.locate(rank, ensure.target);
+    targetLength_ = model_.lengthOf(rank, ensure.target);
     if (area.hasCapacity) {
-      std::optional<uint64_t> elements = state_.blockElements(rank, ensure.target);
+      std::optional<Length> elements = state_.blockElements(rank, ensure.target);
       if (!elements) {
         fail(rank, ensure, "is promised, but nothing arrives there", Proof::Writes);
         area.fault = Fault::NoSizes;
         return area;
       }
-      area = placement_.locateInBlock(rank, ensure.target, *elements);
+      area = placement_.locateInBlock(rank, ensure.target, elements->units);
+      targetLength_ = elements->id;
     }
     if (area.fault != Fault::None)
       fail(rank, ensure,
@@ -80,13 +82,17 @@ private:
     }
     Area area = placement_.locateAtEntry(operand.rank, operand.slice);
     operands_.emplace_back(operand.rank, area);
-    if (area.fault == Fault::None && area.length() == target.length())
+    bool isAsLong = model_.lengthOf(operand.rank, operand.slice) == targetLength_;
+    if (area.fault == Fault::None && area.length() == target.length() && isAsLong)
       return true;
     std::string name = names_.slice(operand.rank, operand.slice) + "@" + peerWord(operand.rank);
     if (area.fault != Fault::None)
       fail(rank, ensure,
            "is promised to hold " + name + ", which " +
                faultWords(area.fault, names_.bufferName(operand.rank, operand.slice.buffer)));
+    else if (area.length() == target.length())
+      fail(rank, ensure,
+           "gets another length than that of " + name + ", which it is promised to hold");
     else
       fail(rank, ensure,
            "has " + counted(target.length(), "byte") + ", but is promised to hold " + name +
@@ -160,6 +166,7 @@ private:
   Failures &failures_;
   Usefulness *usefulness_; // or null
   Reductions reductions_;
+  LengthId targetLength_ = kFixedLength;      // of the promise at hand
   std::vector<Reductions::Operand> operands_; // of the promise at hand
   std::vector<SourceLoc> compared_;           // per promise with bytes, in the order of the ranks
 };

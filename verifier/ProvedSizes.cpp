@@ -62,31 +62,42 @@ uint64_t largestSize(const Schedule &schedule) {
 class Prover {
 public:
   Prover(const Schedule &schedule, uint64_t period, const VerifyOptions &options)
-      : schedule_(schedule), period_(period), options_(options) {
+      : schedule_(schedule), period_(period), options_(options),
+        hasCallTimeBlocks_(schedule.hasCallTimeBlocks()) {
     options_.maxFailures = 1;
     range_ = schedule.sizeClass;
     last_ = std::min(range_.max, std::max(range_.elements, largestSize(schedule)));
     begin_ = range_.min;
   }
 
-  std::optional<SizeClass> run() {
-    if (!decisionsAt(range_.elements))
+  std::optional<ProvedDomain> run() {
+    uint64_t n = range_.elements;
+    VerifyReport report = reportAt(n);
+    if (!report.undecided.empty() && report.failures.empty())
+      return ProvedDomain{{n, n, n}, report.undecided};
+    if (!report.proved())
       return std::nullopt;
     for (uint64_t r = 0; r < period_; ++r)
       addNearest(r);
     SizeClass result = range_;
     result.min = begin_;
     result.max = last_ == std::min(range_.max, largestSize(schedule_)) ? range_.max : last_;
-    return result;
+    return ProvedDomain{result, ""};
   }
 
 private:
-  /// What the proof decides; nothing: it fails.
-  std::optional<uint64_t> decisionsAt(uint64_t n) const {
+  VerifyReport reportAt(uint64_t n) const {
+    if (hasCallTimeBlocks_)
+      return verifyAllLengths(schedule_, n, options_);
     Sizes sizes;
     sizes.elements = n;
+    return verify(schedule_, {sizes}, options_);
+  }
+
+  /// What the proof decides; nothing: it fails.
+  std::optional<uint64_t> decisionsAt(uint64_t n) const {
     proof::Decisions decisions;
-    if (!verify(schedule_, {sizes}, options_).proved())
+    if (!reportAt(n).proved())
       return std::nullopt;
     return decisions.hash();
   }
@@ -158,16 +169,15 @@ private:
   const Schedule &schedule_;
   uint64_t period_;
   VerifyOptions options_;
+  bool hasCallTimeBlocks_;
   SizeClass range_;
   uint64_t begin_ = 0, last_ = 0; ///< what is left
 };
 
 } // namespace
 
-std::optional<SizeClass> provedSizes(const Schedule &schedule, const VerifyOptions &options,
-                                     uint64_t mostOps) {
-  if (schedule.hasCallTimeBlocks())
-    return schedule.sizeClass;
+std::optional<ProvedDomain> provedSizes(const Schedule &schedule, const VerifyOptions &options,
+                                        uint64_t mostOps) {
   uint64_t period = periodOf(schedule);
   if (period == 0 || period * schedule.numOps() > mostOps) {
     Schedule alone = schedule;

@@ -4,8 +4,17 @@
 #include "verifier/Verifier.h"
 
 #include <optional>
+#include <string>
 
 namespace colldsl {
+
+/// The calls that a proof of a schedule stands for.
+struct ProvedDomain {
+  SizeClass sizes;
+  /// Empty: all lengths of blocks that are known at call time only, or there are none. Else why
+  /// these are not proved; nothing is said of any.
+  std::string lengthsUndecided;
+};
 
 /// Ops times remainders: a second, or some ten.
 inline constexpr uint64_t kSomeOps = 1 << 18, kManyOps = 1 << 22;
@@ -15,11 +24,9 @@ inline constexpr uint64_t kSomeOps = 1 << 18, kManyOps = 1 << 22;
 /// of slices, buffers and promises it is proved at both ends; between two ends at which the proof
 /// decides alike (see verifier/Decisions.h) it is the same proof. Where remainders times ops are
 /// more than `mostOps`, and where proofs differ too often, fewer sizes than might be: in the end n
-/// alone.
-///
-/// The lengths of blocks are known at call time only; of a schedule that has some nothing is proved
-/// here, and its size class is returned.
-std::optional<SizeClass> provedSizes(const Schedule &schedule, const VerifyOptions &options = {},
-                                     uint64_t mostOps = kSomeOps);
+/// alone. Lengths of blocks that are known at call time only are any (verifyAllLengths()); where
+/// that is undecided, n alone is returned, with the reason.
+std::optional<ProvedDomain> provedSizes(const Schedule &schedule, const VerifyOptions &options = {},
+                                        uint64_t mostOps = kSomeOps);
 
 } // namespace colldsl

@@ -14,6 +14,10 @@
 // Example: write A, read B, write C on one byte: A-B, A-C and B-C are looked at; a later
 // read D is compared with C alone.
 // n log n, apart from the searches that HappensBefore makes for pairs without a dep.
+//
+// Where the lengths of blocks are any, a pair meets on a block only if that is not empty, and the
+// fewest messages travel if all blocks of other lengths are: so a pair must be ordered by the
+// messages that then travel. On other bytes it meets even if all blocks are empty.
 
 namespace colldsl::proof {
 namespace {
@@ -56,6 +60,7 @@ struct Meeting {
   uint64_t end;
   bool earlierWrites;
   bool laterWrites;
+  LengthId length = kFixedLength; ///< of the block, if the call chooses it
 };
 
 class RaceCheck {
@@ -63,7 +68,7 @@ public:
   RaceCheck(const EventGraph &graph, const Placement &placement, std::span<const Event> order,
             const DiagnosticNames &names, Failures &failures)
       : model_(graph.model()), placement_(placement), names_(names), failures_(failures),
-        happensBefore_(graph, order), metBy_(model_.numVertices(), kNoVertex) {}
+        happensBefore_(graph, placement, order), metBy_(model_.numVertices(), kNoVertex) {}
 
   void checkRank(Rank rank, std::span<const Vertex> ops) {
     maps_.assign(model_.dag(rank).buffers.size(), {});
@@ -79,20 +84,26 @@ public:
 private:
   void checkOp(Vertex v) {
     meetings_.clear();
+    unordered_.clear();
     for (const Area &area : placement_.targets(v))
       meetWriting(v, area);
     for (const Area &area : placement_.sources(v))
       meetReading(v, area);
     if (meetings_.empty())
       return;
-    unordered_.clear();
-    for (const Meeting &m : meetings_)
-      unordered_.push_back(m.earlier);
     happensBefore_.removeOrdered(v, unordered_);
     for (Vertex earlier : unordered_)
       for (const Meeting &m : meetings_)
-        if (m.earlier == earlier && !failures_.full())
+        if (m.earlier == earlier && !failures_.full() && !isOrderedAnyway(v, m))
           report(v, m);
+  }
+
+  /// By messages of blocks as long as the one on which they meet.
+  bool isOrderedAnyway(Vertex later, const Meeting &m) {
+    std::vector<Vertex> earlier{m.earlier};
+    if (m.length != kFixedLength)
+      happensBefore_.removeOrdered(later, earlier, m.length);
+    return earlier.empty();
   }
 
   void meetWriting(Vertex v, const Area &area) {
@@ -115,12 +126,27 @@ private:
                       });
   }
 
-  /// One meeting with each earlier op is enough.
-  void meet(Vertex v, const Meeting &meeting) {
-    if (!exists(meeting.earlier) || metBy_[index(meeting.earlier)] == v)
+  /// One meeting with each earlier op is enough, on blocks of each length.
+  void meet(Vertex v, Meeting meeting) {
+    if (!exists(meeting.earlier))
       return;
+    bool isKnown = metBy_[index(meeting.earlier)] == v;
+    if (isKnown && !model_.lengths())
+      return;
+    if (model_.lengths())
+      meeting.length = placement_.lengthAt(model_.rankOf(v), meeting.root, meeting.begin);
+    if (isKnown && hasMet(meeting))
+      return;
+    if (!isKnown)
+      unordered_.push_back(meeting.earlier);
     metBy_[index(meeting.earlier)] = v;
     meetings_.push_back(meeting);
+  }
+
+  bool hasMet(const Meeting &meeting) const {
+    return std::any_of(meetings_.begin(), meetings_.end(), [&](const Meeting &m) {
+      return m.earlier == meeting.earlier && m.length == meeting.length;
+    });
   }
 
   void note(Vertex v) {
@@ -141,8 +167,17 @@ private:
     };
     failures_.add({Proof::Races,
                    names_.opOfRank(m.earlier) + " and " + names_.op(later) +
-                       " touch the same bytes, " + where + ", and neither waits for the other",
+                       " touch the same bytes, " + where + ", and neither waits for the other" +
+                       otherBlocks(m),
                    {touches(m.earlier, m.earlierWrites), touches(later, m.laterWrites)}});
+  }
+
+  /// Lengths at which it happens.
+  const char *otherBlocks(const Meeting &m) const {
+    if (!model_.lengths())
+      return "";
+    return m.length == kFixedLength ? " where all blocks are empty"
+                                    : " where all other blocks are empty";
   }
 
   /// "2, 5 alone": so that the one that is missing is seen. The words are the same for any number
@@ -167,7 +202,7 @@ private:
   ReaderLists readers_;
   std::vector<Vertex> metBy_; // per vertex: the last op that met it
   std::vector<Meeting> meetings_;
-  std::vector<Vertex> unordered_;
+  std::vector<Vertex> unordered_; // met, and then those of them that are not ordered
 };
 
 /// Those of rank 0 first, each rank's in the order in which they begin to touch bytes: receives

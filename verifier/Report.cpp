@@ -45,9 +45,11 @@ std::string_view spelling(Proof proof) { return kProofSpellings[static_cast<size
 
 std::string describe(const VerifyReport &report, const Schedule &schedule) {
   std::string text = schedule.name.empty() ? "" : schedule.name + ": ";
-  text += report.proved() ? "proved" : "refused";
+  text += report.proved() ? "proved" : report.failures.empty() ? "undecided" : "refused";
   text += " (" + proof::counted(schedule.numRanks(), "rank") + ", " +
           proof::counted(report.ops, "op") + ", " + proof::counted(report.messages, "message");
+  if (report.failures.empty() && !report.proved())
+    return text + "): not all lengths of blocks can be proved: " + report.undecided + "\n";
   if (report.proved())
     return text + "): " + proofsDone(report) +
            (report.contractChecked ? "" : "; there is no contract") + "\n";

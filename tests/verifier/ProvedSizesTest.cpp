@@ -30,15 +30,16 @@ bool isProvedAt(const Schedule &schedule, uint64_t n) {
 SizeClass expectClaimsHold(ScheduleBuilder &b, uint64_t max) {
   Schedule &schedule = b.schedule();
   schedule.sizeClass = {b.n(), 0, max};
-  std::optional<SizeClass> claimed = provedSizes(schedule);
-  EXPECT_TRUE(claimed);
-  if (!claimed)
+  std::optional<ProvedDomain> proved = provedSizes(schedule);
+  EXPECT_TRUE(proved);
+  if (!proved)
     return {};
-  EXPECT_TRUE(claimed->contains(b.n()));
-  for (uint64_t n = claimed->min; n <= claimed->max; ++n)
+  SizeClass claimed = proved->sizes;
+  EXPECT_TRUE(claimed.contains(b.n()));
+  for (uint64_t n = claimed.min; n <= claimed.max; ++n)
     EXPECT_TRUE(isProvedAt(schedule, n))
-        << "n = " << n << " of " << claimed->min << ".." << claimed->max;
-  return *claimed;
+        << "n = " << n << " of " << claimed.min << ".." << claimed.max;
+  return claimed;
 }
 
 TEST(ProvedSizes, denominatorsOfPromisesCount) {

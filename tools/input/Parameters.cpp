@@ -1,6 +1,7 @@
 #include "tools/input/Parameters.h"
 
 #include "compiler/Spelling.h"
+#include "program/CountedSize.h"
 #include "tools/input/Messages.h"
 #include "tools/input/TrialValues.h"
 #include "tools/options/Lists.h"
@@ -17,16 +18,6 @@ bool isRoot(const Program &program, const Param &param) {
   return !param.isBuffer && param.type == ValueType::Rank && program.nameOf(param) == "root";
 }
 
-/// The slot of n: the first size of a buffer, other than a number of blocks.
-uint32_t slotOfN(const Decl &decl) {
-  for (const Param &param : decl.params) {
-    const Dim &last = param.buffer.dim[param.buffer.dims - 1];
-    if (param.isBuffer && last.kind == DimKind::Symbol)
-      return last.slot;
-  }
-  return kNoSlot;
-}
-
 /// Not n, which --bytes gives.
 std::vector<llvm::StringRef> settableNames(const Program &program, const Decl &decl) {
   std::vector<llvm::StringRef> names;
@@ -34,7 +25,7 @@ std::vector<llvm::StringRef> settableNames(const Program &program, const Decl &d
     if (!param.isBuffer)
       names.push_back(program.nameOf(param));
   for (uint32_t i = 0; i < decl.sizeNames.size(); ++i)
-    if (i != slotOfN(decl))
+    if (i != countedSlot(decl))
       names.push_back(program.strings[decl.sizeNames[i]]);
   return names;
 }
@@ -142,7 +133,7 @@ Result<ExprId> Parameters::argument(DeclId id, const Param &param, const std::st
 }
 
 Status Parameters::addSizes(const Decl &decl, uint64_t elements, Call &call) const {
-  uint32_t n = slotOfN(decl);
+  uint32_t n = countedSlot(decl);
   for (uint32_t i = 0; i < decl.sizeNames.size(); ++i) {
     const std::string &name = source_.program().strings[decl.sizeNames[i]];
     if (i == n)
@@ -158,6 +149,21 @@ Status Parameters::addSizes(const Decl &decl, uint64_t elements, Call &call) con
     }
   }
   return {};
+}
+
+/// The call with 0 for each size that was given none, if values vary.
+std::vector<Call> Parameters::withoutElements(const Call &base) const {
+  std::vector<Call> calls;
+  for (size_t i = 0; variety_.vary && i < base.sizes.size(); ++i) {
+    const std::string &name = base.sizes[i].first;
+    if (setting(name) || base.sizes[i].second == 0)
+      continue;
+    Call call = base;
+    call.sizes[i].second = 0;
+    call.choose(name, "0");
+    calls.push_back(std::move(call));
+  }
+  return calls;
 }
 
 /// All combinations of the values of all parameters but the root.
@@ -296,6 +302,9 @@ Result<std::vector<Call>> Parameters::calls(const Source::Target &target, uint32
     if (Status s = addCalls(target.collective, ranks, root, varies, base, calls); !s)
       return s;
   }
+  for (const Call &call : withoutElements(base))
+    if (Status s = addCalls(target.collective, ranks, roots.front(), false, call, calls); !s)
+      return s;
   return calls;
 }
 
@@ -305,9 +314,8 @@ namespace {
 bool isN(const std::string &name, const Source &source, const Source::Target &target) {
   if (target.schedule)
     return false;
-  const Decl &decl = source.program().decl(target.collective);
-  uint32_t n = slotOfN(decl);
-  return n < decl.sizeNames.size() && source.program().strings[decl.sizeNames[n]] == name;
+  const Program &program = source.program();
+  return countedSize(program, program.decl(target.collective)) == name;
 }
 
 } // namespace

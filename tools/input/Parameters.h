@@ -52,6 +52,7 @@ private:
   std::vector<std::string> texts(const Param &param, uint32_t ranks, const std::string &root) const;
   const ScheduleOptions::Setting *setting(const std::string &name) const;
   Status addSizes(const Decl &decl, uint64_t elements, Call &call) const;
+  std::vector<Call> withoutElements(const Call &base) const;
   Status addCalls(DeclId id, uint32_t ranks, const std::string &root, bool varies, const Call &base,
                   std::vector<Call> &calls);
   /// A value for a parameter, in words, too.

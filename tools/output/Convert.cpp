@@ -24,8 +24,14 @@ Result<Schedule> makeConverted(Source &source, const Source::Target &target,
     return made.status();
   Schedule schedule = *made->schedule;
   schedule.sizeClass.elements = made->elements;
-  if (single.schedule.passes.verifyMade && !target.schedule)
-    schedule.sizeClass = provedSizes(schedule).value_or(schedule.sizeClass);
+  if (!single.schedule.passes.verifyMade || target.schedule)
+    return schedule;
+  std::optional<ProvedDomain> domain = provedSizes(schedule);
+  if (!domain && schedule.hasCallTimeBlocks())
+    return Status::error("'" + target.name +
+                         "' is wrong at some lengths of its blocks: see `colldsl verify`");
+  if (domain)
+    schedule.sizeClass = domain->sizes;
   return schedule;
 }
 

@@ -1,6 +1,5 @@
 #include "tools/show/FailurePage.h"
 
-#include "tools/input/BlockSizes.h"
 #include "tools/sim/Summary.h"
 
 namespace colldsl::tools {
@@ -39,10 +38,11 @@ Result<Document> failureDocument(const Source &source, const Source::Target &tar
   std::shared_ptr<const Schedule> schedule = proofs.make(target, task, outcome);
   if (!schedule)
     return Status::error(target.name + ", " + task.words() + ": there is no schedule to draw");
-  Result<std::vector<Sizes>> sizes = chooseSizes(*schedule, task.shape.elements, request.seed);
-  if (!sizes)
-    return sizes.status();
-  VerifyReport report = verify(*schedule, *sizes, request.verify);
+  Result<LengthProofs> proved =
+      proveLengths(*schedule, task.shape.elements, request.seed, request.verify);
+  if (!proved)
+    return proved.status();
+  VerifyReport &report = proved->report;
   Document document;
   document.view = "failure";
   document.title = target.name + ", " + task.words() + ": refused";
@@ -54,7 +54,8 @@ Result<Document> failureDocument(const Source &source, const Source::Target &tar
   }
   document.skipped = report.skipped;
   document.maxEvents = schedule->numOps() * 2;
-  document.schedules.push_back(shownSchedule(source, target, schedule, sizes.take(), task.bytes));
+  document.schedules.push_back(
+      shownSchedule(source, target, schedule, std::move(proved->sizes), task.bytes));
   document.schedules.front().topology = std::make_shared<Topology>(*task.shape.topology);
   simulate(document, *task.shape.topology);
   return document;

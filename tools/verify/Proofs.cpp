@@ -1,7 +1,7 @@
 #include "tools/verify/Proofs.h"
 
+#include "program/CountedSize.h"
 #include "tools/explain/Explanations.h"
-#include "tools/input/BlockSizes.h"
 #include "tools/options/Lists.h"
 #include "tools/passes/RunPasses.h"
 #include "verifier/Alike.h"
@@ -18,12 +18,8 @@ constexpr uint32_t kMaxRanks = 17;
 // more than one segment of the usual size.
 constexpr uint64_t kElements[] = {0, 1, 40009};
 
-bool hasBuffers(const Source &source, const Source::Target &target) {
-  for (const Param &param : source.program().decl(target.collective).params)
-    if (param.isBuffer)
-      return true;
-  return false;
-}
+/// Elements for collectives without a size symbol: lengths of blocks are up to twice as many.
+constexpr uint64_t kElementsWithoutSize = 40009;
 
 ProofOutcome invalid(const Diagnostic &error) {
   Failure failure{{}, error.message, {{kNoRank, kNoOp, error.loc, ""}}};
@@ -61,7 +57,8 @@ std::string ProofTask::callWords() const {
 
 std::string ProofTask::words() const {
   std::string how = callWords();
-  return counted(shape.ranks, "rank") + ", " + bytesWord(bytes) + (how.empty() ? "" : ", ") + how;
+  return counted(shape.ranks, "rank") + (hasSize ? ", " + bytesWord(bytes) : "") +
+         (how.empty() ? "" : ", ") + how;
 }
 
 Result<const Topology *> Proofs::topology(const std::string &description, uint32_t ranks) {
@@ -92,6 +89,10 @@ Result<std::vector<uint32_t>> Proofs::ranksOf(const Source::Target &target) {
   return ranks;
 }
 
+bool Proofs::hasSize(const Source::Target &target) const {
+  return target.schedule || countedSlot(source_.program().decl(target.collective)) != kNoSlot;
+}
+
 Result<std::vector<uint64_t>> Proofs::bytesOf(const Source::Target &target) const {
   uint64_t elementBytes = source_.elementBytes(target, options_.type);
   if (request_.bytes) {
@@ -103,8 +104,8 @@ Result<std::vector<uint64_t>> Proofs::bytesOf(const Source::Target &target) cons
   }
   if (target.schedule)
     return std::vector<uint64_t>{target.schedule->sizeClass.elements * elementBytes};
-  if (!hasBuffers(source_, target))
-    return std::vector<uint64_t>{0};
+  if (!hasSize(target))
+    return std::vector<uint64_t>{kElementsWithoutSize * elementBytes};
   std::vector<uint64_t> bytes;
   for (uint64_t elements : kElements)
     bytes.push_back(elements * elementBytes);
@@ -168,6 +169,7 @@ Status Proofs::addTask(const Source::Target &target, const Trial &trial, const P
   using Lead = ProofTask::Lead;
   ProofTask task{shape, trial.bytes, trial.call};
   task.levels = trial.use.levels;
+  task.hasSize = hasSize(target);
   if (!trial.levels.empty())
     task.topology = place.machine.topology;
   if (trial.variesLead)
@@ -250,12 +252,14 @@ std::shared_ptr<const Schedule> Proofs::make(const Source::Target &target, const
 
 ProofOutcome Proofs::prove(const ProofTask &task, const Schedule &schedule) const {
   using Kind = ProofOutcome::Kind;
-  Result<std::vector<Sizes>> sizes = chooseSizes(schedule, task.shape.elements, request_.seed);
-  if (!sizes)
-    return invalid(sizes.status().diagnostic());
-  VerifyReport report = verify(schedule, *sizes, request_.verify);
+  Result<LengthProofs> proofs =
+      proveLengths(schedule, task.shape.elements, request_.seed, request_.verify);
+  if (!proofs)
+    return invalid(proofs.status().diagnostic());
+  VerifyReport &report = proofs->report;
   if (report.proved())
-    return {Kind::Proved, {}, std::move(report.compared), {}, std::move(report.waste)};
+    return {Kind::Proved,   {}, std::move(report.compared), {}, std::move(report.waste),
+            proofs->lengths};
   return {Kind::Refused, counterexample(report), {}, report.failures.front().pattern};
 }
 

@@ -6,7 +6,7 @@
 #include "program/MachineUse.h"
 #include "tools/input/MakeSchedule.h"
 #include "tools/verify/Machines.h"
-#include "verifier/Verifier.h"
+#include "tools/verify/ProveLengths.h"
 
 #include <map>
 #include <tuple>
@@ -22,6 +22,7 @@ struct ProofTask {
   LevelSet levels = {};      ///< of the machine, at which the text of the collective looks
   /// Which ranks lead groups, if the schedule depends on that and no pass chooses them.
   enum class Lead : uint8_t { None, Lowest, Highest } lead = Lead::None;
+  bool hasSize = true; ///< some size symbol is n; else `bytes` is but a bound of lengths of blocks
 
   /// "in place, root=2, topology=node:3, leaders=highest"; may be empty.
   std::string callWords() const;
@@ -41,6 +42,7 @@ struct ProofOutcome {
   std::vector<SourceLoc> compared; ///< Proved: as in VerifyReport
   std::string pattern = {};        ///< Refused, Invalid: of the first failure, as in Failure
   Waste waste = {};                ///< Proved: as in VerifyReport
+  LengthProofs::Lengths lengths = LengthProofs::Lengths::None; ///< Proved
 };
 
 struct ProofRequest {
@@ -90,6 +92,7 @@ private:
   };
 
   Result<std::vector<uint32_t>> ranksOf(const Source::Target &target);
+  bool hasSize(const Source::Target &target) const;
   Result<std::vector<uint64_t>> bytesOf(const Source::Target &target) const;
   std::vector<bool> formsOf(const Source::Target &target) const;
   Result<std::vector<Trial>> trialsOf(const Source::Target &target, uint32_t ranks,

@@ -2,6 +2,7 @@
 
 #include "ir/Numbers.h"
 #include "ir/Ranges.h"
+#include "program/CountedSize.h"
 #include "tools/options/Lists.h"
 #include "tools/verify/Machines.h"
 
@@ -148,7 +149,8 @@ std::string Summary::clobbers() const {
 }
 
 std::string Summary::range(const Program &program) const {
-  std::string text = rangeOfRanks() + "; " + rangeOfSizes() + rangeOfForms() + clobbers();
+  std::string text =
+      rangeOfRanks() + rangeOfSizes(program) + rangeOfForms() + rangeOfLengths() + clobbers();
   if (!target.schedule)
     text += rangeOfValues(program);
   text += rangeOfMachines();
@@ -169,15 +171,30 @@ std::string Summary::rangeOfRanks() const {
   return "ranks " + rangesWord({ranks.begin(), ranks.end()});
 }
 
-std::string Summary::rangeOfSizes() const {
+/// "; 0 B, 4 B" of n; of another symbol "; m: 0 B, 4 B"; nothing where there is none.
+std::string Summary::rangeOfSizes(const Program &program) const {
   std::set<uint64_t> sizes;
   for (size_t i = 0; i < tasks.size(); ++i)
-    if (isNamed(i))
+    if (isNamed(i) && tasks[i].hasSize)
       sizes.insert(tasks[i].bytes);
+  if (sizes.empty())
+    return "";
   std::vector<std::string> words;
   for (uint64_t bytes : sizes)
     words.push_back(bytesWord(bytes));
-  return llvm::join(words, ", ");
+  std::string name = target.schedule ? "n" : countedSize(program, program.decl(target.collective));
+  return "; " + (name == "n" ? "" : name + ": ") + llvm::join(words, ", ");
+}
+
+std::string Summary::rangeOfLengths() const {
+  using Lengths = LengthProofs::Lengths;
+  bool isAny = false;
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    if (isProof(i) && outcomes[i].lengths == Lengths::Some)
+      return std::string("; ") + kSomeLengths;
+    isAny |= isProof(i) && outcomes[i].lengths == Lengths::All;
+  }
+  return isAny ? "; any lengths of blocks" : "";
 }
 
 std::string Summary::rangeOfForms() const {

@@ -44,7 +44,8 @@ private:
   void findPromisesOfNothing(const Schedule &schedule);
   bool hasContract(const Program &program) const;
   std::string rangeOfRanks() const;
-  std::string rangeOfSizes() const;
+  std::string rangeOfSizes(const Program &program) const;
+  std::string rangeOfLengths() const;
   std::string rangeOfForms() const;
   std::string rangeOfMachines() const;
   std::string clobbers() const;

@@ -1,0 +1,29 @@
+/// The proofs of one schedule at one n: of all lengths that blocks [*] and [<= m] may have, or of
+/// as many as can be.
+#pragma once
+
+#include "verifier/Verifier.h"
+
+namespace colldsl::tools {
+
+struct LengthProofs {
+  enum class Lengths : uint8_t {
+    None, ///< no block has a length that the call chooses
+    All,
+    Some, ///< kSomeLengths: there is no proof for all
+  };
+  VerifyReport report;      ///< the first that fails; else `compared` is that of all together
+  std::vector<Sizes> sizes; ///< of the report
+  Lengths lengths = Lengths::None;
+};
+
+/// What is tried where ops divide blocks, or lists put them in another order: in words.
+inline constexpr const char *kSomeLengths =
+    "lengths of blocks: all 0, none 0, one 0, one not 0, and 3 at random";
+
+/// The report stands for these lengths of seed `seed`, too. An error: the contract equates lengths
+/// that cannot be equal.
+Result<LengthProofs> proveLengths(const Schedule &schedule, uint64_t elements, uint64_t seed,
+                                  const VerifyOptions &options);
+
+} // namespace colldsl::tools
