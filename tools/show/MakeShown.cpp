@@ -4,6 +4,8 @@
 #include "tools/options/Lists.h"
 #include "tools/sim/MakeWorkload.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 #include <algorithm>
 
 namespace colldsl::tools {
