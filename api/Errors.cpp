@@ -1,6 +1,7 @@
 #include "api/Handles.h"
 
 #include "ir/Concat.h"
+#include "ir/Printable.h"
 
 #include <cmath>
 
@@ -13,7 +14,7 @@ thread_local std::string lastError;
 
 colldsl_status fail(colldsl_status status, const std::string &message) {
   try {
-    lastError = message;
+    lastError = printable(message);
   } catch (const std::bad_alloc &) {
     lastError.clear();
   }

@@ -4,6 +4,7 @@
 
 #include "executor/LocalRanks.h"
 #include "ir/Concat.h"
+#include "ir/Printable.h"
 #include "runtime/MemoryReserve.h"
 #include "topology/ProfileFile.h"
 #include "wireup/BoundThreads.h"
@@ -154,7 +155,8 @@ std::unique_ptr<Library> openTuned() {
     problem = s.message();
   }
   if (!problem.empty() && isVerbose())
-    std::fprintf(stderr, "colldsl: the machine profile is not used: %s\n", problem.c_str());
+    std::fprintf(stderr, "colldsl: the machine profile is not used: %s\n",
+                 printable(problem).c_str());
   return nullptr;
 }
 

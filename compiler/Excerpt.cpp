@@ -1,5 +1,7 @@
 #include "compiler/Excerpt.h"
 
+#include "ir/Printable.h"
+
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
@@ -23,15 +25,6 @@ size_t outsideCharacter(llvm::StringRef line, size_t place) {
   while (place < last && (static_cast<unsigned char>(line[place]) & 0xc0) == 0x80)
     ++place;
   return place;
-}
-
-/// What would move the terminal's cursor is shown as a question mark.
-std::string printable(llvm::StringRef text) {
-  std::string result = text.str();
-  std::replace_if(
-      result.begin(), result.end(),
-      [](unsigned char c) { return (c < 0x20 && c != '\t') || c == 0x7f; }, '?');
-  return result;
 }
 
 Excerpt excerptAround(llvm::StringRef line, size_t column) {

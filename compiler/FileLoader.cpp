@@ -1,6 +1,7 @@
 #include "compiler/FileLoader.h"
 
 #include "compiler/Parser.h"
+#include "ir/ForeignFormat.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
@@ -156,6 +157,9 @@ Result<uint16_t> FileLoader::read(const std::string &path) {
                                           /*RequiresNullTerminator=*/false, /*IsVolatile=*/true);
   if (!text)
     return refuse(path, text.getError().message());
+  if (std::string format = foreignFormat(std::string_view((*text)->getBuffer()), Readable::Text);
+      !format.empty())
+    return refuse(path, "it is " + format);
   return add(std::move(*text));
 }
 

@@ -1,5 +1,6 @@
 #include "graphs/GraphFileLines.h"
 
+#include "ir/ForeignFormat.h"
 #include "ir/Numbers.h"
 
 #include <cerrno>
@@ -24,7 +25,22 @@ Result<GraphFileLines> GraphFileLines::open(const std::string &path) {
   if (!error && bytes > kMaxBytes)
     return Status::error("the graph file '" + path + "' has " + std::to_string(bytes) +
                          " bytes, but at most " + std::to_string(kMaxBytes) + " are read");
+  if (Status s = lines.refuseForeign(); !s)
+    return s;
   return lines;
+}
+
+Status GraphFileLines::refuseForeign() {
+  std::string begin(kBytesOfFormat, '\0');
+  file_.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  begin.resize(static_cast<size_t>(file_.gcount()));
+  file_.clear();
+  file_.seekg(0);
+  std::string format = foreignFormat(begin, Readable::Text);
+  if (format.empty())
+    return {};
+  return Status::error("the graph file '" + path_ + "' is " + format +
+                       "; read are lists of edges, METIS graphs and MatrixMarket");
 }
 
 bool GraphFileLines::next() {

@@ -41,6 +41,11 @@ public:
   const std::string &path() const { return path_; }
 
 private:
+  static constexpr size_t kBytesOfFormat = 4096; ///< tell what a file is
+
+  /// An error if the file is none of text. Goes back to its beginning.
+  Status refuseForeign();
+
   std::string path_;
   std::ifstream file_;
   std::string line_;

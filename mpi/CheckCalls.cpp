@@ -2,12 +2,12 @@
 
 #include "mpi/BlockSide.h"
 #include "mpi/EntryPoints.h"
+#include "mpi/PrintMessage.h"
 #include "mpi/Real.h"
 
 #include "ir/Concat.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <vector>
 
 namespace colldsl::mpi {
@@ -122,7 +122,7 @@ Status checkAlike(MPI_Comm comm, const Call &call) {
   for (int r = 1; r < ranks && code == MPI_SUCCESS; ++r)
     if (Status s = compare(0, all[0], r, all[static_cast<size_t>(r)]); !s) {
       if (rank == 0)
-        std::fprintf(stderr, "colldsl: %s: %s\n", kCallNames[static_cast<size_t>(call.kind)],
+        printMessage("colldsl: %s: %s\n", kCallNames[static_cast<size_t>(call.kind)],
                      s.message().c_str());
       return s;
     }

@@ -1,10 +1,10 @@
 #include "mpi/EntryPoints.h"
 
 #include "mpi/FreedComms.h"
+#include "mpi/PrintMessage.h"
 #include "mpi/Settings.h"
 
 #include <chrono>
-#include <cstdio>
 #include <thread>
 
 namespace colldsl::mpi {
@@ -74,7 +74,7 @@ int raise(MPI_Comm comm, const Status &status, int errorClass) {
     leaveItToTheLauncher();
   real::Comm_rank(MPI_COMM_WORLD, &rank);
   if (Settings::all().isVerbose() || endsJob)
-    std::fprintf(stderr, "colldsl: rank %d: %s\n", rank, status.message().c_str());
+    printMessage("colldsl: rank %d: %s\n", rank, status.message().c_str());
   real::Comm_call_errhandler(comm, code);
   return code;
 }

@@ -2,6 +2,7 @@
 
 #include "ir/Concat.h"
 #include "mpi/Operation.h"
+#include "mpi/PrintMessage.h"
 #include "mpi/ProgressThread.h"
 #include "mpi/Real.h"
 #include "mpi/RemoteRanks.h"
@@ -18,7 +19,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdio>
 #include <limits>
 
 namespace colldsl::mpi {
@@ -148,7 +148,7 @@ void Job::openOwnLibrary() {
   int first = none;
   real::Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   if (first == static_cast<int>(worldRank_))
-    std::fprintf(stderr, "colldsl: warning: rank %u: COLLDSL_LIBRARY is not used: %s\n", worldRank_,
+    printMessage("colldsl: warning: rank %u: COLLDSL_LIBRARY is not used: %s\n", worldRank_,
                  s.message().c_str());
   if (first != none)
     return;
@@ -157,12 +157,11 @@ void Job::openOwnLibrary() {
   if (least[0] == ~least[1])
     ownLibrary_ = library.take();
   else if (worldRank_ == 0)
-    std::fprintf(stderr,
-                 "colldsl: warning: COLLDSL_LIBRARY is not used: '%s' is not the same file on all "
+    printMessage("colldsl: warning: COLLDSL_LIBRARY is not used: '%s' is not the same file on all "
                  "ranks\n",
                  path.c_str());
   if (worldRank_ == 0 && ownLibrary_ && !problem.empty())
-    std::fprintf(stderr, "colldsl: warning: COLLDSL_LIBRARY: %s\n", problem.c_str());
+    printMessage("colldsl: warning: COLLDSL_LIBRARY: %s\n", problem.c_str());
 }
 
 // Settings are the same on all ranks.
@@ -171,8 +170,7 @@ void Job::makeCompilers() {
   settings.passes = Settings::all().passes();
   if (Result<std::shared_ptr<const PlanCompiler>> tried = PlanCompiler::make(settings); !tried) {
     if (worldRank_ == 0)
-      std::fprintf(stderr, "colldsl: warning: COLLDSL_PASSES is not used: %s\n",
-                   tried.message().c_str());
+      printMessage("colldsl: warning: COLLDSL_PASSES is not used: %s\n", tried.message().c_str());
     settings.passes = CompileSettings().passes;
   }
   for (bool isOwn : {false, true}) {
@@ -185,12 +183,12 @@ void Job::makeCompilers() {
 
 void Job::note(const std::string &line) {
   if (Settings::all().isVerbose() && worldRank_ == 0 && notes_.insert(line).second)
-    std::fprintf(stderr, "colldsl: %s\n", line.c_str());
+    printMessage("colldsl: %s\n", line.c_str());
 }
 
 void Job::noteHere(const std::string &line) {
   if (Settings::all().isVerbose() && notes_.insert(line).second)
-    std::fprintf(stderr, "colldsl: rank %u: %s\n", worldRank_, line.c_str());
+    printMessage("colldsl: rank %u: %s\n", worldRank_, line.c_str());
 }
 
 void Job::connect(WiredUp wired, const Node &node) {
@@ -230,8 +228,7 @@ void Job::measureCopies(const Node &node) {
   real::Bcast(&limits, sizeof limits, MPI_BYTE, 0, node.comm);
   worker_->setCopyLimits(limits);
   if (Settings::all().isVerbose() && index(self) == 0 && worker_->numRanks() > 1)
-    std::fprintf(stderr,
-                 "colldsl: rank %u and those of its node: eager up to %u bytes, single copies from "
+    printMessage("colldsl: rank %u and those of its node: eager up to %u bytes, single copies from "
                  "%llu bytes on where ranks exchange\n",
                  worldRank_, worker_->options().eagerBytes,
                  static_cast<unsigned long long>(limits.singleCopyMinBytes));
@@ -247,7 +244,7 @@ void Job::connectNodes(uint32_t ranksOnMachine) {
   if (!allAgree(MPI_COMM_WORLD, remote.ok()) && remote)
     remote = Status::error("another rank has no network");
   if (Settings::all().isVerbose() && worldRank_ == 0)
-    std::fprintf(stderr, "colldsl: messages between nodes: %s\n",
+    printMessage("colldsl: messages between nodes: %s\n",
                  remote ? (*remote)->name().c_str()
                         : ("those of the MPI below: " + remote.message()).c_str());
   remote_ = remote ? remote.take() : RemoteRanks::overMpi(MPI_COMM_WORLD, worker_->progressTable());
@@ -277,14 +274,14 @@ void Job::report(uint32_t ranksHere, const Status &shared, bool isFine) const {
   if (!Settings::all().isVerbose())
     return;
   if (worldRank_ == 0 && nodes_.count == 1)
-    std::fprintf(stderr, "colldsl: %zu ranks on one node: %s\n", nodes_.first.size(),
+    printMessage("colldsl: %zu ranks on one node: %s\n", nodes_.first.size(),
                  isFine ? "they share memory" : "nothing is served");
   else if (worldRank_ == 0)
-    std::fprintf(stderr, "colldsl: %zu ranks on %u nodes, %u of them on that of rank 0: %s\n",
+    printMessage("colldsl: %zu ranks on %u nodes, %u of them on that of rank 0: %s\n",
                  nodes_.first.size(), nodes_.count, ranksHere,
                  isFine ? "those of a node share memory" : "nothing is served");
   if (!shared)
-    std::fprintf(stderr, "colldsl: rank %u: %s\n", worldRank_, shared.message().c_str());
+    printMessage("colldsl: rank %u: %s\n", worldRank_, shared.message().c_str());
 }
 
 void Job::end() {

@@ -3,6 +3,7 @@
 #include "ir/Checksum.h"
 #include "ir/Concat.h"
 #include "mpi/Job.h"
+#include "mpi/PrintMessage.h"
 #include "mpi/RankTexts.h"
 #include "mpi/Real.h"
 #include "mpi/Settings.h"
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <cinttypes>
-#include <cstdio>
 #include <optional>
 #include <sstream>
 
@@ -145,12 +145,12 @@ void print(const LearnedRow &row) {
                      : p.least < kLeastGain ? concat(p.shipped.words(), " stays")
                                             : concat(p.entries.front().what.words(), " instead of ",
                                                      p.shipped.words());
-  std::fprintf(stderr, "colldsl: learned: %s of %" PRIu64 " bytes on %u ranks: %s", //
+  printMessage("colldsl: learned: %s of %" PRIu64 " bytes on %u ranks: %s", //
                p.function.c_str(), p.bytes, p.ranks, what.c_str());
   if (row.isOver && p.least >= kLeastGain)
-    std::fprintf(stderr, ", %.2f times as fast (%.2f at least)", p.margin, p.least);
-  std::fprintf(stderr, "; %" PRIu64 " calls, %" PRIu64 " trials, %.2f %% of the time in them\n",
-               row.calls, row.trialCalls, share);
+    printMessage(", %.2f times as fast (%.2f at least)", p.margin, p.least);
+  printMessage("; %" PRIu64 " calls, %" PRIu64 " trials, %.2f %% of the time in them\n", row.calls,
+               row.trialCalls, share);
 }
 
 } // namespace

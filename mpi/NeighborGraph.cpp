@@ -2,11 +2,11 @@
 
 #include "ir/Concat.h"
 #include "mpi/Job.h"
+#include "mpi/PrintMessage.h"
 #include "mpi/Real.h"
 #include "mpi/Settings.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <numeric>
 
 namespace colldsl::mpi {
@@ -78,9 +78,8 @@ void NeighborGraph::report(bool sendsSame, const Result<GraphExchange> &found) c
   else
     what = concat(found->passes, ": by the model ", found->beforeNs, " ns, then ", found->afterNs,
                   " ns; messages up to ", found->capacityBytes, " bytes");
-  std::fprintf(stderr, "colldsl: graph of %zu ranks, %s between nodes, from run %u on: %s\n",
-               peers_.size(), sendsSame ? "a block to all" : "a block to each", firstRun_,
-               what.c_str());
+  printMessage("colldsl: graph of %zu ranks, %s between nodes, from run %u on: %s\n", peers_.size(),
+               sendsSame ? "a block to all" : "a block to each", firstRun_, what.c_str());
 }
 
 } // namespace colldsl::mpi

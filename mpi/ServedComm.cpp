@@ -6,6 +6,7 @@
 #include "mpi/FreedComms.h"
 #include "mpi/LearnedOperation.h"
 #include "mpi/NeighborOperation.h"
+#include "mpi/PrintMessage.h"
 #include "mpi/Real.h"
 #include "mpi/Reductions.h"
 #include "mpi/RemoteRanks.h"
@@ -13,7 +14,6 @@
 #include "runtime/MemoryReserve.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <numeric>
 #include <set>
 #include <string>
@@ -286,8 +286,8 @@ void ServedComm::reportUse(const char *origin) const {
                          ? "served through shared memory in nodes, by messages between them"
                          : "served through shared memory";
   std::string hints = offer_.hints.text();
-  std::fprintf(stderr, "colldsl: %s of %zu ranks, %s: %s%s%s%s\n", shape, members_->size(), origin,
-               word, offer_.mayUseDevices ? "; but not what is in memory of devices" : "",
+  printMessage("colldsl: %s of %zu ranks, %s: %s%s%s%s\n", shape, members_->size(), origin, word,
+               offer_.mayUseDevices ? "; but not what is in memory of devices" : "",
                hints.empty() ? "" : "; info hints: ", hints.c_str());
 }
 
@@ -518,8 +518,7 @@ void ServedComm::distrust(CallKind kind) {
   fixed_.clear();
   *hasStaticBuffers_ = false;
   if (Settings::all().isVerbose())
-    std::fprintf(stderr,
-                 "colldsl: rank %d of %zu: arguments of %s changed, against cdag_static_buffers; "
+    printMessage("colldsl: rank %d of %zu: arguments of %s changed, against cdag_static_buffers; "
                  "from now on they are compared\n",
                  rank_, members_->size(), kCallNames[static_cast<size_t>(kind)]);
 }

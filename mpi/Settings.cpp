@@ -2,10 +2,10 @@
 
 #include "ir/Numbers.h"
 #include "ir/OptionList.h"
+#include "mpi/PrintMessage.h"
 #include "mpi/Real.h"
 #include "topology/ProfileFile.h"
 
-#include <cstdio>
 #include <cstring>
 #include <string>
 #include <unistd.h>
@@ -23,7 +23,7 @@ void broadcast(std::string &text) {
     real::Bcast(text.data(), length, MPI_BYTE, 0, MPI_COMM_WORLD);
 }
 
-void warn(const std::string &text) { std::fprintf(stderr, "colldsl: warning: %s\n", text.c_str()); }
+void warn(const std::string &text) { printMessage("colldsl: warning: %s\n", text.c_str()); }
 
 } // namespace
 

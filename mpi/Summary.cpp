@@ -1,11 +1,11 @@
 #include "mpi/Summary.h"
 
 #include "ir/Concat.h"
+#include "mpi/PrintMessage.h"
 #include "mpi/RankTexts.h"
 #include "mpi/Real.h"
 
 #include <cinttypes>
-#include <cstdio>
 #include <sstream>
 #include <vector>
 
@@ -87,8 +87,7 @@ void Summary::printKinds(int rank) const {
     if (sum[0] + sum[1] == 0)
       continue;
     std::string devices = sum[3] == 0 ? "" : concat(" (", sum[3], " for memory of devices)");
-    std::fprintf(stderr,
-                 "colldsl: %s: %" PRIu64 " served, %" PRIu64 " passed on%s, %" PRIu64
+    printMessage("colldsl: %s: %" PRIu64 " served, %" PRIu64 " passed on%s, %" PRIu64
                  " bytes sent by those served\n",
                  kCallNames[kind], sum[0], sum[1], devices.c_str(), sum[2]);
   }
@@ -105,8 +104,7 @@ void Summary::printUnproved() const {
       sum.why = row.why;
   }
   for (const auto &[of, sum] : sums)
-    std::fprintf(stderr,
-                 "colldsl: %s: %" PRIu64 " passed on, since nothing is proved for them: %s\n",
+    printMessage("colldsl: %s: %" PRIu64 " passed on, since nothing is proved for them: %s\n",
                  nameOf(of), sum.calls, sum.why.c_str());
 }
 
@@ -115,20 +113,19 @@ void Summary::printPrepared(int rank) const {
   uint64_t mine[] = {prepared_, resized_}, sums[] = {0, 0};
   real::Reduce(mine, sums, 2, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
   if (rank == 0 && sums[0] > 0)
-    std::fprintf(stderr,
-                 "colldsl: plans: %" PRIu64 " made; %" PRIu64
+    printMessage("colldsl: plans: %" PRIu64 " made; %" PRIu64
                  " calls served by plans of other calls\n",
                  sums[0], sums[1]);
 }
 
 void Summary::printAlgorithms(int rank) const {
   for (const auto &[key, sum] : sumsOf(gatherTexts(textOf(algorithms_)))) {
-    std::fprintf(stderr, "colldsl: %s by %s: %" PRIu64 " runs, %" PRIu64 " bytes",
-                 nameOf(key.first), key.second.c_str(), sum.runs, sum.bytes);
+    printMessage("colldsl: %s by %s: %" PRIu64 " runs, %" PRIu64 " bytes", nameOf(key.first),
+                 key.second.c_str(), sum.runs, sum.bytes);
     if (sum.timedRuns > 0)
-      std::fprintf(stderr, "; %" PRIu64 " blocking ones of %.2f us on average", sum.timedRuns,
+      printMessage("; %" PRIu64 " blocking ones of %.2f us on average", sum.timedRuns,
                    static_cast<double>(sum.nanoseconds) / static_cast<double>(sum.timedRuns) / 1e3);
-    std::fputc('\n', stderr);
+    printMessage("\n");
   }
 }
 

@@ -1,8 +1,7 @@
 #include "mpi/Unserved.h"
 
+#include "mpi/PrintMessage.h"
 #include "mpi/RankTexts.h"
-
-#include <cstdio>
 
 namespace colldsl::mpi {
 namespace {
@@ -16,8 +15,7 @@ void noteUnserved(const std::string &reason) { reasonOfThis = reason + "\n"; }
 void printUnserved() {
   std::string all = gatherTexts(reasonOfThis);
   if (!all.empty())
-    std::fprintf(stderr, "colldsl: nothing was served: %s\n",
-                 all.substr(0, all.find('\n')).c_str());
+    printMessage("colldsl: nothing was served: %s\n", all.substr(0, all.find('\n')).c_str());
 }
 
 } // namespace colldsl::mpi

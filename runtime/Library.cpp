@@ -2,6 +2,7 @@
 
 #include "ir/Checksum.h"
 #include "ir/Concat.h"
+#include "ir/ForeignFormat.h"
 #include "program/SerializedProgram.h"
 #include "runtime/Decisions.h"
 #include "runtime/LibraryLayout.h"
@@ -35,6 +36,13 @@ public:
   }
   const int fd;
 };
+
+Status refuseMagic(std::span<const std::byte> bytes) {
+  std::string format =
+      foreignFormat({reinterpret_cast<const char *>(bytes.data()), bytes.size()}, Readable::Text);
+  return Status::error("library: it does not begin like one" +
+                       (format.empty() ? "" : ": it is " + format));
+}
 
 Status cannot(const char *what, const std::string &path) {
   return Status::error(concat("cannot ", what, " '", path, "': ", std::strerror(errno)));
@@ -90,7 +98,7 @@ Status Library::checkHead() {
     return Status::error(concat("library: ", bytes_.size(), " bytes are too few"));
   const LibraryHeader &header = headerOf(bytes_);
   if (std::memcmp(header.magic, kLibraryMagic, sizeof header.magic) != 0)
-    return Status::error("library: it does not begin like one");
+    return refuseMagic(bytes_);
   if (header.major != kLibraryMajor)
     return Status::error(concat("library: its format has version ", header.major, ".", header.minor,
                                 ", this colldsl reads ", kLibraryMajor, ".x"));

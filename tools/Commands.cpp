@@ -3,6 +3,8 @@
 #include "compiler/Spelling.h"
 #include "tools/OutOfMemory.h"
 #include "tools/input/Messages.h"
+#include "tools/options/ErrorStream.h"
+#include "tools/options/ResultStream.h"
 
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -39,8 +41,8 @@ Exit refuse(llvm::StringRef word) {
     names.push_back(command.name);
   std::string hint =
       word == "version" ? didYouMean("--version") : didYouMean(nearestWord(word, names));
-  llvm::errs() << "colldsl: there is no command '" << word << "'"
-               << (hint.empty() ? "; `colldsl --help` lists them" : "; " + hint) << "\n";
+  errorStream() << "colldsl: there is no command '" << word << "'"
+                << (hint.empty() ? "; `colldsl --help` lists them" : "; " + hint) << "\n";
   return Exit::Usage;
 }
 
@@ -53,7 +55,7 @@ const Command *findCommand(llvm::StringRef word) {
 /// `colldsl help verify` is `colldsl verify --help`.
 Exit help(std::span<const char *const> words) {
   if (words.empty()) {
-    printHelp(llvm::outs());
+    printHelp(resultStream());
     return Exit::Success;
   }
   constexpr const char *kHelp[] = {"--help"};
@@ -63,14 +65,14 @@ Exit help(std::span<const char *const> words) {
 
 Exit dispatch(std::span<const char *const> words) {
   if (words.empty()) {
-    printHelp(llvm::errs());
+    printHelp(errorStream());
     return Exit::Usage;
   }
   llvm::StringRef word = words.front();
   if (word == "--help" || word == "-h" || word == "help")
     return help(words.subspan(1));
   if (word == "--version") {
-    llvm::outs() << "colldsl " COLLDSL_VERSION "\n";
+    resultStream() << "colldsl " COLLDSL_VERSION "\n";
     return Exit::Success;
   }
   const Command *command = findCommand(word);

@@ -6,12 +6,15 @@
 #include "tools/library/ProgramContent.h"
 #include "tools/library/Rules.h"
 #include "tools/library/StandardFunctions.h"
+#include "tools/options/ErrorStream.h"
 #include "tools/options/Lists.h"
 #include "tools/options/Progress.h"
+#include "tools/options/ResultStream.h"
 #include "tools/options/Workers.h"
 #include "tools/output/WriteFile.h"
 #include "tools/verify/Proofs.h"
 
+#include "ir/ForeignFormat.h"
 #include "ir/Image.h"
 #include "runtime/StoredImages.h"
 #include "stdlib/StdlibFiles.h"
@@ -107,8 +110,8 @@ public:
     });
     for (size_t i = 0; i < tasks_.size(); ++i)
       if (!images_[i].why.empty()) {
-        llvm::errs() << target_.name << ", " << tasks_[i].words() << ":\n"
-                     << source_.render(images_[i].why, target_);
+        errorStream() << target_.name << ", " << tasks_[i].words() << ":\n"
+                      << source_.render(images_[i].why, target_);
         return false;
       }
     return true;
@@ -233,8 +236,8 @@ bool addImages(Source &source, const std::vector<Source::Target> &targets, const
   for (const Source::Target &target : targets) {
     std::string missing = settings.stdlib ? missingValue(source, target, settings) : "";
     if (!missing.empty()) {
-      llvm::errs() << target.name << ": no images, since parameter '" << missing
-                   << "' has no value\n";
+      errorStream() << target.name << ": no images, since parameter '" << missing
+                    << "' has no value\n";
       continue;
     }
     Result<std::vector<ProofTask>> tasks = proofs.plan(target);
@@ -321,10 +324,11 @@ Exit compile(Source &source, std::vector<Source::Target> targets, const Settings
   if (!write(settings.output, bytes) ||
       (!settings.depfile.empty() && !writeDepfile(source, settings)))
     return Exit::Failure;
-  llvm::outs() << settings.output << ": " << counted(targets.size(), "collective") << ", "
-               << counted(content.images.size(), "image")
-               << (settings.prove || content.images.empty() ? "" : " (not proved)") << ", "
-               << counted(content.rules.size(), "rule") << ", " << bytesWord(bytes.size()) << "\n";
+  resultStream() << settings.output << ": " << counted(targets.size(), "collective") << ", "
+                 << counted(content.images.size(), "image")
+                 << (settings.prove || content.images.empty() ? "" : " (not proved)") << ", "
+                 << counted(content.rules.size(), "rule") << ", " << bytesWord(bytes.size())
+                 << "\n";
   return Exit::Success;
 }
 
@@ -366,6 +370,8 @@ Exit compileCommand(Arguments arguments) {
     if (!input)
       return printError(input.status().diagnostic()), Exit::Failure;
     rules = (*input)->getBuffer().str();
+    if (std::string format = foreignFormat(rules, Readable::Text); !format.empty())
+      return printError("'" + settings.rules + "' has no rules: it is " + format), Exit::Failure;
   }
   if (!settings.stdlib)
     settings.schedule.compile.usedBy = namesIn(options.operands(), settings.schedule.names, rules);

@@ -2,6 +2,7 @@
 #include "compiler/Spelling.h"
 #include "tools/Commands.h"
 #include "tools/explain/Explanations.h"
+#include "tools/options/ResultStream.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -15,16 +16,17 @@ void printList() {
   for (const Explanation &e : explanations())
     width = std::max(width, e.name.size());
   for (const Explanation &e : explanations())
-    llvm::outs() << llvm::left_justify(e.name, static_cast<unsigned>(width)) << "  "
-                 << e.firstMessage() << "\n";
+    resultStream() << llvm::left_justify(e.name, static_cast<unsigned>(width)) << "  "
+                   << e.firstMessage() << "\n";
 }
 
 void print(const Explanation &e) {
-  llvm::outs() << e.name << ": \"" << e.firstMessage() << "\"\n\n" << e.text.trim() << "\n";
+  resultStream() << e.name << ": \"" << e.firstMessage() << "\"\n\n" << e.text.trim() << "\n";
   if (!e.example.trim().empty())
-    llvm::outs() << (e.isOfCommands() ? "\nFor example:\n\n"
-                                      : "\nFor example, `colldsl verify` refuses this with it:\n\n")
-                 << e.example.trim() << "\n";
+    resultStream() << (e.isOfCommands()
+                           ? "\nFor example:\n\n"
+                           : "\nFor example, `colldsl verify` refuses this with it:\n\n")
+                   << e.example.trim() << "\n";
 }
 
 const Explanation *named(llvm::StringRef name) {
@@ -79,7 +81,7 @@ Exit explainCommand(Arguments arguments) {
   if (example && found->example.trim().empty())
     return options.refuse("'" + found->name + "' has no example of its own");
   if (example)
-    llvm::outs() << found->example.trim() << "\n";
+    resultStream() << found->example.trim() << "\n";
   else
     print(*found);
   return Exit::Success;

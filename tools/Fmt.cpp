@@ -1,7 +1,10 @@
 #include "tools/Commands.h"
 #include "tools/explain/Explanations.h"
+#include "tools/input/FileKind.h"
 #include "tools/input/Messages.h"
 #include "tools/input/ReadInput.h"
+#include "tools/options/ErrorStream.h"
+#include "tools/options/ResultStream.h"
 #include "tools/output/FormatText.h"
 #include "tools/output/WriteFile.h"
 
@@ -20,14 +23,18 @@ std::optional<Formatted> formatFile(const std::string &operand, const ParseLimit
     printError(input.status().diagnostic());
     return std::nullopt;
   }
+  if (Status s = refuseForeign((*input)->getBuffer(), shownName(operand)); !s) {
+    printError(s.diagnostic());
+    return std::nullopt;
+  }
   Formatted result;
   result.before = (*input)->getBuffer().str(); // a mapped file may be cut off while it is parsed
   std::vector<Diagnostic> errors;
   std::optional<std::string> after = formatText(result.before, limits, errors);
   addExplanationNote(errors);
   for (const Diagnostic &error : errors)
-    llvm::errs() << renderInFiles(error, {shownName(operand)},
-                                  [&](llvm::StringRef) { return input->get(); });
+    errorStream() << renderInFiles(error, {shownName(operand)},
+                                   [&](llvm::StringRef) { return input->get(); });
   if (!after)
     return std::nullopt;
   result.after = std::move(*after);
@@ -42,7 +49,7 @@ bool use(const std::string &operand, const Formatted &text, Use how) {
     return true;
   case Use::Check:
     if (changes)
-      llvm::outs() << shownName(operand) << "\n";
+      resultStream() << shownName(operand) << "\n";
     return !changes;
   case Use::Write:
     break;

@@ -26,19 +26,7 @@ void Settings::addTo(Options &options) {
                                  : Status::error("'" + word.str() +
                                                  "' is not goal, goal-bin or msccl-xml");
               }) = completionOf({kForeignKinds[0], kForeignKinds[1], kForeignKinds[2]});
-  options.add("--as", "COLLECTIVE",
-              "allreduce, allgather, reduce_scatter, alltoall, broadcast, reduce or\n"
-              "custom, which has no contract: the collective of an algorithm of\n"
-              "MSCCL, whatever its file says",
-              [this](llvm::StringRef word) {
-                form.collective = msccl::parseCollective(std::string_view(word));
-                return form.collective
-                           ? Status()
-                           : Status::error("'" + word.str() + "' is none of MSCCL's collectives");
-              }) = completionOf({
-#define COLLDSL_MSCCL_COLLECTIVE(Name, spelling) spelling,
-#include "formats/Msccl.def"
-  });
+  addAs(options, form);
   options.addOutput("-o", "FILE", "write there (default: standard output)", output);
   options.addChoice("--emit", "FORM", "text (the default) or image", asImage,
                     {{"text", false}, {"image", true}});

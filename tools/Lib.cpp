@@ -4,6 +4,7 @@
 #include "tools/library/Rules.h"
 #include "tools/options/Json.h"
 #include "tools/options/Lists.h"
+#include "tools/options/ResultStream.h"
 #include "tools/options/Table.h"
 
 #include "runtime/Library.h"
@@ -73,29 +74,30 @@ std::string argumentsWord(const LibraryImage &image) {
 }
 
 void print(const std::string &name, const Library &library, const Contents &c) {
-  llvm::outs() << name << ": " << c.identity->tool << ", " << bytesWord(library.sizeBytes())
-               << ", sources " << llvm::format_hex_no_prefix(c.identity->sourcesHash, 16) << "\n";
-  llvm::outs() << "\n" << counted(c.identity->exports.size(), "collective") << "\n";
+  resultStream() << name << ": " << c.identity->tool << ", " << bytesWord(library.sizeBytes())
+                 << ", sources " << llvm::format_hex_no_prefix(c.identity->sourcesHash, 16) << "\n";
+  resultStream() << "\n" << counted(c.identity->exports.size(), "collective") << "\n";
   for (uint32_t id : c.identity->exports) {
     const Decl &decl = c.program->decl(DeclId{id});
-    llvm::outs() << "  " << c.program->nameOf(decl) << signatureOf(*c.program, decl) << "\n";
+    resultStream() << "  " << c.program->nameOf(decl) << signatureOf(*c.program, decl) << "\n";
     if (std::string line = firstLine(c.program->strings[decl.doc]); !line.empty())
-      llvm::outs() << "      " << line << "\n";
+      resultStream() << "      " << line << "\n";
   }
   if (!c.images->empty())
-    llvm::outs() << "\n" << counted(c.images->size(), "image") << "\n";
+    resultStream() << "\n" << counted(c.images->size(), "image") << "\n";
   for (const LibraryImage &image : *c.images)
-    llvm::outs() << "  " << image.collective << ", " << counted(image.ranks, "rank") << ", n "
+    resultStream() << "  " << image.collective << ", " << counted(image.ranks, "rank") << ", n "
                  << sizesWord(image) << ", " << spelling(image.type) << ", " << image.topology
                  << (image.inPlace ? ", in place" : "")
                  << (argumentsWord(image).empty() ? "" : ", " + argumentsWord(image))
                  << (image.passes.empty() ? "" : ", passes " + image.passes) << ", "
                  << spelling(image.proof) << ", " << bytesWord(image.bytes) << "\n";
   if (!c.rules->empty())
-    llvm::outs() << "\n"
-                 << counted(c.rules->size(), "rule") << ", of which the first that fits is taken\n";
+    resultStream() << "\n"
+                   << counted(c.rules->size(), "rule")
+                   << ", of which the first that fits is taken\n";
   for (const SelectionRule &rule : *c.rules)
-    llvm::outs() << "  " << printRule(rule, *c.program, *c.sources) << "\n";
+    resultStream() << "  " << printRule(rule, *c.program, *c.sources) << "\n";
 }
 
 void printAsJson(const std::string &name, const Library &library, const Contents &c) {

@@ -6,6 +6,7 @@
 #include "tools/library/Rules.h"
 #include "tools/list/DeclText.h"
 #include "tools/options/Json.h"
+#include "tools/options/ResultStream.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -69,7 +70,7 @@ public:
     bool isFirst = true;
     for (const Section &section : sections_)
       if (!section.decls.empty()) {
-        llvm::outs() << (isFirst ? "" : "\n");
+        resultStream() << (isFirst ? "" : "\n");
         isFirst = false;
         printSection(section, width);
       }
@@ -120,16 +121,16 @@ private:
   }
 
   void printSection(const Section &section, size_t width) const {
-    llvm::outs() << section.title << ":\n";
+    resultStream() << section.title << ":\n";
     for (DeclId id : section.decls) {
       const Decl &decl = program_.decl(id);
       llvm::StringRef name = program_.nameOf(decl);
       std::string summary = summaryOf(program_.strings[decl.doc]);
       if (summary.empty())
-        llvm::outs() << "  " << name << "\n";
+        resultStream() << "  " << name << "\n";
       else
-        llvm::outs() << "  " << llvm::left_justify(name, static_cast<unsigned>(width)) << "  "
-                     << summary << "\n";
+        resultStream() << "  " << llvm::left_justify(name, static_cast<unsigned>(width)) << "  "
+                       << summary << "\n";
     }
   }
 
@@ -138,21 +139,21 @@ private:
     for (DeclId id : section.decls)
       width = std::max(width, program_.nameOf(program_.decl(id)).size());
     printSection(section, width);
-    llvm::outs() << "\nrules, of which the first that fits is taken:\n";
+    resultStream() << "\nrules, of which the first that fits is taken:\n";
     llvm::SmallVector<llvm::StringRef> lines;
     std::string rules = linesOfFunction(selectionRules(), section.title);
     llvm::StringRef(rules).split(lines, '\n', -1, /*KeepEmpty=*/false);
     for (llvm::StringRef line : lines)
-      llvm::outs() << "  " << line.trim() << "\n";
+      resultStream() << "  " << line.trim() << "\n";
   }
 
   void printDecl(DeclId id) const {
     const Decl &decl = program_.decl(id);
-    llvm::outs() << program_.nameOf(decl) << ": " << kindWord(decl.kind) << ", "
-                 << placeOf(program_, decl) << "\n\n";
+    resultStream() << program_.nameOf(decl) << ": " << kindWord(decl.kind) << ", "
+                   << placeOf(program_, decl) << "\n\n";
     if (const std::string &doc = program_.strings[decl.doc]; !doc.empty())
-      llvm::outs() << doc << "\n\n";
-    llvm::outs() << head(decl) << "\n";
+      resultStream() << doc << "\n\n";
+    resultStream() << head(decl) << "\n";
   }
 
   std::string head(const Decl &decl) const {
@@ -191,7 +192,7 @@ bool list(const Source &source, bool json) {
   bool fine = true;
   for (const std::string &name : source.names()) {
     if (&name != source.names().data())
-      llvm::outs() << "\n";
+      resultStream() << "\n";
     fine &= all.printNamed(name);
   }
   return fine;

@@ -1,6 +1,7 @@
 #include "tools/Commands.h"
 #include "tools/input/Messages.h"
 #include "tools/mpi/OwnFile.h"
+#include "tools/options/ResultStream.h"
 
 #include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Support/Errno.h"
@@ -118,7 +119,7 @@ Exit mpiCommand(Arguments arguments) {
     return Exit::Failure;
   }
   if (settings.which) {
-    llvm::outs() << *library << "\n";
+    resultStream() << *library << "\n";
     return Exit::Success;
   }
   if (Status status = preload(*library); !status) {

@@ -4,8 +4,10 @@
 #include "tools/input/GivenOptions.h"
 #include "tools/input/Messages.h"
 #include "tools/input/SingleSchedule.h"
+#include "tools/options/ErrorStream.h"
 #include "tools/options/Json.h"
 #include "tools/options/Lists.h"
+#include "tools/options/ResultStream.h"
 #include "tools/options/Table.h"
 #include "tools/output/WriteFile.h"
 #include "tools/run/Barrier.h"
@@ -284,7 +286,7 @@ private:
   static bool reportFailure(const Source::Target &target, const Diagnostic &error) {
     printError(target.name + ": " + error.message);
     for (const Diagnostic &note : error.notes)
-      llvm::errs() << "  " << note.message << "\n";
+      errorStream() << "  " << note.message << "\n";
     return false;
   }
 
@@ -351,8 +353,8 @@ bool allChose(Launcher &launcher, const std::vector<Source::Target> &targets,
 void noteTransfers(const std::vector<Row> &rows) {
   for (const Row &row : rows)
     if (!row.transfers.isExecuted())
-      llvm::errs() << "colldsl: note: " << row.name << ": the transport executes "
-                   << row.transfers.inWords() << "\n";
+      errorStream() << "colldsl: note: " << row.name << ": the transport executes "
+                    << row.transfers.inWords() << "\n";
 }
 
 llvm::json::Object transfersJson(const TransferReport &report) {
@@ -372,7 +374,7 @@ void printTable(const std::vector<Row> &rows) {
                   std::to_string(row.ops), row.schedule, row.proved ? "proved" : "not tried",
                   row.checked ? "correct" : "no contract", timeWord(row.times.median),
                   timeWord(row.times.min), timeWord(row.times.p90)});
-  table.print(llvm::outs());
+  table.print(resultStream());
 }
 
 void printRuns(const std::vector<Row> &rows, const Settings &settings, bool ok) {

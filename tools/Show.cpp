@@ -2,6 +2,7 @@
 
 #include "tools/input/Functions.h"
 #include "tools/input/Messages.h"
+#include "tools/options/ResultStream.h"
 #include "tools/output/WriteFile.h"
 #include "tools/show/MakeShown.h"
 #include "tools/show/MeasuredTrace.h"
@@ -111,7 +112,7 @@ public:
     if (!status)
       return printError(status.diagnostic()), Exit::Failure;
     if (file != "-")
-      llvm::outs() << file << "\n";
+      resultStream() << file << "\n";
     return Exit::Success;
   }
 

@@ -3,6 +3,7 @@
 #include "tools/input/Messages.h"
 #include "tools/options/Lists.h"
 #include "tools/options/Progress.h"
+#include "tools/options/ResultStream.h"
 #include "tools/output/WriteFile.h"
 #include "tools/run/Times.h"
 #include "tools/sim/DisturbanceOptions.h"
@@ -85,7 +86,7 @@ public:
     if (settings_.json)
       printJson(summaryJson(run));
     else
-      printSummary(run, llvm::outs());
+      printSummary(run, resultStream());
     return true;
   }
 

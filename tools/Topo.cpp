@@ -3,6 +3,7 @@
 #include "tools/input/Messages.h"
 #include "tools/options/Json.h"
 #include "tools/options/Lists.h"
+#include "tools/options/ResultStream.h"
 #include "tools/options/Table.h"
 
 #include "topology/Nics.h"
@@ -72,8 +73,8 @@ Rank leaderOf(std::span<const Rank> members) { return members.front(); }
 void printGroups(const Topology &topology) {
   auto print = [](llvm::StringRef level, const std::string &group, const std::string &leader,
                   llvm::StringRef ranks) {
-    llvm::outs() << llvm::left_justify(level, 6) << "  " << llvm::right_justify(group, 5) << "  "
-                 << llvm::right_justify(leader, 6) << "  " << ranks << "\n";
+    resultStream() << llvm::left_justify(level, 6) << "  " << llvm::right_justify(group, 5) << "  "
+                   << llvm::right_justify(leader, 6) << "  " << ranks << "\n";
   };
   print("level", "group", "leader", "ranks");
   for (Level level : kLevels)
@@ -95,8 +96,8 @@ void printDistances(const Topology &topology) {
       row.push_back(std::to_string(topology.distance(Rank{a}, Rank{b})));
     table.addRow(row);
   }
-  table.print(llvm::outs());
-  llvm::outs()
+  table.print(resultStream());
+  resultStream()
       << "\n1 shares a cache, 2 same socket and memory, 3 other socket, same memory,\n"
          "4 same socket, other memory, 5 same board, 6 same node, 7 other node,\n8 other switch\n";
 }
@@ -130,7 +131,7 @@ llvm::json::Object placeJson(const Topology &topology, Rank rank) {
 /// Written as it is made: there are as many distances as pairs.
 void printAll(const Topology &topology) {
   constexpr unsigned kIndent = 2;
-  llvm::json::OStream json(llvm::outs(), kIndent);
+  llvm::json::OStream json(jsonStream(), kIndent);
   uint32_t numRanks = topology.numRanks();
   json.object([&] {
     json.attributeArray("distances", [&] {
@@ -151,7 +152,7 @@ void printAll(const Topology &topology) {
     });
     json.attribute("ranks", numRanks);
   });
-  llvm::outs() << "\n";
+  resultStream() << "\n";
 }
 
 /// Boxes within boxes: nodes, boards, sockets, NUMA nodes, with the ranks and their cores.
@@ -160,10 +161,10 @@ public:
   explicit Drawing(const Topology &topology) : topology_(topology) {}
 
   void print() {
-    llvm::outs() << "digraph machine {\n  node [shape=box];\n";
+    resultStream() << "digraph machine {\n  node [shape=box];\n";
     auto all = topology_.members(Level::All, 0);
     drawBoxes({all.begin(), all.end()}, 1);
-    llvm::outs() << "}\n";
+    resultStream() << "}\n";
   }
 
 private:
@@ -172,18 +173,19 @@ private:
     std::string indent(2 * level, ' ');
     if (level == kLevels.size()) {
       for (Rank rank : ranks)
-        llvm::outs() << indent << "r" << index(rank) << " [label=\"rank " << index(rank)
-                     << "\\ncore " << topology_.place(rank).core << "\"];\n";
+        resultStream() << indent << "r" << index(rank) << " [label=\"rank " << index(rank)
+                       << "\\ncore " << topology_.place(rank).core << "\"];\n";
       return;
     }
     std::map<uint32_t, std::vector<Rank>> groups;
     for (Rank rank : ranks)
       groups[topology_.groupOf(kLevels[level], rank)].push_back(rank);
     for (const auto &[group, members] : groups) {
-      llvm::outs() << indent << "subgraph cluster_" << boxes_++ << " {\n"
-                   << indent << "  label=\"" << spelling(kLevels[level]) << " " << group << "\";\n";
+      resultStream() << indent << "subgraph cluster_" << boxes_++ << " {\n"
+                     << indent << "  label=\"" << spelling(kLevels[level]) << " " << group
+                     << "\";\n";
       drawBoxes(members, level + 1);
-      llvm::outs() << indent << "}\n";
+      resultStream() << indent << "}\n";
     }
   }
 
@@ -218,10 +220,11 @@ void printNics(llvm::StringRef description, const Topology &topology) {
     if (!nics || nics->empty())
       return;
     std::vector<std::vector<Rank>> ranks = nearestTo(*nics, topology);
-    llvm::outs() << "\nnuma  network interface next to it, and the ranks that none is nearer to\n";
+    resultStream()
+        << "\nnuma  network interface next to it, and the ranks that none is nearer to\n";
     for (size_t i = 0; i < nics->size(); ++i)
-      llvm::outs() << llvm::right_justify(std::to_string((*nics)[i].numa), 4) << "  "
-                   << (*nics)[i].name << "  " << membersWord(ranks[i]) << "\n";
+      resultStream() << llvm::right_justify(std::to_string((*nics)[i].numa), 4) << "  "
+                     << (*nics)[i].name << "  " << membersWord(ranks[i]) << "\n";
   }
 }
 
@@ -259,7 +262,7 @@ Exit topoCommand(Arguments arguments) {
   }
   printGroups(*topology);
   if (topology->numRanks() <= kMatrixRanks) {
-    llvm::outs() << "\n";
+    resultStream() << "\n";
     printDistances(*topology);
   }
   printNics(settings.topology, *topology);

@@ -5,6 +5,7 @@
 #include "tools/library/Rules.h"
 #include "tools/options/Lists.h"
 #include "tools/options/Options.h"
+#include "tools/options/ResultStream.h"
 #include "tools/output/WriteFile.h"
 #include "tools/run/JoinLauncher.h"
 #include "tools/tune/Show.h"
@@ -131,7 +132,7 @@ Status show(const Settings &settings) {
                          "; 'colldsl tune' makes one");
   if (Status s = checkMachine(**profile); !s)
     printWarning("'" + path + "': " + s.message());
-  printProfile(**profile, llvm::outs());
+  printProfile(**profile, resultStream());
   return draw(settings, **profile);
 }
 

@@ -1,3 +1,4 @@
+#include "ir/Printable.h"
 #include "tools/Commands.h"
 #include "tools/explain/Explanations.h"
 #include "tools/input/Functions.h"
@@ -7,6 +8,7 @@
 #include "tools/options/ErrorStream.h"
 #include "tools/options/Json.h"
 #include "tools/options/Lists.h"
+#include "tools/options/ResultStream.h"
 #include "tools/output/WriteFile.h"
 #include "tools/show/FailurePage.h"
 #include "tools/show/PageOptions.h"
@@ -60,9 +62,12 @@ void print(const Summary &summary, const Source &source, uint32_t shown) {
     addExplanationNote(vacuous);
     errorStream() << source.render(vacuous, summary.target);
   }
-  llvm::errs() << source.render(warningsOfWaste(summary, source), summary.target);
+  errorStream() << source.render(warningsOfWaste(summary, source), summary.target);
   std::string verdict = summary.target.name + ": " + summary.words(source.program());
-  llvm::outs() << (hasColors(1) ? paintedVerdict(verdict) : verdict) << "\n";
+  if (hasColors(1))
+    llvm::outs() << paintedVerdict(printable(verdict)) << "\n";
+  else
+    resultStream() << verdict << "\n";
   llvm::outs().flush();
 }
 
@@ -114,7 +119,7 @@ std::optional<bool> showFirst(const Summary &summary, const Source &source, cons
     if (Status status = writePage(i, summary, source, proofs, settings); !status)
       return printError(status.diagnostic());
     if (!settings.json)
-      llvm::outs() << settings.page << "\n";
+      resultStream() << settings.page << "\n";
     return true;
   }
   return std::nullopt;
@@ -171,8 +176,8 @@ Exit proveAll(Source &source, const std::vector<Source::Target> &targets,
                                  {"refused", refused},
                                  {"collectives", std::move(collectives)}});
   else
-    llvm::outs() << counted(count, "proof")
-                 << (refused ? ", " + std::to_string(refused) + " refused" : "") << "\n";
+    resultStream() << counted(count, "proof")
+                   << (refused ? ", " + std::to_string(refused) + " refused" : "") << "\n";
   return ok ? Exit::Success : Exit::Failure;
 }
 

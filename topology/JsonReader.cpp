@@ -1,6 +1,7 @@
 #include "topology/JsonReader.h"
 
 #include "ir/Concat.h"
+#include "ir/ForeignFormat.h"
 
 #include <algorithm>
 #include <functional>
@@ -48,6 +49,8 @@ Result<Json> parseJson(std::string_view text, const std::string &what, size_t ma
   if (text.size() > maxBytes)
     return Status::error(
         concat(what, ": the text has ", text.size(), " bytes, the limit is ", maxBytes));
+  if (std::string format = foreignFormat(text, Readable::Json); !format.empty())
+    return Status::error(concat(what, ": the text is ", format));
   try {
     DuplicateFinder duplicates;
     Json json = Json::parse(text, std::ref(duplicates));

@@ -1,5 +1,7 @@
 #include "python/native/Errors.h"
 
+#include "ir/Printable.h"
+
 namespace colldsl::python {
 namespace {
 
@@ -34,7 +36,7 @@ const char *classOf(colldsl_status status) {
 
 void raise(const char *className, const std::string &message) {
   py::object type = py::module_::import("colldsl.errors").attr(className);
-  PyErr_SetString(type.ptr(), message.c_str());
+  PyErr_SetString(type.ptr(), printable(message).c_str());
   throw py::error_already_set();
 }
 

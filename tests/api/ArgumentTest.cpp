@@ -116,6 +116,10 @@ TEST(ApiArguments, libraries) {
   expectFailure(colldsl_library_open(context.get(), "/nowhere.cdag", &library),
                 COLLDSL_ERROR_LIBRARY, "cannot read '/nowhere.cdag': No such file or directory");
   EXPECT_EQ(colldsl_library_open(context.get(), "/proc/self/exe", &library), COLLDSL_ERROR_LIBRARY);
+  EXPECT_NE(std::string(colldsl_last_error()).find("it is ELF, a program or a library"),
+            std::string::npos);
+  expectFailure(colldsl_library_open(context.get(), "/\x1b[31m\xc2\x9b\x7f.cdag", &library),
+                COLLDSL_ERROR_LIBRARY, "cannot read '/?[31m???.cdag': No such file or directory");
   EXPECT_EQ(library, nullptr);
 }
 

@@ -1,6 +1,7 @@
 #include "tools/input/FileKind.h"
 
 #include "formats/GoalBinary.h"
+#include "ir/ForeignFormat.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -55,6 +56,34 @@ FileKind fileKind(llvm::StringRef content) {
     if (word == first)
       return FileKind::Text;
   return FileKind::Source;
+}
+
+Status refuseForeign(llvm::StringRef content, const std::string &file) {
+  FileKind kind = fileKind(content);
+  if (kind != FileKind::Source && kind != FileKind::MscclXml)
+    return {};
+  std::string format = foreignFormat(std::string_view(content), Readable::Text);
+  if (format.empty())
+    return {};
+  return Diagnostic::error({}, "'" + file + "' is not read: it is " + format,
+                           "read are collectives (.coll), schedules as text or image, schedule "
+                           "libraries, GOAL as text or in binary, and algorithms of MSCCL (XML)");
+}
+
+void addAs(Options &options, InputForm &form) {
+  options.add("--as", "COLLECTIVE",
+              "allreduce, allgather, reduce_scatter, alltoall, broadcast, reduce or\n"
+              "custom, which has no contract, in any spelling: the collective of an\n"
+              "algorithm of MSCCL, whatever its file says",
+              [&form](llvm::StringRef word) {
+                form.collective = msccl::parseCollective(std::string_view(word));
+                return form.collective
+                           ? Status()
+                           : Status::error("'" + word.str() + "' is none of MSCCL's collectives");
+              }) = completionOf({
+#define COLLDSL_MSCCL_COLLECTIVE(Name, spelling) spelling,
+#include "formats/Msccl.def"
+  });
 }
 
 std::optional<FileKind> parseForeignKind(llvm::StringRef word) {

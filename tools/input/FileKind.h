@@ -2,6 +2,7 @@
 #pragma once
 
 #include "formats/Msccl.h"
+#include "tools/options/Options.h"
 
 #include "llvm/ADT/StringRef.h"
 
@@ -25,6 +26,12 @@ struct InputForm {
 };
 
 FileKind fileKind(llvm::StringRef content);
+
+/// An error if the content of `file` is of a format that no command reads.
+Status refuseForeign(llvm::StringRef content, const std::string &file);
+
+/// Adds --as COLLECTIVE, of an algorithm of MSCCL.
+void addAs(Options &options, InputForm &form);
 
 /// The words for the formats of other tools: goal, goal-bin, msccl-xml.
 inline constexpr llvm::StringLiteral kForeignKinds[] = {"goal", "goal-bin", "msccl-xml"};

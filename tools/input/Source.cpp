@@ -5,6 +5,7 @@
 #include "formats/GoalBinary.h"
 #include "formats/MscclImport.h"
 #include "ir/Image.h"
+#include "ir/Printable.h"
 #include "runtime/Decisions.h"
 #include "stdlib/StdlibFiles.h"
 #include "tools/explain/Explanations.h"
@@ -107,6 +108,8 @@ bool Source::readFile(const std::string &operand, const ScheduleOptions &options
   std::string name = shownName(operand);
   read_.push_back(name);
   llvm::StringRef content = (*input)->getBuffer();
+  if (Status s = form.kind ? Status() : refuseForeign(content, name); !s)
+    return printError(s.diagnostic());
   FileKind found = form.kind.value_or(fileKind(content));
   kinds_.insert(found);
   if (found == FileKind::Source) { // a copy, since a mapped file may be cut off while it is parsed
@@ -206,10 +209,11 @@ bool Source::readGoalBinary(const std::string &name, llvm::StringRef bytes,
 
 bool Source::readMscclXml(const std::string &name, llvm::StringRef xml,
                           const ScheduleOptions &options, const InputForm &form) {
-  Result<msccl::Algorithm> algorithm = msccl::read({xml.data(), xml.size()});
+  msccl::ReadOptions reading;
+  reading.collective = form.collective;
+  Result<msccl::Algorithm> algorithm = msccl::read({xml.data(), xml.size()}, reading);
   if (!algorithm)
     return keep(name, algorithm.status());
-  algorithm->collective = form.collective.value_or(algorithm->collective);
   return keep(name, msccl::toSchedule(*algorithm, name, {options.type, options.text.maxOps}));
 }
 
@@ -502,7 +506,7 @@ std::string Source::render(llvm::ArrayRef<Diagnostic> diagnostics, const Target 
   std::string text;
   for (const Diagnostic &d : diagnostics)
     text += target.schedule ? renderInInputs(d, target.schedule->files) : compilation_->render(d);
-  return text;
+  return printable(text);
 }
 
 std::string Source::lineAt(const SourceLoc &loc, const Target &target) const {

@@ -36,11 +36,14 @@ llvm::raw_ostream &ownErrors() {
 
 } // namespace
 
-llvm::raw_ostream &errorStream() { return captured ? *captured : ownErrors(); }
+llvm::raw_ostream &errorStream() {
+  static MaskedStream standard(ownErrors()); // what is painted is masked before
+  return captured ? *captured : standard;
+}
 
 CapturedErrors::CapturedErrors() : outer_(captured) {
   stream_.SetUnbuffered();
-  captured = &stream_;
+  captured = &masked_;
 }
 
 CapturedErrors::~CapturedErrors() { captured = outer_; }

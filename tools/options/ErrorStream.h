@@ -1,8 +1,8 @@
 /// Where mistakes and remarks are printed: on the standard error, or for a program that embeds
-/// the commands into a text.
+/// the commands into a text. Masked.
 #pragma once
 
-#include "llvm/Support/raw_ostream.h"
+#include "tools/options/MaskedStream.h"
 
 #include <string>
 
@@ -28,6 +28,7 @@ public:
 private:
   std::string text_;
   llvm::raw_string_ostream stream_{text_};
+  MaskedStream masked_{stream_};
   llvm::raw_ostream *outer_;
 };
 

@@ -1,6 +1,8 @@
 /// JSON on standard output.
 #pragma once
 
+#include "tools/options/ResultStream.h"
+
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -11,7 +13,7 @@ namespace colldsl::tools {
 inline std::string jsonText(llvm::StringRef text) { return llvm::json::fixUTF8(text); }
 
 inline void printJson(llvm::json::Object object) {
-  llvm::outs() << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(object)));
+  jsonStream() << llvm::formatv("{0:2}\n", llvm::json::Value(std::move(object)));
 }
 
 } // namespace colldsl::tools

@@ -5,6 +5,7 @@
 #include "tools/input/Messages.h"
 #include "tools/options/ErrorStream.h"
 #include "tools/options/Lists.h"
+#include "tools/options/ResultStream.h"
 #include "tools/output/WriteFile.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -155,7 +156,7 @@ std::optional<Exit> Options::parse(Arguments arguments) {
     } else if (word == "--") {
       onlyOperands = true;
     } else if (word == "--help" || word == "-h") {
-      printHelp(llvm::outs());
+      printHelp(resultStream());
       return Exit::Success;
     } else if (std::optional<Exit> exit = parseOption(word, words)) {
       return exit;

@@ -11,7 +11,7 @@ constexpr std::chrono::milliseconds kInterval{500};
 constexpr const char *kClearLine = "\r\033[K";
 
 Progress::Progress(std::string what, uint64_t total)
-    : what_(std::move(what)), total_(total),
+    : what_(printable(what)), total_(total),
       watched_(!CapturedErrors::areCaptured() && llvm::sys::Process::StandardErrIsDisplayed()),
       next_(std::chrono::steady_clock::now() + kInterval) {}
 

@@ -1,6 +1,8 @@
 #include "tools/options/Table.h"
 
+#include "ir/Printable.h"
 #include "tools/options/Color.h"
+#include "tools/options/ResultStream.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -22,7 +24,7 @@ void Table::print(llvm::raw_ostream &out) const {
       bool isNumber = !rows_[r][c].empty() && llvm::isDigit(rows_[r][c].front());
       isRight[c] = isRight[c] && (r == 0 || isNumber);
     }
-  bool paints = &out == &llvm::outs() && hasColors(1);
+  bool paints = &out == &resultStream() && hasColors(1);
   for (const std::vector<std::string> &row : rows_) {
     std::string line;
     for (size_t c = 0; c < columns; ++c) {
@@ -31,7 +33,10 @@ void Table::print(llvm::raw_ostream &out) const {
     }
     llvm::StringRef shown = llvm::StringRef(line).rtrim();
     bool isHead = &row == &rows_.front();
-    out << (paints && isHead ? colored(shown, Color::Bold) : shown.str()) << "\n";
+    if (paints && isHead) // past the stream that masks, with what it would have let through
+      llvm::outs() << colored(printable(shown), Color::Bold) << "\n";
+    else
+      out << shown << "\n";
   }
 }
 

@@ -1,5 +1,7 @@
 #include "tools/run/Launch.h"
 
+#include "tools/options/ErrorStream.h"
+
 #include "executor/LocalRanks.h"
 #include "protocol/NetworkEndpoint.h"
 #include "runtime/WireUp.h"
@@ -68,7 +70,7 @@ shm::Options memoryFor(const LaunchOptions &options, SharedFlag &warned) {
     memory.singleCopyMinBytes = options.singleCopyMinBytes;
   memory.warn = [&](const std::string &what) {
     if (warned.raise())
-      llvm::errs() << "colldsl: warning: " << what << "\n";
+      errorStream() << "colldsl: warning: " << what << "\n";
   };
   return memory;
 }

@@ -4,6 +4,8 @@
 #include "tools/options/Lists.h"
 #include "tools/sim/Summary.h"
 
+#include "ir/ForeignFormat.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -172,6 +174,11 @@ void writeRunTrace(const std::string &name, const Schedule &schedule,
 
 Result<RunTrace> readRunTrace(llvm::StringRef text, const Schedule &schedule) {
   llvm::Expected<llvm::json::Value> json = llvm::json::parse(text);
+  std::string format = json ? "" : foreignFormat(std::string_view(text), Readable::Text);
+  if (!format.empty() && !format.starts_with("JSON")) {
+    llvm::consumeError(json.takeError());
+    return Status::error("it is no JSON, but " + format);
+  }
   if (!json)
     return Status::error("it is no JSON: " + llvm::toString(json.takeError()));
   const llvm::json::Object *object = json->getAsObject();

@@ -4,8 +4,10 @@
 #include "runtime/Decisions.h"
 #include "tools/input/Messages.h"
 #include "tools/input/Profile.h"
+#include "tools/options/ErrorStream.h"
 #include "tools/options/Lists.h"
 #include "tools/options/Progress.h"
+#include "tools/options/ResultStream.h"
 #include "tools/run/JoinLauncher.h"
 #include "tools/tune/Costs.h"
 #include "topology/Machine.h"
@@ -164,7 +166,7 @@ Result<std::string> Tuner::known(const MachineFingerprint &machine) const {
                          "); --fresh replaces it, COLLDSL_PROFILE names another file");
   if ((*read)->libraryHash == fresh.libraryHash)
     return (*read)->toJson();
-  llvm::errs() << "colldsl: the profile is of another standard library: measuring anew\n";
+  errorStream() << "colldsl: the profile is of another standard library: measuring anew\n";
   return fresh.toJson();
 }
 
@@ -451,24 +453,24 @@ void Tuner::report() const {
   }
   size_t numDone = numPoints_ - numNew_ + numMeasured_;
   double all = profile_.points.empty() ? 0 : changed / static_cast<double>(profile_.points.size());
-  llvm::outs() << llvm::formatv("{0}: {1} of {2} points, {3}, {4}\n", path_, numDone, numPoints_,
+  resultStream() << llvm::formatv("{0}: {1} of {2} points, {3}, {4}\n", path_, numDone, numPoints_,
                                 counted(profile_.decisions.size(), "decision"), verifiedWords());
   if (worst)
-    llvm::outs() << llvm::formatv(
+    resultStream() << llvm::formatv(
         "tuned against the rules: {0:f2} times as fast at {1} points with decisions, {2:f2} "
         "over all; worst {3:f2} ({4} {5} on {6}); {7} dropped\n",
         std::exp(changed / static_cast<double>(decided.size())), decided.size(), std::exp(all),
         worst->margin, worst->function, bytesWord(worst->bytes), counted(worst->ranks, "rank"),
         numDropped_);
   if (numLeftOut_ > 0)
-    llvm::outs() << counted(numLeftOut_, "point") << " left out, as the machine is busy\n";
+    resultStream() << counted(numLeftOut_, "point") << " left out, as the machine is busy\n";
   if (numDone < numPoints_)
-    llvm::outs() << "run it again to measure the rest\n";
+    resultStream() << "run it again to measure the rest\n";
 }
 
 void Tuner::note(const std::string &text) const {
   if (isFirst())
-    llvm::errs() << "colldsl: " << text << "\n";
+    errorStream() << "colldsl: " << text << "\n";
 }
 
 } // namespace colldsl::tools

@@ -1,7 +1,9 @@
 #include "tools/tune/mpi/MpiTuner.h"
 
 #include "runtime/Decide.h"
+#include "tools/options/ErrorStream.h"
 #include "tools/options/Lists.h"
+#include "tools/options/ResultStream.h"
 #include "tools/options/Table.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -336,24 +338,24 @@ void MpiTuner::report(const std::vector<TuningFile> &files) const {
     for (const Decision &d : decisions_)
       table.addRow(
           {d.function, std::to_string(d.ranks), bytesOf(d), d.use.words(), factorWord(d.margin)});
-    table.print(llvm::outs());
+    table.print(resultStream());
   }
   std::string names;
   for (const TuningFile &file : files)
     names += (names.empty() ? "" : ", ") + file.path;
-  llvm::outs() << llvm::formatv(
+  resultStream() << llvm::formatv(
       "{0}: {1} of {2} points, {3}\n", kind_.facts().library, rows_.size(), numPoints_,
       files.empty() ? "no rule: no file is written"
                     : counted(decisions_.size(), "rule") + ", verified: " + names);
   reportRegret();
   if (rows_.size() < numPoints_)
-    llvm::outs() << "a longer --time measures the rest\n";
+    resultStream() << "a longer --time measures the rest\n";
   if (files.empty())
     return;
-  llvm::outs() << "programs follow it with";
+  resultStream() << "programs follow it with";
   for (const TuningFile &file : files)
-    llvm::outs() << " " << llvm::join(file.use, " ");
-  llvm::outs() << "\n";
+    resultStream() << " " << llvm::join(file.use, " ");
+  resultStream() << "\n";
 }
 
 // Regret: a time over the best that was seen at its point.
@@ -369,20 +371,20 @@ void MpiTuner::reportRegret() const {
         worstRow = &row, worst = regret(row);
     }
     const TuningPoint &p = worstRow->point;
-    llvm::outs() << llvm::formatv("regret {0}: {1:f2}, worst {2:f2} ({3})\n", when,
-                                  std::exp(sum / static_cast<double>(rows_.size())), worst,
-                                  pointWords(p.function, p.bytes, p.ranks));
+    resultStream() << llvm::formatv("regret {0}: {1:f2}, worst {2:f2} ({3})\n", when,
+                                    std::exp(sum / static_cast<double>(rows_.size())), worst,
+                                    pointWords(p.function, p.bytes, p.ranks));
   };
   write("before", [](const Row &row) { return row.seen; });
   write("after", [&](const Row &row) {
     return decisionFor(row.point) ? row.seen / row.point.margin : row.seen;
   });
   if (numDropped_ > 0)
-    llvm::outs() << counted(numDropped_, "point") << " dropped\n";
+    resultStream() << counted(numDropped_, "point") << " dropped\n";
   if (numLeftOut_ > 0)
-    llvm::outs() << counted(numLeftOut_, "point") << " left out, as the machine is busy\n";
+    resultStream() << counted(numLeftOut_, "point") << " left out, as the machine is busy\n";
 }
 
-void MpiTuner::note(const std::string &text) { llvm::errs() << "colldsl: " << text << "\n"; }
+void MpiTuner::note(const std::string &text) { errorStream() << "colldsl: " << text << "\n"; }
 
 } // namespace colldsl::tools

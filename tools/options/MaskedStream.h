@@ -1,0 +1,27 @@
+/// A stream whose text is printable (ir/Printable.h) before it goes on.
+#pragma once
+
+#include "ir/Printable.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <string>
+
+namespace colldsl::tools {
+
+/// Has no buffer of its own, but for the beginning of a character. `to` outlives it.
+class MaskedStream : public llvm::raw_ostream {
+public:
+  explicit MaskedStream(llvm::raw_ostream &to, Masking masking = Masking::QuestionMarks)
+      : llvm::raw_ostream(/*unbuffered=*/true), to_(to), masking_(masking) {}
+
+private:
+  void write_impl(const char *begin, size_t size) override;
+  uint64_t current_pos() const override { return to_.tell(); }
+
+  llvm::raw_ostream &to_;
+  Masking masking_;
+  std::string begun_; ///< of a character
+};
+
+} // namespace colldsl::tools
