@@ -22,6 +22,7 @@ class Counterexample:
     bytes: int
     in_place: bool
     parameters: str
+    topology: str
     text: str
     pattern: str
 
