@@ -26,7 +26,8 @@ public:
     if (node == kNoSlot)
       return false;
     const EnsureNode &e = program_.ensures[node];
-    if (e.kind == EnsureKind::Cost) // a bound on what the body does, which a tuning parameter may move
+    if (e.kind ==
+        EnsureKind::Cost) // a bound on what the body does, which a tuning parameter may move
       return false;
     for (ExprId id : {e.target, e.operand, e.rank, e.reduction, e.iterable, e.condition})
       if (isIn(id))

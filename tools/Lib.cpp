@@ -87,11 +87,11 @@ void print(const std::string &name, const Library &library, const Contents &c) {
     resultStream() << "\n" << counted(c.images->size(), "image") << "\n";
   for (const LibraryImage &image : *c.images)
     resultStream() << "  " << image.collective << ", " << counted(image.ranks, "rank") << ", n "
-                 << sizesWord(image) << ", " << spelling(image.type) << ", " << image.topology
-                 << (image.inPlace ? ", in place" : "")
-                 << (argumentsWord(image).empty() ? "" : ", " + argumentsWord(image))
-                 << (image.passes.empty() ? "" : ", passes " + image.passes) << ", "
-                 << spelling(image.proof) << ", " << bytesWord(image.bytes) << "\n";
+                   << sizesWord(image) << ", " << spelling(image.type) << ", " << image.topology
+                   << (image.inPlace ? ", in place" : "")
+                   << (argumentsWord(image).empty() ? "" : ", " + argumentsWord(image))
+                   << (image.passes.empty() ? "" : ", passes " + image.passes) << ", "
+                   << spelling(image.proof) << ", " << bytesWord(image.bytes) << "\n";
   if (!c.rules->empty())
     resultStream() << "\n"
                    << counted(c.rules->size(), "rule")

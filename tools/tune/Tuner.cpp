@@ -454,7 +454,7 @@ void Tuner::report() const {
   size_t numDone = numPoints_ - numNew_ + numMeasured_;
   double all = profile_.points.empty() ? 0 : changed / static_cast<double>(profile_.points.size());
   resultStream() << llvm::formatv("{0}: {1} of {2} points, {3}, {4}\n", path_, numDone, numPoints_,
-                                counted(profile_.decisions.size(), "decision"), verifiedWords());
+                                  counted(profile_.decisions.size(), "decision"), verifiedWords());
   if (worst)
     resultStream() << llvm::formatv(
         "tuned against the rules: {0:f2} times as fast at {1} points with decisions, {2:f2} "
