@@ -177,11 +177,12 @@ colldsl_status colldsl_plan_set_blocks(colldsl_plan *plan, const char *buffer, s
     return report(s, COLLDSL_ERROR_ARGUMENT);
   return onPlan(plan, buffer, "buffer", [&](CollectivePlan &p) {
     BlockTable table;
-    uint64_t end = 0;
+    uint64_t all = 0;
     for (size_t i = 0; i < blocks; ++i) {
       table.length.push_back(counts[i]);
-      table.offset.push_back(displacements ? displacements[i] : end);
-      if (__builtin_add_overflow(end, counts[i], &end))
+      if (displacements)
+        table.offset.push_back(displacements[i]);
+      if (__builtin_add_overflow(all, counts[i], &all))
         return fail(COLLDSL_ERROR_ARGUMENT,
                     concat("the blocks of '", buffer, "' have more than 2^64 elements"));
     }

@@ -182,7 +182,7 @@ TypedExpr Sema::callPart(const CallExpr &ast) {
   ExprId hi =
       which.last ? notNone(exprOf(*which.last, ValueType::Int, "end of the parts")).id : kNoExpr;
   ExprId count = notNone(exprOf(*which.count, ValueType::Int, "number of parts")).id;
-  TypedExpr part = make(ExprKind::Part, Type::slice(1, s.type.writable), ast.loc);
+  TypedExpr part = make(ExprKind::Part, Type::slice(1, s.type.writable, s.type.element), ast.loc);
   setOperands(part.id, {s.id, lo, hi, count});
   return part;
 }
@@ -192,7 +192,8 @@ TypedExpr Sema::callSegments(const CallExpr &ast) {
     return invalid(ast.loc);
   TypedExpr s = exprOf(*ast.arguments[0].value, ValueType::Slice, "what 'segments' cuts");
   ExprId bytes = notNone(exprOf(*ast.arguments[1].value, ValueType::Bytes, "segment size")).id;
-  return make(ExprKind::Segments, {.value = ValueType::Slices, .writable = s.type.writable},
+  return make(ExprKind::Segments,
+              {.value = ValueType::Slices, .writable = s.type.writable, .element = s.type.element},
               ast.loc, s.id, bytes);
 }
 

@@ -2,6 +2,7 @@
 #include "compiler/SemaImpl.h"
 #include "compiler/Spelling.h"
 #include "ir/Cost.h"
+#include "ir/Operators.h"
 
 #include "llvm/Support/ErrorHandling.h"
 
@@ -115,24 +116,28 @@ EnsureNode Sema::analyseValuePostcondition(const ast::ValuePostcondition &postco
   const auto *call = dyn_cast<ast::CallExpr>(equation->right);
   const auto *callee = call ? dyn_cast<ast::NameExpr>(call->callee) : nullptr;
   if (callee && callee->name == "reduce")
-    analyseReduce(*call, node);
+    analyseReduce(*call, target.type, node);
   else
-    analyseEntryValue(*equation->right, node);
+    analyseEntryValue(*equation->right, target.type, node);
   return node;
 }
 
 /// SLICE or SLICE@r: the value at entry.
-void Sema::analyseEntryValue(const AstExpr &ast, EnsureNode &node) {
+void Sema::analyseEntryValue(const AstExpr &ast, const Type &target, EnsureNode &node) {
   const AstExpr *slice = &ast;
   if (const auto *at = dyn_cast<ast::BinaryExpr>(&ast); at && at->op == ast::BinaryOp::At) {
     slice = at->left;
     node.rank = exprOf(*at->right, ValueType::Rank, "rank after '@'").id;
   }
-  node.operand = exprOf(*slice, ValueType::Slice, "right side of 'ensures'").id;
+  TypedExpr operand = exprOf(*slice, ValueType::Slice, "right side of 'ensures'");
+  node.operand = operand.id;
+  const std::optional<ElementType> &left = target.element, &right = operand.type.element;
+  if (Status s = left && right ? checkComparable(*left, *right) : Status(); !s)
+    error(node.loc, s.message());
 }
 
 /// reduce(op, for r in R [if C]: SLICE@r)
-void Sema::analyseReduce(const ast::CallExpr &call, EnsureNode &node) {
+void Sema::analyseReduce(const ast::CallExpr &call, const Type &target, EnsureNode &node) {
   node.kind = EnsureKind::EqualReduce;
   bool right = call.arguments.size() == 2 && call.arguments[0].kind == ast::ArgumentKind::Plain &&
                call.arguments[1].kind == ast::ArgumentKind::Comprehension;
@@ -142,6 +147,7 @@ void Sema::analyseReduce(const ast::CallExpr &call, EnsureNode &node) {
     return;
   }
   node.reduction = exprOf(*call.arguments[0].value, ValueType::Reduction, "operator").id;
+  checkOperator(call.loc, node.reduction, target);
   const ast::Argument &operands = call.arguments[1];
   Iterable over = iterable(operands.iteration->range);
   if (over.element.is(ValueType::Slice))
@@ -150,7 +156,7 @@ void Sema::analyseReduce(const ast::CallExpr &call, EnsureNode &node) {
   node.slot = loopName(operands.iteration->name, over.element);
   if (operands.iteration->condition)
     node.condition = exprOf(*operands.iteration->condition, ValueType::Bool, "condition").id;
-  analyseEntryValue(*operands.value, node);
+  analyseEntryValue(*operands.value, target, node);
 }
 
 void Sema::analyseAliases(const ast::AliasesClause &clause) {

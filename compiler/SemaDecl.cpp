@@ -150,9 +150,8 @@ void Sema::analyseHead(Work &work) {
 }
 
 void Sema::declareParam(const ast::Parameter &ast, Param &param) {
-  Type type = param.isBuffer ? Type::slice(static_cast<uint8_t>(param.buffer.dims),
-                                           param.role != BufferRole::In)
-                             : Type::of(param.type);
+  Type type =
+      param.isBuffer ? sliceOf(param.buffer, param.role != BufferRole::In) : Type::of(param.type);
   param.slot = scope_->newSlot(type);
   if (!scope_->declare(ast.name.text, {type, param.slot, false, ast.name.loc}))
     error(ast.name.loc, "parameter '" + ast.name.text.str() + "' is declared twice");
@@ -228,6 +227,13 @@ void Sema::analyseBufferParam(const ast::Parameter &ast, Param &param) {
   if (ast.significantAt)
     param.significantAt = exprOf(*ast.significantAt, ValueType::Rank, "after 'at'").id;
   declareParam(ast, param);
+}
+
+/// All of a buffer.
+Type Sema::sliceOf(const BufferType &buffer, bool writable) {
+  std::optional<ElementType> element = buffer.type;
+  return Type::slice(static_cast<uint8_t>(buffer.dims), writable,
+                     buffer.generic ? std::nullopt : element);
 }
 
 BufferType Sema::analyseBufferType(const ast::Type &type, bool mayBindSizes) {

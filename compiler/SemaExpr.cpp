@@ -342,6 +342,7 @@ TypedExpr Sema::analyseConditional(const ConditionalExpr &ast) {
                  : intType();
     type.maybeNone = a.type.maybeNone || b.type.maybeNone;
     type.writable = a.type.writable && b.type.writable;
+    type.element = a.type.element == b.type.element ? a.type.element : std::nullopt;
   }
   return make(ExprKind::Select, type, ast.loc, condition, a.id, b.id);
 }
@@ -366,6 +367,7 @@ TypedExpr Sema::analyseMember(const MemberExpr &ast) {
 TypedExpr Sema::analyseList(const ListExpr &ast) {
   std::vector<ExprId> items;
   bool slices = false, ints = false, writable = true;
+  std::optional<ElementType> common;
   for (const AstExpr *element : ast.elements) {
     TypedExpr e = expr(*element);
     items.push_back(e.id);
@@ -374,6 +376,7 @@ TypedExpr Sema::analyseList(const ListExpr &ast) {
     bool isSlice = e.type.value == ValueType::Slice || e.type.value == ValueType::Slices;
     if (!isSlice && !fits(e.type, kInt))
       error(element->loc, "lists hold ints or slices, found " + describe(e.type));
+    common = slices && common != e.type.element ? std::nullopt : e.type.element;
     slices |= isSlice;
     ints |= !isSlice;
     writable &= e.type.writable;
@@ -382,9 +385,11 @@ TypedExpr Sema::analyseList(const ListExpr &ast) {
   }
   if (slices && ints)
     return {kNoExpr, failed(ast.loc, "a list holds ints or slices, not both")};
-  TypedExpr list = make(
-      slices ? ExprKind::SliceList : ExprKind::ListLiteral,
-      {.value = slices ? ValueType::Slices : ValueType::IntList, .writable = writable}, ast.loc);
+  TypedExpr list = make(slices ? ExprKind::SliceList : ExprKind::ListLiteral,
+                        {.value = slices ? ValueType::Slices : ValueType::IntList,
+                         .writable = writable,
+                         .element = common},
+                        ast.loc);
   setOperands(list.id, items);
   return list;
 }
@@ -413,7 +418,8 @@ TypedExpr Sema::analyseComprehension(const ListOfExpr &ast) {
     error(c.element->loc, "lists hold ints or slices, found " + describe(element.type));
   TypedExpr list = make(isSlice ? ExprKind::SliceComprehension : ExprKind::ListComprehension,
                         {.value = isSlice ? ValueType::Slices : ValueType::IntList,
-                         .writable = element.type.writable},
+                         .writable = element.type.writable,
+                         .element = element.type.element},
                         ast.loc, over.id, condition, isSlice ? element.id : notNone(element).id);
   last().slot = kNoSlot;
   program_.exprs[index(list.id)].slot = slot;
@@ -437,7 +443,8 @@ TypedExpr Sema::analyseIndex(const IndexExpr &ast) {
   bool blocks = base.type.dims == 2;
   auto kind = !blocks ? ExprKind::Elements : ast.end ? ExprKind::Blocks : ExprKind::Block;
   uint8_t dims = blocks && ast.end ? 2 : 1;
-  return make(kind, Type::slice(dims, base.type.writable), ast.loc, base.id, lo, hi);
+  return make(kind, Type::slice(dims, base.type.writable, base.type.element), ast.loc, base.id, lo,
+              hi);
 }
 
 /// The value of an int that is made of numbers alone; nothing where it depends on a name, or
@@ -489,7 +496,7 @@ Sema::Iterable Sema::iterable(const Range &range) {
     return {e.id, Type::of(ValueType::Edge)};
   case ValueType::Slices:
     if (program_.expr(e.id).kind == ExprKind::Segments)
-      return {e.id, Type::slice(1, e.type.writable)};
+      return {e.id, Type::slice(1, e.type.writable, e.type.element)};
     break;
   default:
     break;

@@ -111,6 +111,7 @@ private:
   void declareParam(const ast::Parameter &ast, Param &param);
   void useTypeVariable(const ast::Name &name);
   BufferType analyseBufferType(const ast::Type &type, bool mayBindSizes);
+  static Type sliceOf(const BufferType &buffer, bool writable);
   Dim analyseDimension(const ast::Dimension &ast, bool isLast, bool mayBindSizes);
   Dim newSizeSymbol(const ast::NameExpr &name, SourceLoc loc, DimKind kind);
   void checkLabels(Work &work);
@@ -129,8 +130,8 @@ private:
   enum class Nesting : uint8_t { Whole, Inner };
   uint32_t analysePostcondition(const ast::Postcondition &postcondition, Nesting nesting);
   EnsureNode analyseValuePostcondition(const ast::ValuePostcondition &postcondition);
-  void analyseReduce(const ast::CallExpr &call, EnsureNode &node);
-  void analyseEntryValue(const AstExpr &ast, EnsureNode &node);
+  void analyseReduce(const ast::CallExpr &call, const Type &target, EnsureNode &node);
+  void analyseEntryValue(const AstExpr &ast, const Type &target, EnsureNode &node);
   void analyseAliases(const ast::AliasesClause &clause);
   void checkOutputs(const ast::CollectiveDecl &ast);
   void noteOutput(const AstExpr &target);
@@ -211,8 +212,9 @@ private:
   StmtId analyseCalc(const ast::CalcStmt &ast);
   StmtId analyseCall(const ast::CallStmt &ast);
   void notACollective(const ast::Name &callee, const Work *found);
-  ExprId slices(const AstExpr &ast, bool written);
+  TypedExpr slices(const AstExpr &ast, bool written);
   ExprId reduction(const ast::Name &name);
+  void checkOperator(SourceLoc loc, ExprId reduction, const Type &operands);
   uint32_t labelRef(const ast::Label &label, bool declares);
 
   Program &program_;

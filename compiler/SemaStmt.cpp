@@ -2,6 +2,7 @@
 #include "compiler/ForeignWords.h"
 #include "compiler/SemaImpl.h"
 #include "compiler/Spelling.h"
+#include "ir/Operators.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -135,8 +136,7 @@ StmtId Sema::analyseTemp(const ast::TempStmt &ast) {
   program_.temps.push_back(type);
   program_.tempNames.push_back(intern(ast.name.text));
   s.sliceSlot = true;
-  s.slot =
-      localName(ast.name, Type::slice(static_cast<uint8_t>(type.dims), true), SymbolKind::Local);
+  s.slot = localName(ast.name, sliceOf(type, true), SymbolKind::Local);
   return addStmt(s);
 }
 
@@ -226,14 +226,14 @@ StmtId Sema::analyseOrder(const ast::OrderStmt &ast) {
 }
 
 /// One slice, or a list of slices.
-ExprId Sema::slices(const AstExpr &ast, bool written) {
+TypedExpr Sema::slices(const AstExpr &ast, bool written) {
   TypedExpr e = expr(ast);
   bool isSlice = e.type.is(ValueType::Slice) || e.type.is(ValueType::Slices);
   if (!e.type.invalid && (!isSlice || program_.expr(e.id).kind == ExprKind::Segments))
     error(ast.loc, "expected a buffer or a slice, found " + describe(e.type));
   else if (!e.type.invalid && written && !e.type.writable)
     error(ast.loc, "an 'in' buffer is never written", "declare it 'inout', or write a temp");
-  return e.id;
+  return e;
 }
 
 ExprId Sema::reduction(const ast::Name &name) {
@@ -241,13 +241,25 @@ ExprId Sema::reduction(const ast::Name &name) {
   return exprOf(ast, ValueType::Reduction, "operator").id;
 }
 
+/// Where both are known here; else when the collective is instantiated.
+void Sema::checkOperator(SourceLoc loc, ExprId reduction, const Type &operands) {
+  const Expr &op = program_.expr(reduction);
+  bool isKnown = op.kind == ExprKind::IntLit && op.type == ValueType::Reduction;
+  if (!isKnown || operands.invalid || !operands.element)
+    return;
+  if (Status s = checkDefined(static_cast<Reduction>(op.value), *operands.element); !s)
+    error(loc, s.message());
+}
+
 StmtId Sema::analyseMessage(const ast::MessageStmt &ast) {
   Stmt s = newStmt(StmtKind::Message, ast.loc);
   s.op = ast.op;
   s.alongEdge = ast.alongEdge;
   s.value = ast.multicast;
+  TypedExpr payload;
   if (ast.slice)
-    s.a = slices(*ast.slice, ast.op == OpKind::Recv);
+    payload = slices(*ast.slice, ast.op == OpKind::Recv);
+  s.a = payload.id;
   s.b = exprOf(*ast.peer, ast.alongEdge ? ValueType::Edge : ValueType::Rank,
                ast.alongEdge ? "after 'along'" : "peer")
             .id;
@@ -256,6 +268,7 @@ StmtId Sema::analyseMessage(const ast::MessageStmt &ast) {
   if (ast.combine) {
     s.d = reduction(ast.combine->reduction);
     s.side = ast.combine->side;
+    checkOperator(ast.loc, s.d, payload.type);
   }
   if (ast.label)
     s.label = labelRef(*ast.label, true);
@@ -264,8 +277,8 @@ StmtId Sema::analyseMessage(const ast::MessageStmt &ast) {
 
 StmtId Sema::analyseCopy(const ast::CopyStmt &ast) {
   Stmt s = newStmt(StmtKind::Copy, ast.loc);
-  s.a = slices(*ast.source, false);
-  s.b = slices(*ast.target, true);
+  s.a = slices(*ast.source, false).id;
+  s.b = slices(*ast.target, true).id;
   if (ast.label)
     s.label = labelRef(*ast.label, true);
   return addStmt(s);
@@ -273,9 +286,16 @@ StmtId Sema::analyseCopy(const ast::CopyStmt &ast) {
 
 StmtId Sema::analyseCombine(const ast::CombineStmt &ast) {
   Stmt s = newStmt(StmtKind::Combine, ast.loc);
-  s.a = slices(*ast.source, false);
-  s.b = slices(*ast.target, true);
+  TypedExpr source = slices(*ast.source, false), target = slices(*ast.target, true);
+  s.a = source.id;
+  s.b = target.id;
   s.d = reduction(ast.how.reduction);
+  const std::optional<ElementType> &from = source.type.element, &to = target.type.element;
+  if (from && to && from != to)
+    error(ast.loc, "combine of elements of " + std::string(spelling(*from)) + " into elements of " +
+                       std::string(spelling(*to)));
+  else
+    checkOperator(ast.loc, s.d, target.type);
   s.side = ast.how.side;
   if (ast.label)
     s.label = labelRef(*ast.label, true);

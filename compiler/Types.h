@@ -3,6 +3,7 @@
 
 #include "program/Program.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,11 +15,13 @@ struct Type {
   bool maybeNone = false; ///< of a number
   bool writable = false;  ///< of a Slice or Slices
   bool invalid = false;   ///< an error was reported; fits everywhere
+  /// Of a Slice or Slices: the type of all elements; nothing: it is T, or they differ.
+  std::optional<ElementType> element = std::nullopt;
 
   static Type of(ValueType v) { return {.value = v}; }
   static Type error() { return {.invalid = true}; }
-  static Type slice(uint8_t dims, bool writable) {
-    return {.value = ValueType::Slice, .dims = dims, .writable = writable};
+  static Type slice(uint8_t dims, bool writable, std::optional<ElementType> element) {
+    return {.value = ValueType::Slice, .dims = dims, .writable = writable, .element = element};
   }
   bool operator==(const Type &) const = default;
   bool is(ValueType v) const { return !invalid && value == v; }

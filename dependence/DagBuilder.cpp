@@ -188,21 +188,37 @@ Status DagBuilder::touch(std::span<const Region> sources, std::span<const Region
   return {};
 }
 
+/// A temporary for what is received to be combined into the slice; a block of capacity has as much
+/// room there.
+Buffer DagBuilder::incomingFor(const Slice &s) const {
+  const Buffer &target = dag_->buffers[index(s.buffer)];
+  Buffer temp;
+  temp.name = kHiddenName;
+  temp.type = target.type;
+  if (s.block != kNoBlock) {
+    temp.layout = Layout::Capacity;
+    temp.blocks = 1;
+    temp.endScale = target.endScale / target.blocks;
+    temp.endOffset = target.endOffset / target.blocks;
+    return temp;
+  }
+  temp.originScale = s.beginScale;
+  temp.originOffset = s.beginOffset;
+  temp.endScale = s.endScale;
+  temp.endOffset = s.endOffset;
+  temp.denominator = s.denominator;
+  return temp;
+}
+
 /// Only these two ops touch the temporary.
 Status DagBuilder::receiveAndCombine(Reduction reduction, Side side,
                                      std::span<const Region> targets) {
   uint32_t hidden = index32(dag_->slices.size()), count = index32(targets.size());
   for (const Region &region : targets) {
-    const Slice &s = region.slice;
-    Buffer temp;
-    temp.name = kHiddenName;
-    temp.type = dag_->buffers[index(s.buffer)].type;
-    temp.originScale = s.beginScale;
-    temp.originOffset = s.beginOffset;
-    temp.endScale = s.endScale;
-    temp.endOffset = s.endOffset;
-    temp.denominator = s.denominator;
-    dag_->slices.emplace_back(s).buffer = dag_->addBuffer(temp);
+    Slice incoming = region.slice;
+    incoming.block = region.slice.block == kNoBlock ? kNoBlock : 0;
+    incoming.buffer = dag_->addBuffer(incomingFor(region.slice));
+    dag_->slices.push_back(incoming);
   }
   for (uint32_t i = 0; i < count; ++i)
     dag_->slices.push_back(Slice(dag_->slices[hidden + i]));

@@ -107,6 +107,7 @@ private:
   std::span<const Dep> depsOf(const Join &join) const {
     return {joinDeps_.data() + join.depBegin, join.depCount};
   }
+  Buffer incomingFor(const Slice &s) const;
   OpId beginJoin(uint32_t before);
   void addToJoin(OpId join, Dep dep);
   OpId joinReaders(uint32_t reader);

@@ -2,6 +2,7 @@
 
 #include "ir/Bounds.h"
 #include "ir/Concat.h"
+#include "ir/Ranges.h"
 
 #include <algorithm>
 
@@ -11,6 +12,10 @@ namespace {
 constexpr uint64_t kAlignment = 64;
 
 constexpr uint64_t alignUp(uint64_t bytes) { return (bytes + kAlignment - 1) & ~(kAlignment - 1); }
+
+bool holdsAtEntry(const Buffer &buffer) {
+  return buffer.role == BufferRole::In || buffer.role == BufferRole::InOut;
+}
 
 Status wrong(const char *what, size_t i, const Status &why) {
   return Status::error(concat(what, " ", i, " ", why.message()));
@@ -22,7 +27,7 @@ Result<Memory> Memory::bind(const RankView &view, const SizeClass &sizeClass,
                             const Binding &binding) {
   if (!sizeClass.contains(binding.elements))
     return Status::error(concat("n = ", binding.elements, " is outside of the sizes ",
-                                sizeClass.min, "..", sizeClass.max,
+                                rangeWord(sizeClass.min, sizeClass.max),
                                 " that the schedule was made for"));
   Memory memory;
   memory.buffers_ = view.buffers;
@@ -34,7 +39,7 @@ Result<Memory> Memory::bind(const RankView &view, const SizeClass &sizeClass,
     return s;
   if (Status s = memory.checkSymbols(view); !s)
     return s;
-  if (Status s = memory.bindBlocks(binding); !s)
+  if (Status s = memory.bindBlocks(view, binding); !s)
     return s;
   if (Status s = memory.bindParameters(binding); !s)
     return s;
@@ -72,7 +77,7 @@ Status Memory::checkSymbols(const RankView &view) const {
   return {};
 }
 
-Status Memory::bindBlocks(const Binding &binding) {
+Status Memory::bindBlocks(const RankView &view, const Binding &binding) {
   for (uint32_t b = 0; b < buffers_.size(); ++b) {
     Status s;
     switch (buffers_[b].layout) {
@@ -88,7 +93,74 @@ Status Memory::bindBlocks(const Binding &binding) {
     if (!s)
       return wrong("buffer", b, s);
   }
+  findShared(view);
+  for (const SharedBlock &shared : shared_)
+    if (Status s = lendLength(shared, binding); !s)
+      return wrong("buffer", shared.own.buffer, s);
+  for (const SharedBlock &shared : shared_)
+    shareLength(shared.owner, lengthOf(shared.owner) * elementBytesOf(shared.owner));
+  for (uint32_t b : capacityBuffers_)
+    boundBlocks_.push_back(sizes_.blocks[b]);
   return {};
+}
+
+// A block may lie in one that lies in another; that they do not go round was checked on loading.
+void Memory::findShared(const RankView &view) {
+  auto liesInBlock = [&](const Buffer &buffer) {
+    return buffer.significant && buffer.aliasOf != kNoBuffer &&
+           view.slices[buffer.aliasSlice].block != kNoBlock;
+  };
+  for (uint32_t b = 0; b < buffers_.size(); ++b) {
+    if (!liesInBlock(buffers_[b]))
+      continue;
+    Block owner{b, 0};
+    do {
+      const Slice &slice = view.slices[buffers_[owner.buffer].aliasSlice];
+      owner = {index(slice.buffer), slice.block};
+    } while (liesInBlock(buffers_[owner.buffer]) && buffers_[owner.buffer].blocks == 1);
+    if (!sizes_.blocks[owner.buffer].length.empty())
+      shared_.push_back({{b, 0}, owner});
+  }
+}
+
+// A parameter that holds something gives the block in which it lies a length.
+Status Memory::lendLength(const SharedBlock &shared, const Binding &binding) {
+  uint32_t own = shared.own.buffer;
+  auto isGiven = [&](uint32_t b) {
+    return b < binding.blocks.size() && !binding.blocks[b].length.empty();
+  };
+  bool isFixed =
+      isGiven(shared.owner.buffer); // of a buffer that holds something, or call-time blocks
+  if (!holdsAtEntry(buffers_[own]) || (isFixed && !isGiven(own)))
+    return {};
+  bool isDense = buffers_[own].layout == Layout::Dense;
+  if (!isDense && sizes_.blocks[own].length.empty())
+    return Status::error("needs the length of its block");
+  uint64_t bytes = isDense ? extentBytes(buffers_[own], sizes_)
+                           : lengthOf(shared.own) * elementBytesOf(shared.own);
+  uint64_t there = isFixed ? lengthOf(shared.owner) * elementBytesOf(shared.owner)
+                           : capacityBytes(shared.owner.buffer);
+  if (isFixed ? bytes != there : bytes > there)
+    return Status::error(concat("has ", bytes, " bytes, and lies in block ", shared.owner.number,
+                                " of buffer ", shared.owner.buffer,
+                                isFixed ? ", which has " : ", which has room for ", there));
+  if (!isFixed)
+    lengthOf(shared.owner) = bytes / elementBytesOf(shared.owner);
+  return {};
+}
+
+void Memory::shareLength(Block block, uint64_t bytes) {
+  for (const SharedBlock &shared : shared_)
+    if (shared.own == block)
+      block = shared.owner;
+  auto set = [&](Block to) {
+    if (buffers_[to.buffer].layout == Layout::Capacity)
+      lengthOf(to) = bytes / elementBytesOf(to);
+  };
+  set(block);
+  for (const SharedBlock &shared : shared_)
+    if (shared.owner == block)
+      set(shared.own);
 }
 
 Status Memory::bindCallTime(uint32_t b, const Binding &binding) {
@@ -112,27 +184,28 @@ Status Memory::bindCapacity(uint32_t b, const Binding &binding) {
   const Buffer &buffer = buffers_[b];
   uint64_t elements = extentBytes(buffer, sizes_) / sizes_.elementBytesOf(buffer);
   uint64_t capacity = buffer.blocks == 0 ? 0 : elements / buffer.blocks;
-  bool full = buffer.role == BufferRole::In || buffer.role == BufferRole::InOut;
   BlockTable &table = sizes_.blocks[b];
   for (uint32_t i = 0; i < buffer.blocks; ++i)
     table.offset.push_back(i * capacity);
-  table.length.assign(buffer.blocks, full ? capacity : 0);
-  if (b < binding.blocks.size() && !binding.blocks[b].length.empty())
+  table.length.assign(buffer.blocks, holdsAtEntry(buffer) ? capacity : 0);
+  if (b < binding.blocks.size() && !binding.blocks[b].length.empty()) {
+    if (!holdsAtEntry(buffer))
+      return Status::error(
+          concat("is ", spelling(buffer.role), ": its blocks have no lengths before data arrives"));
     table.length = binding.blocks[b].length;
+  }
   if (table.length.size() != buffer.blocks)
     return Status::error(concat("needs the lengths of ", buffer.blocks, " blocks"));
   for (uint64_t length : table.length)
     if (length > capacity)
       return Status::error(concat("has a block of ", length, " elements, it holds ", capacity));
   capacityBuffers_.push_back(b);
-  boundBlocks_.push_back(table);
   return {};
 }
 
-uint64_t Memory::capacityBytes(const Slice &slice) const {
-  const Buffer &buffer = bufferOf(slice);
-  uint64_t elementBytes = sizes_.elementBytesOf(buffer);
-  return extentBytes(buffer, sizes_) / elementBytes / buffer.blocks * elementBytes;
+uint64_t Memory::capacityBytes(uint32_t b) const {
+  uint64_t elementBytes = sizes_.elementBytesOf(buffers_[b]);
+  return extentBytes(buffers_[b], sizes_) / elementBytes / buffers_[b].blocks * elementBytes;
 }
 
 void Memory::restoreLengths() {
@@ -224,7 +297,8 @@ void Memory::bindAliases(const RankView &view) {
     uint32_t owner = b;
     for (; buffers_[owner].aliasOf != kNoBuffer; owner = index(buffers_[owner].aliasOf))
       offset += rangeOf(view.slices[buffers_[owner].aliasSlice]).offset;
-    uint64_t bytes = rangeOf(view.slices[buffers_[b].aliasSlice]).length;
+    const Slice &slice = view.slices[buffers_[b].aliasSlice];
+    uint64_t bytes = isVariable(slice) ? capacityBytes(slice) : rangeOf(slice).length;
     bool inside = offset + bytes <= bases_[owner].bytes;
     bases_[b] = inside ? Base{bases_[owner].data + offset, bytes} : Base{};
   }

@@ -27,8 +27,9 @@ struct Binding {
   /// rank, are aliases of others or have no bytes may be null.
   std::vector<BoundBuffer> buffers;
   /// Indexed by BufferId, as in Sizes; may be shorter. CallTime buffers need theirs.
-  /// Of Capacity buffers only the lengths count, those at the start of each run; without
-  /// a table, blocks of `in` and `inout` are full and all others empty.
+  /// Capacity: only the lengths count, those at the start of each run, of blocks that hold
+  /// something then: of `in` and `inout`. Without a table these are full. All others are empty, but
+  /// a block in which a parameter lies that holds something has its length.
   std::vector<BlockTable> blocks;
   /// In place of the operators of the schedule, which then was made for elements of type u8: each
   /// of these is one of the combiner's, whose bytes stay together. n and the blocks count those.
@@ -59,19 +60,17 @@ public:
   bool isVariable(const Slice &slice) const {
     return slice.block != kNoBlock && bufferOf(slice).layout == Layout::Capacity;
   }
-  bool isWholeBlock(const Slice &slice) const {
-    return slice.beginScale == 0 && slice.beginOffset == 0 && slice.endScale == 1 &&
-           slice.endOffset == 0 && slice.denominator == 1;
-  }
-  uint64_t capacityBytes(const Slice &slice) const;
+  uint64_t capacityBytes(const Slice &slice) const { return capacityBytes(index(slice.buffer)); }
   uint64_t elementBytesOf(const Slice &slice) const {
     return sizes_.elementBytesOf(bufferOf(slice));
   }
 
   /// Sets the length of the slice's block, at most its capacity.
   void setLengthBytes(const Slice &slice, uint64_t bytes) {
-    sizes_.blocks[index(slice.buffer)].length[slice.block] =
-        bytes / sizes_.elementBytesOf(bufferOf(slice));
+    Block block{index(slice.buffer), slice.block};
+    lengthOf(block) = bytes / elementBytesOf(slice);
+    if (!shared_.empty())
+      shareLength(block, bytes);
   }
 
   /// Lengths of the blocks of a Capacity buffer as they are now, in elements.
@@ -97,6 +96,17 @@ private:
     uint64_t bytes = 0;
   };
 
+  struct Block {
+    uint32_t buffer;
+    uint32_t number;
+    bool operator==(const Block &) const = default;
+  };
+  /// A parameter of one block, and the block in which it lies.
+  struct SharedBlock {
+    Block own;
+    Block owner;
+  };
+
   const Buffer &bufferOf(const Slice &slice) const { return buffers_[index(slice.buffer)]; }
   bool ownsStorage(const Buffer &buffer) const {
     return buffer.aliasOf == kNoBuffer && buffer.significant;
@@ -104,13 +114,21 @@ private:
   uint32_t ownerOf(uint32_t b) const;
   Status checkSymbols(const RankView &view) const;
   Status checkCombiner(const Combiner &combiner) const;
-  Status bindBlocks(const Binding &binding);
+  Status bindBlocks(const RankView &view, const Binding &binding);
+  void findShared(const RankView &view);
+  Status lendLength(const SharedBlock &shared, const Binding &binding);
+  void shareLength(Block block, uint64_t bytes);
+  uint64_t &lengthOf(Block block) { return sizes_.blocks[block.buffer].length[block.number]; }
+  uint64_t elementBytesOf(Block block) const {
+    return sizes_.elementBytesOf(buffers_[block.buffer]);
+  }
   Status bindCapacity(uint32_t b, const Binding &binding);
   Status bindCallTime(uint32_t b, const Binding &binding);
   Status bindParameters(const Binding &binding);
   Status bindTemporaries();
   void bindAliases(const RankView &view);
   uint64_t neededBytes(uint32_t b) const;
+  uint64_t capacityBytes(uint32_t b) const; ///< of each of its blocks
   Status checkOps(const RankView &view) const;
   Status checkTouched(const Slice &slice, uint32_t op) const;
 
@@ -118,6 +136,7 @@ private:
   Sizes sizes_;
   std::vector<uint32_t> capacityBuffers_;
   std::vector<BlockTable> boundBlocks_; ///< parallel to capacityBuffers_
+  std::vector<SharedBlock> shared_;     ///< whose length may change
   std::vector<Base> bases_;
   std::unique_ptr<std::byte, FreeMemory> temporaries_;
 };

@@ -1,7 +1,8 @@
 #include "executor/Reduce.h"
 
+#include "ir/Operators.h"
+
 #include <cstring>
-#include <string>
 #include <type_traits>
 
 namespace colldsl {
@@ -15,10 +16,6 @@ template <typename T> struct WideOf {
 template <> struct WideOf<float> { using type = float; };
 template <> struct WideOf<double> { using type = double; };
 template <typename T> using Wide = typename WideOf<T>::type;
-
-template <typename T> constexpr bool kEvery = true;
-template <typename T> constexpr bool kInteger = std::is_integral_v<T>;
-template <typename T> constexpr bool kFourBytes = sizeof(T) == 4;
 
 uint32_t matMul(uint32_t a, uint32_t b) {
   auto entry = [](uint32_t m, int i) { return m >> 8 * i & 255; };
@@ -38,22 +35,23 @@ template <typename T> T matMulOf(T a, T b) {
   return a;
 }
 
-#define OPERATOR(Name, types, expression)                                                          \
+#define OPERATOR(Name, expression)                                                                 \
   struct Name##Of {                                                                                \
-    template <typename T> static constexpr bool defined = types<T>;                                \
+    template <typename T>                                                                          \
+    static constexpr bool defined = isDefinedFor<T>(operandTypes(Reduction::Name));                \
     template <typename T> static T apply(T a, T b) { return static_cast<T>(expression); }          \
   };
-OPERATOR(Sum, kEvery, Wide<T>(a) + Wide<T>(b))
-OPERATOR(Prod, kEvery, Wide<T>(a) * Wide<T>(b))
-OPERATOR(Min, kEvery, b < a ? b : a)
-OPERATOR(Max, kEvery, a < b ? b : a)
-OPERATOR(Land, kEvery, (a != 0) & (b != 0))
-OPERATOR(Lor, kEvery, (a != 0) | (b != 0))
-OPERATOR(Lxor, kEvery, (a != 0) ^ (b != 0))
-OPERATOR(Band, kInteger, a &b)
-OPERATOR(Bor, kInteger, a | b)
-OPERATOR(Bxor, kInteger, a ^ b)
-OPERATOR(MatMul, kFourBytes, matMulOf(a, b))
+OPERATOR(Sum, Wide<T>(a) + Wide<T>(b))
+OPERATOR(Prod, Wide<T>(a) * Wide<T>(b))
+OPERATOR(Min, b < a ? b : a)
+OPERATOR(Max, a < b ? b : a)
+OPERATOR(Land, (a != 0) & (b != 0))
+OPERATOR(Lor, (a != 0) | (b != 0))
+OPERATOR(Lxor, (a != 0) ^ (b != 0))
+OPERATOR(Band, a &b)
+OPERATOR(Bor, a | b)
+OPERATOR(Bxor, a ^ b)
+OPERATOR(MatMul, matMulOf(a, b))
 #undef OPERATOR
 
 // memcpy makes any alignment right, and compilers turn it into plain loads and stores. No element
@@ -130,10 +128,9 @@ ReduceFunction pick(Reduction reduction, ElementType type, Side side) {
 } // namespace
 
 Result<ReduceFunction> findReduction(Reduction reduction, ElementType type, Side side) {
-  if (ReduceFunction function = pick(reduction, type, side))
-    return function;
-  return Status::error("no reduction " + std::string(spelling(reduction)) + " on " +
-                       std::string(spelling(type)));
+  if (Status s = checkDefined(reduction, type); !s)
+    return s;
+  return pick(reduction, type, side);
 }
 
 } // namespace colldsl

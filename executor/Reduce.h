@@ -14,9 +14,7 @@ namespace colldsl {
 using ReduceFunction = void (*)(std::byte *target, const std::byte *first, const std::byte *source,
                                 uint64_t bytes);
 
-/// Integers wrap around. Logical operators give 0 or 1 and work on all types,
-/// bitwise ones on integers, matmul (2x2 matrices over Z/256, rows first, a byte per
-/// entry) on types of four bytes. Anything else is an error.
+/// An error: elements of this type do not have this operator (ir/Operators.h).
 Result<ReduceFunction> findReduction(Reduction reduction, ElementType type, Side side);
 
 /// An operator of the caller's, on elements of which a plan knows the size alone. It must be

@@ -115,8 +115,6 @@ Status Steps::addVariableMessage(uint32_t i, std::span<const Slice> slices) {
   uint64_t most = 0;
   for (const Slice &slice : slices) {
     bool variable = memory_->isVariable(slice);
-    if (variable && !memory_->isWholeBlock(slice))
-      return Status::error(concat("op ", i, " moves a part of a block of variable length"));
     most += variable ? memory_->capacityBytes(slice) : memory_->rangeOf(slice).length;
   }
   step.variable = true;
@@ -169,11 +167,9 @@ Status Steps::addLocal(uint32_t i) {
   step.pieces = &pieces_[piecesUsed_];
   piecesUsed_ += size_t{op.sourceCount} + op.targetCount;
   step.variable = isVariable(view_.sources(op)) || isVariable(view_.targets(op));
-  if (step.variable && isVariable(view_.targets(op)) && op.kind == OpKind::Copy)
-    for (const Slice &slice : view_.targets(op))
-      if (op.sourceCount != op.targetCount || !memory_->isWholeBlock(slice))
-        return Status::error(concat("op ", i, " copies to blocks of variable length, but not ",
-                                    "one source to one whole block"));
+  if (op.kind == OpKind::Copy && isVariable(view_.targets(op)) && op.sourceCount != op.targetCount)
+    return Status::error(concat("op ", i, " copies ", op.sourceCount, " slices to ", op.targetCount,
+                                ", of which one is a block that takes the length of one slice"));
   return step.variable ? Status() : pairUp(i);
 }
 

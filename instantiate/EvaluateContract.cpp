@@ -2,6 +2,7 @@
 #include "instantiate/Interpreter.h"
 #include "ir/Concat.h"
 #include "ir/Index32.h"
+#include "ir/Operators.h"
 
 #include <algorithm>
 #include <cassert>
@@ -139,6 +140,8 @@ bool Interpreter::hasOperands(const EnsureNode &node) {
 void Interpreter::addEnsure(const EnsureNode &node, const SliceValue &target) {
   if (target.isWholeBuffer2d())
     return fail(node.loc, "a promise about blocks of call-time length is made block by block");
+  if (Status s = checkEnsureTypes(target.type); !s)
+    return fail(node.loc, s.message());
   ensure_.target = toSlice(target, node.loc);
   dag_->contract.ensures.push_back(ensure_);
 }
@@ -157,6 +160,19 @@ void Interpreter::addCostBound(const EnsureNode &node, const SizeExtent &most) {
   if (!multiplyInts(most.value(), bytes, bound))
     return fail(node.loc, concat("'", spelling(cost), "' is bounded by more than 2^63 bytes"));
   costs.push_back({rank_, cost, bound, node.loc});
+}
+
+/// Parameters have the same types on all ranks.
+Status Interpreter::checkEnsureTypes(ElementType target) const {
+  for (const EntryValue &operand : dag_->contract.operandsOf(ensure_))
+    if (Status s = checkComparable(target, dag_->buffers[index(operand.slice.buffer)].type); !s)
+      return s;
+  return ensure_.isReduction ? checkOperator(ensure_.reduction, target) : Status();
+}
+
+/// Elements of a caller's own have the caller's operator.
+Status Interpreter::checkOperator(Reduction reduction, ElementType type) const {
+  return request_.elementBytes > 0 ? Status() : checkDefined(reduction, type);
 }
 
 } // namespace colldsl

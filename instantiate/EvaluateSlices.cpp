@@ -160,6 +160,10 @@ SliceValue Interpreter::blockOf(const SliceValue &s, int64_t i, SourceLoc loc) {
 
 /// "'y', which has 1 block", "a slice of 'y', which has 4 blocks".
 std::string Interpreter::blocksWords(const SliceValue &s) const {
+  std::string count =
+      ", which has " + std::to_string(s.blocks) + (s.blocks == 1 ? " block" : " blocks");
+  if (s.buffer == kNoBuffer)
+    return "a buffer that is significant on another rank" + count;
   const Buffer &buffer = dag_->buffers[index(s.buffer)];
   auto isAt = [&](const Position &p, int64_t scale, int64_t offset) {
     return Int128{p.scale} * buffer.denominator == Int128{scale} * p.denominator &&
@@ -167,8 +171,7 @@ std::string Interpreter::blocksWords(const SliceValue &s) const {
   };
   bool isWhole = s.isWholeBuffer2d() || (isAt(s.begin, buffer.originScale, buffer.originOffset) &&
                                          isAt(s.end, buffer.endScale, buffer.endOffset));
-  return (isWhole ? "'" : "a slice of '") + text(buffer.name) + "', which has " +
-         std::to_string(s.blocks) + (s.blocks == 1 ? " block" : " blocks");
+  return (isWhole ? "'" : "a slice of '") + text(buffer.name) + "'" + count;
 }
 
 SliceValue Interpreter::blockAt(const SliceValue &s, int64_t i, const Expr &e) {
@@ -202,14 +205,29 @@ SliceValue Interpreter::blocksAt(const SliceValue &s, int64_t lo, int64_t hi, co
   return result;
 }
 
+bool Interpreter::isCapacity(const SliceValue &s) const {
+  return s.inBlock() && s.buffer != kNoBuffer &&
+         dag_->buffers[index(s.buffer)].layout == Layout::Capacity;
+}
+
+/// Of what has elements or parts only at call time.
+void Interpreter::failDivided(const std::string &what, const SliceValue &s, SourceLoc loc) {
+  if (s.isWholeBuffer2d())
+    return fail(loc, what + " of blocks whose lengths are known at call time only",
+                "name a block: y[i]");
+  if (isCapacity(s))
+    return fail(loc, what + " of a block whose length travels with its messages; it is read and "
+                            "written as a whole");
+  fail(loc, what + " of a block whose length is known at call time only", "use part(b, i of k)");
+}
+
 SliceValue Interpreter::elementAt(const SliceValue &s, int64_t i, const Expr &e) {
   return elementsAt(s, i, nextIndex(i), e);
 }
 
 SliceValue Interpreter::elementsAt(const SliceValue &s, int64_t lo, int64_t hi, const Expr &e) {
   if (s.inBlock()) {
-    fail(e.loc, "elements of a block whose length is known at call time only",
-         "use part(b, i of k)");
+    failDivided("elements", s, e.loc);
     return s;
   }
   if (lo < 0 || hi < lo || hi > s.length()) {
@@ -230,9 +248,8 @@ SliceValue Interpreter::elementsAt(const SliceValue &s, int64_t lo, int64_t hi, 
 /// differ by one element at most.
 SliceValue Interpreter::partsAt(const SliceValue &s, int64_t lo, int64_t hi, int64_t count,
                                 const Expr &e) {
-  if (s.isWholeBuffer2d() || (s.inBlock() && s.buffer != kNoBuffer &&
-                              dag_->buffers[index(s.buffer)].layout == Layout::Capacity)) {
-    fail(e.loc, "part of blocks whose lengths are known at call time only");
+  if (s.isWholeBuffer2d() || isCapacity(s)) {
+    failDivided("part", s, e.loc);
     return s;
   }
   if (count <= 0 || count > UINT32_MAX || lo < 0 || hi < lo || hi > count) {
@@ -292,17 +309,19 @@ void Interpreter::pushRegion(const SliceValue &s, std::vector<Region> &out, Sour
   out.push_back({toSlice(s, loc), s.begin.at, s.end.at});
 }
 
-/// More than any buffer has, but no sum of them overflows.
+/// More than any buffer has, but no sum of them overflows. Blocks whose lengths are known at call
+/// time only do not count.
 bool Interpreter::checkTotal(std::span<const Region> regions, SourceLoc loc) {
   constexpr int64_t most = int64_t{1} << 56;
   int64_t left = most;
-  for (const Region &region : regions)
-    if (int64_t length = region.endAt - region.beginAt; length <= left) {
-      left -= length;
-    } else {
+  for (const Region &region : regions) {
+    int64_t length = region.slice.block == kNoBlock ? region.endAt - region.beginAt : 0;
+    if (length > left) {
       fail(loc, "a list of slices of more than 2^56 elements");
       return false;
     }
+    left -= length;
+  }
   return true;
 }
 
@@ -352,10 +371,8 @@ void Interpreter::partAt(const SliceValue &s, int64_t i, int64_t count, const Ex
 /// Segments of floor(size / bytes of an element) elements, at least one; the last may be shorter.
 void Interpreter::beginSegments(const SliceValue &s, int64_t bytes, SourceLoc loc, int64_t *loop) {
   if (bytes <= 0 || s.inBlock() || s.isWholeBuffer2d())
-    return fail(loc,
-                bytes <= 0 ? "segments of " + std::to_string(bytes) + " bytes"
-                           : "segments of a block whose length is known at call time only",
-                bytes <= 0 ? "" : "use part(b, i of k)");
+    return bytes <= 0 ? fail(loc, "segments of " + std::to_string(bytes) + " bytes")
+                      : failDivided("segments", s, loc);
   // More than the slice has at once is as good as all of it, and does not overflow below.
   constexpr int64_t kMost = int64_t{1} << 29;
   int64_t elements =

@@ -252,7 +252,24 @@ int64_t Interpreter::rootOf(const TreeValue &tree, SourceLoc loc) {
   for (size_t i = 0; i < decl.params.size(); ++i)
     if (program_.nameOf(decl.params[i]) == "root")
       return tree.args[i];
-  fail(loc, "tree '" + program_.nameOf(decl) + "' has no parameter named 'root'");
+  return topOf(tree, loc);
+}
+
+/// Where the way up from a rank ends.
+int64_t Interpreter::topOf(TreeValue tree, SourceLoc loc) {
+  const Group &group = currentGroup();
+  int64_t at = tree.at == kNone ? group.me : tree.at;
+  for (uint32_t steps = 0; steps < group.size && !failed_; ++steps) {
+    tree.at = at;
+    upToDate(tree, group);
+    workOutTree(tree, group, loc);
+    if (tree.parent == kNone)
+      return at;
+    at = tree.parent;
+  }
+  if (!failed_)
+    fail(loc, "tree '" + program_.nameOf(program_.decl(tree.decl)) +
+                  "' has no root: its parents form a cycle");
   return kNone;
 }
 

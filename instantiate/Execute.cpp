@@ -1,7 +1,49 @@
 // Statements other than calls.
 #include "instantiate/Interpreter.h"
 
+#include <algorithm>
+
 namespace colldsl {
+namespace {
+
+std::string counted(uint64_t count, const char *noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+/// How long a list of slices is: so many elements, and blocks, or parts of blocks, of lengths that
+/// are known at call time only.
+class Lengths {
+public:
+  explicit Lengths(std::span<const Region> regions) {
+    for (const Region &region : regions) {
+      bool isBlock = region.slice.block != kNoBlock;
+      (isBlock ? shares_ : elements_) += region.endAt - region.beginAt;
+      blocks_ += isBlock;
+    }
+  }
+
+  bool sameAs(const Lengths &other) const {
+    return elements_ == other.elements_ && shares_ == other.shares_;
+  }
+
+  std::string words() const {
+    std::string elements = counted(static_cast<uint64_t>(elements_), "element");
+    if (blocks_ == 0)
+      return elements;
+    bool areWhole = shares_ == static_cast<Int128>(blocks_) << 32;
+    std::string blocks = blocks_ == 1 ? "a block whose length is"
+                                      : std::to_string(blocks_) + " blocks whose lengths are";
+    return (elements_ > 0 ? elements + " and " : "") + (areWhole ? "" : "a part of ") + blocks +
+           " known at call time only";
+  }
+
+private:
+  Int128 elements_ = 0;
+  Int128 shares_ = 0; ///< of blocks, each at a length of 2^32
+  size_t blocks_ = 0;
+};
+
+} // namespace
 
 void Interpreter::runBody(DeclId decl) {
   if (!failed_)
@@ -65,6 +107,9 @@ void Interpreter::execMessage(const Stmt &s, int64_t peer, int64_t tag, int64_t 
   if (carried_.size() > 1 && !checkTotal(carried_, s.loc))
     return;
   bool combines = s.d != kNoExpr && !carried_.empty();
+  if (combines && (!mayCombine(static_cast<Reduction>(reduction), {}, carried_, s.loc) ||
+                   !mayReceiveAndCombine(s.loc)))
+    return;
   Op &op = builder_.addPlain();
   op.kind = s.op;
   op.loc = s.loc;
@@ -114,21 +159,73 @@ void Interpreter::addOp(const Op &op) {
   checkCounts(op.loc);
 }
 
-/// Source and target must be equally long, now and for all sizes that are kept.
+/// Source and target must be equally long, now and for all sizes that are kept. A block whose
+/// length travels takes that of what is copied to it.
 bool Interpreter::equalLengths(const Stmt &s) {
-  int64_t from = 0, to = 0;
-  for (const Region &r : sources_)
-    from += r.endAt - r.beginAt;
-  for (const Region &r : targets_)
-    to += r.endAt - r.beginAt;
-  const char *word = s.kind == StmtKind::Copy ? "copy of " : "combine of ";
-  if (from != to) {
-    fail(s.loc, word + std::to_string(from) + " elements to " + std::to_string(to));
+  auto capacity = [&](const Region &region) { return isCapacity(region); };
+  bool takesLengths =
+      s.kind == StmtKind::Copy && std::any_of(targets_.begin(), targets_.end(), capacity);
+  if (!takesLengths) {
+    if (!Lengths(sources_).sameAs(Lengths(targets_)))
+      return failLengths(s, sources_, targets_);
+    if (sources_.size() == 1 && targets_.size() == 1)
+      pinUnlessAlike(sources_[0].slice, targets_[0].slice);
+    return true;
+  }
+  if (sources_.size() != targets_.size()) {
+    fail(s.loc, "copy of " + counted(sources_.size(), "slice") + " to " +
+                    counted(targets_.size(), "slice") +
+                    ", of which one is a block that takes the length of one slice");
     return false;
   }
-  if (sources_.size() != 1 || targets_.size() != 1)
+  for (size_t i = 0; i < sources_.size(); ++i)
+    if (!takesLength(s, sources_[i], targets_[i]))
+      return false;
+  return true;
+}
+
+bool Interpreter::failLengths(const Stmt &s, std::span<const Region> sources,
+                              std::span<const Region> targets) {
+  fail(s.loc, (s.kind == StmtKind::Copy ? "copy of " : "combine of ") + Lengths(sources).words() +
+                  " to " + Lengths(targets).words());
+  return false;
+}
+
+bool Interpreter::isCapacity(const Region &region) const {
+  return dag_->buffers[index(region.slice.buffer)].layout == Layout::Capacity;
+}
+
+/// One slice of a copy to one that is a block of capacity, or that stands beside one.
+bool Interpreter::takesLength(const Stmt &s, const Region &source, const Region &target) {
+  bool isBlock = source.slice.block != kNoBlock;
+  if (!isCapacity(target)) {
+    if (!Lengths({&source, 1}).sameAs(Lengths({&target, 1})))
+      return failLengths(s, {&source, 1}, {&target, 1});
+    pinUnlessAlike(source.slice, target.slice);
     return true;
-  const Slice &a = sources_[0].slice, &b = targets_[0].slice;
+  }
+  if (isBlock)
+    return true;
+  const Buffer &buffer = dag_->buffers[index(target.slice.buffer)];
+  Position room = range_.at(buffer.endScale / buffer.blocks, buffer.endOffset / buffer.blocks, 1);
+  int64_t length = source.endAt - source.beginAt;
+  if (length > room.at) {
+    fail(s.loc, "copy of " + counted(length, "element") + " to a block that has room for " +
+                    std::to_string(room.at));
+    return false;
+  }
+  const Slice &from = source.slice;
+  if (from.denominator == 1) {
+    range_.keepLessEqual(
+        {from.endScale - from.beginScale, from.endOffset - from.beginOffset, 1, length}, room);
+  } else if (from.beginScale != 0 || from.endScale != 0) {
+    range_.pin();
+  }
+  return true;
+}
+
+/// They are equally long at this size.
+void Interpreter::pinUnlessAlike(const Slice &a, const Slice &b) {
   bool same =
       a.denominator == b.denominator && a.endScale - a.beginScale == b.endScale - b.beginScale &&
       (a.denominator == 1 ? a.endOffset - a.beginOffset == b.endOffset - b.beginOffset
@@ -137,6 +234,36 @@ bool Interpreter::equalLengths(const Stmt &s) {
   if (!same && a.block == kNoBlock && b.block == kNoBlock &&
       (a.beginScale != 0 || a.endScale != 0 || b.beginScale != 0 || b.endScale != 0))
     range_.pin();
+}
+
+/// Whether all elements have one type, which has the operator.
+bool Interpreter::mayCombine(Reduction reduction, std::span<const Region> sources,
+                             std::span<const Region> targets, SourceLoc loc) {
+  if (targets.empty())
+    return true;
+  ElementType type = typeOf(targets.front());
+  for (std::span<const Region> regions : {sources, targets})
+    for (const Region &region : regions)
+      if (typeOf(region) != type) {
+        fail(loc, "combine of elements of " + std::string(spelling(typeOf(region))) +
+                      " into elements of " + std::string(spelling(type)));
+        return false;
+      }
+  if (Status s = checkOperator(reduction, type); !s) {
+    fail(loc, s.message());
+    return false;
+  }
+  return true;
+}
+
+/// What is received has the length of what it is combined into, and lies in a temporary meanwhile.
+bool Interpreter::mayReceiveAndCombine(SourceLoc loc) {
+  for (const Region &region : carried_)
+    if (region.slice.block != kNoBlock && !isCapacity(region)) {
+      fail(loc, "recv combine into a block whose length is known at call time only",
+           "use capacity blocks: T[k][<= m]");
+      return false;
+    }
   return true;
 }
 
@@ -159,7 +286,7 @@ void Interpreter::execCopy(const Stmt &s) {
 }
 
 void Interpreter::execCombine(const Stmt &s, int64_t reduction) {
-  if (!takeTargets(s))
+  if (!takeTargets(s) || !mayCombine(static_cast<Reduction>(reduction), sources_, targets_, s.loc))
     return;
   Op op;
   op.loc = s.loc;
@@ -167,7 +294,7 @@ void Interpreter::execCombine(const Stmt &s, int64_t reduction) {
   op.reduction = static_cast<Reduction>(reduction);
   op.side = s.side;
   if (!targets_.empty())
-    op.type = dag_->buffers[index(targets_[0].slice.buffer)].type;
+    op.type = typeOf(targets_[0]);
   addOp(op);
 }
 

@@ -163,6 +163,7 @@ private:
   void workOutBody(TreeValue &tree, const Group &group, SourceLoc loc);
   void takeGivenTree(TreeValue &tree, const Group &group, SourceLoc loc);
   int64_t rootOf(const TreeValue &tree, SourceLoc loc);
+  int64_t topOf(TreeValue tree, SourceLoc loc);
   template <typename Value> ViewName nameView(const Value &value, const Group &group);
   void keepView(ViewName name, GraphValue &graph);
   void takeFileEdges(GraphValue &graph, SourceLoc loc);
@@ -203,6 +204,8 @@ private:
   SliceValue blockAt(const SliceValue &s, int64_t i, const Expr &e);
   SliceValue blocksAt(const SliceValue &s, int64_t lo, int64_t hi, const Expr &e);
   SliceValue partsAt(const SliceValue &s, int64_t lo, int64_t hi, int64_t count, const Expr &e);
+  bool isCapacity(const SliceValue &s) const;
+  void failDivided(const std::string &what, const SliceValue &s, SourceLoc loc);
   SliceValue elementAt(const SliceValue &s, int64_t i, const Expr &e);
   SliceValue elementsAt(const SliceValue &s, int64_t lo, int64_t hi, const Expr &e);
   /// The state of a loop over segments, in a run of registers.
@@ -267,6 +270,16 @@ private:
   void addOp(const Op &op);
   bool takeTargets(const Stmt &s);
   bool equalLengths(const Stmt &s);
+  bool failLengths(const Stmt &s, std::span<const Region> sources, std::span<const Region> targets);
+  bool isCapacity(const Region &region) const;
+  bool takesLength(const Stmt &s, const Region &source, const Region &target);
+  void pinUnlessAlike(const Slice &a, const Slice &b);
+  ElementType typeOf(const Region &region) const {
+    return dag_->buffers[index(region.slice.buffer)].type;
+  }
+  bool mayCombine(Reduction reduction, std::span<const Region> sources,
+                  std::span<const Region> targets, SourceLoc loc);
+  bool mayReceiveAndCombine(SourceLoc loc);
   std::string labelText(const LabelRef &label);
 
   // Calls of collectives (ExecuteCall.cpp)
@@ -293,6 +306,8 @@ private:
   bool hasOperands(const EnsureNode &node);
   void addEnsure(const EnsureNode &node, const SliceValue &target);
   void addCostBound(const EnsureNode &node, const SizeExtent &most);
+  Status checkEnsureTypes(ElementType target) const;
+  Status checkOperator(Reduction reduction, ElementType type) const;
   SliceValue bufferAt(uint32_t slot, int64_t rank);
   SliceValue remoteView(const Param &param, const SliceValue &own);
   void becomeMember(const Group &group);

@@ -50,8 +50,8 @@ Schedule sharedOf(const Program &program, const InstantiateRequest &request) {
   shared.name = program.nameOf(decl);
   shared.files = program.files;
   shared.hasContract = request.contract;
-  shared.deterministic = decl.deterministic;
-  shared.synchronizes = promisesToSynchronize(program, decl);
+  shared.deterministic = request.contract && decl.deterministic;
+  shared.synchronizes = request.contract && promisesToSynchronize(program, decl);
   return shared;
 }
 

@@ -24,6 +24,13 @@ SizeExtent combine(const SizeExtent &a, int64_t factorA, const SizeExtent &b, in
   return r;
 }
 
+std::string lengthWords(const SliceValue &s) {
+  if (s.isWholeBuffer2d() || s.inBlock())
+    return s.inBlock() ? "a block whose length is known at call time only"
+                       : "blocks whose lengths are known at call time only";
+  return std::to_string(s.length()) + (s.length() == 1 ? " element" : " elements");
+}
+
 bool small(const SizeExtent &s) {
   constexpr int64_t limit = int64_t{1} << 40;
   auto isSmall = [](int64_t x) { return -limit < x && x < limit; };
@@ -255,10 +262,10 @@ void Interpreter::bindAliases(const Decl &decl) {
     Buffer &buffer = dag_->buffers[index(x.buffer)];
     if (!dag_->buffers[index(where.buffer)].significant)
       continue;
-    if (x.length() != where.length() || where.isWholeBuffer2d() != x.isWholeBuffer2d())
-      return fail(alias.loc, "'" + program_.nameOf(param) + "' has " + std::to_string(x.length()) +
-                                 " elements, the slice it aliases " +
-                                 std::to_string(where.length()));
+    if (x.length() != where.length() || where.isWholeBuffer2d() != x.isWholeBuffer2d() ||
+        where.inBlock() != x.inBlock())
+      return fail(alias.loc, "'" + program_.nameOf(param) + "' is " + lengthWords(x) +
+                                 ", the slice it aliases " + lengthWords(where));
     buffer.aliasOf = where.buffer;
     buffer.aliasSlice = index32(dag_->slices.size());
     dag_->slices.push_back(toSlice(where, alias.loc));

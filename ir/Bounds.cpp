@@ -35,6 +35,9 @@ Status checkBlock(const Slice &slice, const Buffer &buffer) {
   if (slice.block >= buffer.blocks)
     return Status::error(
         concat("names block ", slice.block, ", the buffer has ", buffer.blocks, " blocks"));
+  if (buffer.layout == Layout::Capacity && !isWholeBlock(slice))
+    return Status::error(
+        concat("is a part of block ", slice.block, ", whose length travels with its messages"));
   return {};
 }
 

@@ -16,8 +16,15 @@ constexpr int64_t farthestElement(uint64_t elementBytes) {
 /// addressed, with elements of so many bytes (0: of any type). Aliases and names are not looked at.
 Status checkBuffer(const Buffer &buffer, uint64_t n, uint64_t elementBytes = 0);
 
+/// Of a block whose length is known at call time only: whether it is all of it.
+constexpr bool isWholeBlock(const Slice &s) {
+  return s.beginScale == 0 && s.beginOffset == 0 && s.endOffset == 0 &&
+         s.endScale == int64_t{s.denominator};
+}
+
 /// The slice's fields make sense for its buffer. In a Dense buffer it lies inside
-/// at n. In a block whose length is known at call time only, the block exists.
+/// at n. In a block whose length is known at call time only, the block exists; one of capacity is
+/// taken as a whole.
 Status checkSlice(const Slice &slice, const Buffer &buffer, uint64_t n, uint64_t elementBytes = 0);
 
 /// A buffer that is an alias of itself, over any number of others, or kNoBuffer. Each

@@ -1,6 +1,7 @@
 #include "ir/ImageCheck.h"
 
 #include "ir/Bounds.h"
+#include "ir/Operators.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -88,6 +89,8 @@ Status RankChecker::checkMeaning(const ImageOp &op) const {
   if (!isKnownDetail || static_cast<uint32_t>(op.reduction) >= (reduces ? kReductions : 1) ||
       (reduces ? static_cast<uint32_t>(op.type) >= kElementTypes : op.type != ElementType::I32))
     return fail("is a ", spelling(op.kind), " with an unknown reduction, type or side");
+  if (Status s = reduces ? checkDefined(op.reduction, op.type) : Status(); !s)
+    return s;
   if (const char *wrong = op.transfer().wrongOn(op.kind))
     return fail(wrong);
   if (!isMessage(op.kind) && (op.peer != kNoRank || op.message != MessageId{0}))
@@ -181,11 +184,21 @@ Status RankChecker::checkEnsure(const Ensure &e) const {
     return fail("is about buffer ", index(e.target.buffer), " of ", rank_.buffers.size());
   if (Status s = checkSlice(e.target, rank_.buffers[index(e.target.buffer)], n()); !s)
     return s;
+  if (Status s = checkTypes(e); !s)
+    return s;
   return checkLoc(e.loc.line, e.loc.column, e.loc.file);
 }
 
+Status RankChecker::checkTypes(const Ensure &e) const {
+  ElementType target = rank_.buffers[index(e.target.buffer)].type;
+  for (uint32_t i = 0; i < e.operandCount; ++i)
+    if (Status s = checkComparable(target, operandTypes_[e.operandBegin + i]); !s)
+      return s;
+  return e.isReduction ? checkDefined(e.reduction, target) : Status();
+}
+
 // An operand is read on its own rank, whose buffers may be others than here.
-Status RankChecker::checkOperand(const EntryValue &operand) const {
+Status RankChecker::checkOperand(const EntryValue &operand) {
   if (!isZero(rawBytes(operand), offsetof(EntryValue, rank) + sizeof(Rank),
               offsetof(EntryValue, slice)))
     return fail("has padding that is not zero");
@@ -195,16 +208,21 @@ Status RankChecker::checkOperand(const EntryValue &operand) const {
   uint32_t buffer = index(operand.slice.buffer);
   if (buffer >= there.size())
     return fail("is of buffer ", buffer, ", rank ", index(operand.rank), " has ", there.size());
+  operandTypes_.push_back(there[buffer].type);
   return checkSlice(operand.slice, there[buffer], n());
 }
 
-Status RankChecker::checkContract() const {
-  for (size_t i = 0; i < rank_.ensures.size(); ++i)
-    if (Status s = checkEnsure(rank_.ensures[i]); !s)
-      return failAt("promise", i, s);
+Status RankChecker::checkContract() {
+  if (!rank_.ensures.empty() && !image_.hasContract())
+    return fail("image: rank ", index(rank_.rank), ": has ", rank_.ensures.size(),
+                " promises, and the image no contract");
+  operandTypes_.clear();
   for (size_t i = 0; i < rank_.operands.size(); ++i)
     if (Status s = checkOperand(rank_.operands[i]); !s)
       return failAt("operand", i, s);
+  for (size_t i = 0; i < rank_.ensures.size(); ++i)
+    if (Status s = checkEnsure(rank_.ensures[i]); !s)
+      return failAt("promise", i, s);
   return {};
 }
 

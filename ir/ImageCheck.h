@@ -27,9 +27,10 @@ private:
   Status checkOpSlices(const ImageOp &op) const;
   Status checkSuccessors(uint32_t i);
   Status checkList(uint32_t i, std::span<const uint32_t> list);
-  Status checkContract() const;
+  Status checkContract();
   Status checkEnsure(const Ensure &ensure) const;
-  Status checkOperand(const EntryValue &operand) const;
+  Status checkOperand(const EntryValue &operand);
+  Status checkTypes(const Ensure &ensure) const;
   Status checkLoc(uint64_t line, uint64_t column, uint64_t file) const;
 
   uint64_t n() const { return image_.sizeClass().elements; }
@@ -47,6 +48,7 @@ private:
   RankView rank_ = {};               ///< the one being checked
   uint64_t successorEnd_ = 0;        ///< of the ops checked so far
   std::vector<uint32_t> releasedBy_; ///< per op: how many lists name it
+  std::vector<ElementType> operandTypes_;
 };
 
 } // namespace colldsl

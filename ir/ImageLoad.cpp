@@ -80,6 +80,8 @@ Status FrameChecker::checkTrailerFields() const {
     return fail("ends inside its table of ", t.sectionCount, " sections");
   if (isOurs && (t.flags & ~kAllFlags) != 0)
     return fail("has unknown flags ", t.flags & ~kAllFlags);
+  if ((t.flags & (kSynchronizes | kDeterministic)) != 0 && (t.flags & kHasContract) == 0)
+    return fail("states 'synchronizes' or 'deterministic' without a contract");
   if (t.classMin > t.classElements || t.classElements > t.classMax)
     return fail("was made at n = ", t.classElements, ", outside of its size class ", t.classMin,
                 "..", t.classMax);

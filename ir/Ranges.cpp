@@ -2,6 +2,12 @@
 
 namespace colldsl {
 
+std::string rangeWord(uint64_t first, uint64_t last) {
+  if (first == last)
+    return std::to_string(first);
+  return std::to_string(first) + ".." + (last == UINT64_MAX ? "" : std::to_string(last));
+}
+
 std::string rangesWord(const std::vector<uint32_t> &numbers) {
   std::string text;
   for (size_t i = 0; i < numbers.size();) {

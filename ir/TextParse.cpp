@@ -3,6 +3,8 @@
 #include "ir/TextParser.h"
 
 #include "ir/Bounds.h"
+#include "ir/Operators.h"
+#include "ir/Ranges.h"
 
 namespace colldsl {
 TextParser::TextParser(std::string_view text, std::string_view fileName, const TextLimits &limits)
@@ -15,22 +17,41 @@ bool TextParser::isBeforeRanks(TextPlace place, std::string_view what) {
 }
 
 bool TextParser::parseScheduleLine() {
-  Schedule &s = parsed_.schedule;
+  TextPlace place = peek().place;
   std::optional<std::string> name = expectString("the schedule's name");
   if (!name)
     return false;
-  s.name = *name;
+  if (hasScheduleLine_)
+    return fail(place, concat("the schedule's name is given twice, as \"", parsed_.schedule.name,
+                              "\" and \"", *name, "\""));
+  parsed_.schedule.name = *name;
   hasScheduleLine_ = true;
+  return parseScheduleWords();
+}
+
+// What belongs to a contract would not be proved without one.
+bool TextParser::parseScheduleWords() {
+  Schedule &s = parsed_.schedule;
+  std::optional<TextToken> ofContract;
   for (;;) {
-    if (takeWord("contract"))
-      s.hasContract = true;
-    else if (takeWord("synchronizes"))
-      s.synchronizes = true;
-    else if (takeWord("deterministic"))
-      s.deterministic = true;
-    else
-      return true;
+    TextToken word = peek();
+    bool *is = takeWord("contract")        ? &s.hasContract
+               : takeWord("synchronizes")  ? &s.synchronizes
+               : takeWord("deterministic") ? &s.deterministic
+                                           : nullptr;
+    if (!is)
+      break;
+    if (*is)
+      return fail(word.place, concat("'", word.text, "' is given twice"));
+    *is = true;
+    if (is != &s.hasContract)
+      ofContract = word;
   }
+  if (!ofContract || s.hasContract)
+    return true;
+  return fail(ofContract->place,
+              concat("'", ofContract->text, "' belongs to a contract, and there is none"),
+              "write 'contract' as well");
 }
 
 bool TextParser::parseNumRanks() {
@@ -50,6 +71,9 @@ bool TextParser::parseNumRanks() {
 bool TextParser::parseSizeClass() {
   SizeClass c;
   TextPlace place = peek().place;
+  if (hasSizeLine_)
+    return fail(place, "the size is given twice");
+  hasSizeLine_ = true;
   if (!expectWord("n") || !expectSymbol("="))
     return false;
   std::optional<uint64_t> elements = expectNumber("n");
@@ -66,7 +90,7 @@ bool TextParser::parseSizeClass() {
     c.max = *max;
   }
   if (!c.contains(c.elements))
-    return fail(place, concat("n = ", c.elements, " is not in ", c.min, "..", c.max));
+    return fail(place, concat("n = ", c.elements, " is not in ", rangeWord(c.min, c.max)));
   parsed_.schedule.sizeClass = c;
   return true;
 }
@@ -167,9 +191,9 @@ bool TextParser::parseRankStatement() {
   if (startsBuffer())
     return parseBuffer();
   if (takeWord("ensures"))
-    return parseEnsures();
+    return mayState("ensures") && parseEnsures();
   if (takeWord("clobbers"))
-    return parseClobbers();
+    return mayState("clobbers") && parseClobbers();
   if (parsed_.schedule.ranks.empty() && takeWord("num_ranks"))
     return parseNumRanks();
   return parseOp();
@@ -214,7 +238,15 @@ bool TextParser::bindOperand(const OperandText &text, EntryValue &operand) {
     setRange(operand.slice, extentOf(buffer));
   if (Status status = checkSlice(operand.slice, buffer, n()); !status)
     return fail(text.place, concat("on rank ", rank, " the slice ", status.message()));
+  if (Status status = checkComparable(text.target, buffer.type); !status)
+    return fail(text.place, status.message());
   return true;
+}
+
+bool TextParser::mayState(std::string_view word) {
+  return parsed_.schedule.hasContract ||
+         fail(peek().place, concat("'", word, "' belongs to a contract, and there is none"),
+              "write 'contract' into the line 'schedule \"name\"'");
 }
 
 void TextParser::finishFile() {

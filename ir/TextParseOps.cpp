@@ -3,6 +3,7 @@
 #include "ir/TextParser.h"
 
 #include "ir/Index32.h"
+#include "ir/Operators.h"
 #include "ir/TextSizes.h"
 
 namespace colldsl {
@@ -91,7 +92,7 @@ bool TextParser::parsePeer(Op &op, std::string_view word) {
     return false;
   if (isAny)
     return true;
-  std::optional<uint32_t> peer = expectNumber32("the peer's rank");
+  std::optional<uint32_t> peer = expectNumber32("the peer's rank", index(kNoRank) - 1);
   if (peer)
     op.peer = Rank{*peer};
   return peer.has_value();
@@ -100,6 +101,7 @@ bool TextParser::parsePeer(Op &op, std::string_view word) {
 bool TextParser::parseReductionText(Op &op) {
   if (!expectWord("by"))
     return false;
+  TextPlace place = peek().place;
   std::optional<Reduction> reduction = parseReduction(peekWord());
   if (!reduction)
     return failExpected("a reduction");
@@ -108,6 +110,8 @@ bool TextParser::parseReductionText(Op &op) {
   if (!type)
     return failExpected("an element type");
   take();
+  if (Status status = checkDefined(*reduction, *type); !status)
+    return fail(place, status.message());
   op.reduction = *reduction;
   op.type = *type;
   op.side = peek().isWord("before") ? Side::Before : Side::After;
@@ -127,7 +131,9 @@ bool TextParser::parseAttribute(Op &op, const TextToken &word) {
     op.message = makeMessageId(UINT32_MAX, countOf(op.message));
     return true;
   }
-  std::optional<uint32_t> number = expectNumber32(word.text);
+  // Where there are wildcards, the largest tag stands for any.
+  bool isTaken = word.text == "tag" && limits_.allowWildcards && !hasScheduleLine_;
+  std::optional<uint32_t> number = expectNumber32(word.text, UINT32_MAX - (isTaken ? 1 : 0));
   if (!number)
     return false;
   if (word.text == "tag") {
@@ -254,7 +260,7 @@ bool TextParser::parseDep() {
 }
 
 // The buffer is one of the rank that is named: bindOperands() finds it.
-bool TextParser::parseOperand() {
+bool TextParser::parseOperand(ElementType target) {
   std::optional<SliceText> text = parseSliceText();
   if (!text || !expectSymbol("@"))
     return false;
@@ -264,15 +270,19 @@ bool TextParser::parseOperand() {
   Contract &contract = rank_.dag.contract;
   const std::string *name = &*operandNames_.insert(std::move(text->name)).first;
   operands_.push_back({Rank{parsed_.schedule.numRanks()}, index32(contract.operands.size()),
-                       text->place, name, text->ordinal, !text->range});
+                       text->place, name, text->ordinal, !text->range, target});
   contract.operands.push_back({Rank{*rank}, sliceOf(*text, {})});
   return true;
 }
 
 bool TextParser::parseOperands(Ensure &ensure) {
+  ElementType target = rank_.dag.bufferOf(ensure.target).type;
+  TextPlace place = peek().place;
   std::optional<Reduction> reduction = parseReduction(peekWord());
   if (!reduction || !peek(1).isSymbol("("))
-    return parseOperand();
+    return parseOperand(target);
+  if (Status status = checkDefined(*reduction, target); !status)
+    return fail(place, status.message());
   take();
   take();
   ensure.isReduction = true;
@@ -280,7 +290,7 @@ bool TextParser::parseOperands(Ensure &ensure) {
   do {
     while (peek().kind == TextTokenKind::NewLine)
       take();
-    if (!parseOperand())
+    if (!parseOperand(target))
       return false;
   } while (takeSymbol(","));
   return expectSymbol(")");

@@ -84,6 +84,7 @@ private:
   void parseTopLevel();
   bool parseTopStatement();
   bool parseScheduleLine();
+  bool parseScheduleWords();
   bool parseNumRanks();
   bool parseSizeClass();
   bool parseFile();
@@ -116,10 +117,11 @@ private:
   /// Takes a -1, if there is one; false if it must not stand here.
   bool takeWildcard(std::string_view what, bool &isWildcard);
   bool parseDep();
+  bool mayState(std::string_view word);
   bool parseEnsures();
   bool parseClobbers();
   bool parseOperands(Ensure &ensure);
-  bool parseOperand();
+  bool parseOperand(ElementType target);
 
   // TextParseBuffers.cpp: buffers and slices.
   bool startsBuffer();
@@ -152,7 +154,8 @@ private:
     TextPlace place;
     const std::string *name;
     uint32_t ordinal;
-    bool isWhole; ///< no range is given
+    bool isWhole;       ///< no range is given
+    ElementType target; ///< of what it is compared with
   };
 
   TextLimits limits_;
@@ -163,6 +166,7 @@ private:
   ErrorList errors_;
   ParsedText parsed_;
   bool hasScheduleLine_ = false;
+  bool hasSizeLine_ = false;
   bool hasNumRanksLine_ = false;
   std::optional<uint32_t> numRanks_;
   uint64_t opCount_ = 0;

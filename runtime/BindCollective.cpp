@@ -17,6 +17,15 @@ std::string listed(const std::vector<std::string> &names) {
   return all.empty() ? "none" : all;
 }
 
+/// The API checks that the sum of all lengths has 64 bits.
+void placeInRow(BlockTable &blocks) {
+  uint64_t end = 0;
+  for (uint64_t length : blocks.length) {
+    blocks.offset.push_back(end);
+    end += length;
+  }
+}
+
 /// Whether no two blocks have an element in common.
 Status checkDisjoint(const std::string &buffer, const BlockTable &blocks) {
   auto beginsFirst = [&](size_t a, size_t b) { return blocks.offset[a] < blocks.offset[b]; };
@@ -58,6 +67,8 @@ Result<Binding> CollectivePlan::binding() {
       binding.buffers[b] = memory->second;
     if (auto table = blocks_.find(bufferNames_[b]); table != blocks_.end())
       binding.blocks[b] = table->second;
+    if (view_.buffers[b].layout == Layout::CallTime && binding.blocks[b].offset.empty())
+      placeInRow(binding.blocks[b]);
   }
   for (uint32_t b = 0; b < bufferNames_.size(); ++b)
     if (Status s = checkBuffer(b, binding); !s)
@@ -76,16 +87,15 @@ Status CollectivePlan::checkBuffer(uint32_t b, const Binding &binding) const {
     return Status::error(concat("'", bufferNames_[b], "' lies in '",
                                 bufferNames_[index(buffer.aliasOf)],
                                 "' in place; it has no memory of its own"));
-  if (!buffer.significant || buffer.aliasOf != kNoBuffer)
+  if (!buffer.significant)
+    return {};
+  if (Status s = checkBlocks(b, binding); !s)
+    return s;
+  if (buffer.aliasOf != kNoBuffer)
     return {};
   if (memory.isConst && buffer.role != BufferRole::In)
     return Status::error(
         concat("'", bufferNames_[b], "' is written, but the memory for it is constant"));
-  if (buffer.layout == Layout::Dense && !blocks.length.empty())
-    return Status::error(concat("'", bufferNames_[b], "' has no blocks of its own lengths"));
-  if (buffer.layout == Layout::CallTime && blocks.length.size() != buffer.blocks)
-    return Status::error(concat("'", bufferNames_[b], "' has ", buffer.blocks, " blocks, ",
-                                blocks.length.size(), " lengths were given"));
   if (buffer.layout == Layout::CallTime && buffer.role != BufferRole::In && needsDisjointBlocks_)
     if (Status s = checkDisjoint(bufferNames_[b], blocks); !s)
       return s;
@@ -106,6 +116,32 @@ Status CollectivePlan::checkLength(uint32_t b, const Binding &binding) const {
       concat("'", bufferNames_[b], "' needs ", needed, " bytes, ", bound, " were bound: it has ",
              needed / elementBytes, " elements of ",
              combiner_ ? concat(elementBytes, " bytes") : std::string(spelling(buffer.type))));
+}
+
+// Lengths, and places, that would mean nothing.
+Status CollectivePlan::checkBlocks(uint32_t b, const Binding &binding) const {
+  const Buffer &buffer = view_.buffers[b];
+  const BlockTable &blocks = binding.blocks[b];
+  const std::string &name = bufferNames_[b];
+  bool isAlias = buffer.aliasOf != kNoBuffer, isGiven = !blocks.length.empty();
+  if (buffer.layout == Layout::Dense)
+    return isGiven ? Status::error(concat("'", name, "' has no blocks of its own lengths"))
+                   : Status();
+  if (isGiven ? blocks.length.size() != buffer.blocks
+              : buffer.layout == Layout::CallTime && !isAlias && buffer.blocks > 0)
+    return Status::error(concat("'", name, "' has ", buffer.blocks, " blocks, ",
+                                blocks.length.size(), " lengths were given"));
+  bool hasPlaces = buffer.layout == Layout::CallTime && !isAlias;
+  uint64_t apart = 0; // of blocks in buffers whose places the collective gives
+  if (buffer.layout == Layout::Capacity && buffer.blocks > 0) {
+    Sizes sizes{binding.elements, {}, binding.combiner.elementBytes};
+    apart = extentBytes(buffer, sizes) / sizes.elementBytesOf(buffer) / buffer.blocks;
+  }
+  for (size_t i = 0; !hasPlaces && i < blocks.offset.size(); ++i)
+    if (blocks.offset[i] != i * apart)
+      return Status::error(concat("block ", i, " of '", name, "' begins at element ", i * apart,
+                                  ", not at ", blocks.offset[i]));
+  return {};
 }
 
 // Blocks that are placed one by one may lie between each other.

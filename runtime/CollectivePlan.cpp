@@ -1,6 +1,7 @@
 #include "runtime/CollectivePlan.h"
 
 #include "ir/Concat.h"
+#include "ir/Ranges.h"
 #include "program/CountedSize.h"
 #include "program/Operands.h"
 #include "runtime/GatherGraph.h"
@@ -133,7 +134,7 @@ Status CollectivePlan::setElements(uint64_t n) {
   if (Status s = mayBind(); !s)
     return s;
   if (isCommitted() && !sizeClass_.contains(n))
-    return Status::error(concat("the plan holds for ", sizeClass_.min, " to ", sizeClass_.max,
+    return Status::error(concat("the plan holds for ", rangeWord(sizeClass_.min, sizeClass_.max),
                                 " elements, not for ", n, "; make another one"));
   isMade_ &= request_.elements == n;
   request_.elements = n;
@@ -337,13 +338,21 @@ Status CollectivePlan::describe(const Program &program) {
   return {};
 }
 
-// Memory of another type than a default might have the same length.
+// Memory of another type than a default might have the same length. A type that was given is T's,
+// or else that of some buffer.
 Status CollectivePlan::checkType(const Program &program) const {
-  for (const Param &param : program.decl(request_.collective).params)
+  bool isMeant = !hasType_ || combiner_, hasBuffers = false;
+  for (const Param &param : program.decl(request_.collective).params) {
     if (!hasType_ && param.isBuffer && param.buffer.generic)
       return Status::error(concat("the type of elements is not set: '", program.nameOf(param),
                                   "' of '", collective_, "' has elements of T"));
-  return {};
+    hasBuffers |= param.isBuffer;
+    isMeant |= param.isBuffer && (param.buffer.generic || param.buffer.type == request_.type);
+  }
+  return isMeant || !hasBuffers
+             ? Status()
+             : Status::error(concat("'", collective_, "' has no buffer of type ",
+                                    spelling(request_.type), ", and none whose type can be set"));
 }
 
 Status CollectivePlan::describeOperator(const Program &program) {

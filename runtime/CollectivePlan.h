@@ -86,7 +86,8 @@ public:
   /// Of a plan that has a combiner: another one for elements of as many bytes, which commutes if
   /// that one does.
   Status replaceCombiner(const Combiner &combiner);
-  /// Places and lengths of blocks, in elements.
+  /// Places and lengths of blocks, in elements. No places: those of T[k][*] lie one behind the
+  /// other.
   Status setBlocks(const std::string &buffer, BlockTable blocks);
 
   /// Collective: chooses, takes the library's image or compiles a schedule, connects, binds. If one
@@ -170,6 +171,7 @@ private:
   Result<Binding> binding();
   Status checkBuffer(uint32_t buffer, const Binding &binding) const;
   Status checkLength(uint32_t buffer, const Binding &binding) const;
+  Status checkBlocks(uint32_t buffer, const Binding &binding) const;
   void measureAreas(const Binding &binding);
   Status checkOverlap() const;
   Result<uint32_t> bufferId(const std::string &buffer) const;

@@ -102,10 +102,18 @@ std::string withoutPasses(std::string_view why) {
   return concat("passes on DAGs did not run: ", why);
 }
 
+/// An operator of a combiner's is none of the schedule's.
+VerifyOptions optionsFor(const InstantiateRequest &request) {
+  VerifyOptions options;
+  options.ownOperators = request.elementBytes > 0;
+  return options;
+}
+
 /// "not proved for 4 ranks on 2 nodes: contract: ..."; behind this first line all that is known.
-std::string whyNotProved(const Schedule &schedule, uint64_t n, const Topology *topology) {
-  VerifyReport report = schedule.hasCallTimeBlocks() ? verifyAllLengths(schedule, n)
-                                                     : verify(schedule, {Sizes{n, {}}});
+std::string whyNotProved(const Schedule &schedule, uint64_t n, const VerifyOptions &options,
+                         const Topology *topology) {
+  VerifyReport report = schedule.hasCallTimeBlocks() ? verifyAllLengths(schedule, n, options)
+                                                     : verify(schedule, {Sizes{n, {}}}, options);
   uint32_t nodes = topology ? topology->numGroups(Level::Node) : 1;
   std::string text = concat("not proved for ", schedule.numRanks(), " ranks on ", nodes,
                             nodes == 1 ? " node" : " nodes");
@@ -221,10 +229,11 @@ PlanCompiler::Verdict PlanCompiler::prove(const From &from, const InstantiateReq
   if (!schedule)
     return {{}, concat("not proved: ", schedule.message())};
   schedule->sizeClass.elements = request.elements;
-  std::optional<ProvedDomain> proved = provedSizes(*schedule);
+  VerifyOptions options = optionsFor(request);
+  std::optional<ProvedDomain> proved = provedSizes(*schedule, options);
   if (proved && proved->lengthsUndecided.empty())
     return {proved->sizes, {}};
-  return {{}, whyNotProved(*schedule, request.elements, request.topology)};
+  return {{}, whyNotProved(*schedule, request.elements, options, request.topology)};
 }
 
 // Calls differ in n and root, mostly; a verdict takes little room, and a proof long.
@@ -319,9 +328,11 @@ Result<CompiledSchedule> PlanCompiler::passesOnAll(Schedule schedule, const From
     remarks.text = withoutPasses(kUnknownLengths);
   }
   schedule.sizeClass.elements = request.elements;
-  std::optional<ProvedDomain> proved = provedSizes(schedule);
+  VerifyOptions options = optionsFor(request);
+  std::optional<ProvedDomain> proved = provedSizes(schedule, options);
   if (!proved || !proved->lengthsUndecided.empty())
-    return Status::error(ErrorKind::NotProved, whyNotProved(schedule, request.elements, &topology));
+    return Status::error(ErrorKind::NotProved,
+                         whyNotProved(schedule, request.elements, options, &topology));
   return CompiledSchedule{std::move(schedule.ranks[index(rank)]), proved->sizes,
                           std::move(remarks.text), runsPasses, true};
 }

@@ -28,11 +28,6 @@ uint64_t capacityOf(const Buffer &buffer, uint64_t elements) {
 
 } // namespace
 
-bool isWholeBlock(const Slice &s) {
-  return s.beginScale == 0 && s.beginOffset == 0 && s.endOffset == 0 &&
-         s.endScale == static_cast<int64_t>(s.denominator);
-}
-
 class LengthUnions {
 public:
   LengthUnions(const Schedule &schedule, uint64_t elements)

@@ -2,6 +2,7 @@
 /// equal in every call that the contract allows.
 #pragma once
 
+#include "ir/Bounds.h"
 #include "ir/Schedule.h"
 
 namespace colldsl {
@@ -12,8 +13,6 @@ constexpr uint32_t index(LengthId id) { return static_cast<uint32_t>(id); }
 /// A length that the call does not choose: of elements of a Dense buffer, or of a block that the
 /// contract says to be as long as some.
 inline constexpr LengthId kFixedLength{0xffffffffu};
-
-bool isWholeBlock(const Slice &slice);
 
 class BlockLengths {
 public:

@@ -41,6 +41,8 @@ std::string faultWords(Fault fault, const std::string &buffer) {
     return "touches " + buffer + ", which is significant on other ranks only";
   case Fault::NoBlock:
     return "names a block that " + buffer + " does not have";
+  case Fault::PartOfBlock:
+    return "touches a part of a block of " + buffer + ", whose length travels with its messages";
   case Fault::NoSizes:
     return "touches " + buffer + ", the sizes of whose blocks were not given";
   case Fault::Outside:

@@ -256,11 +256,10 @@ private:
     return lengths;
   }
 
-  /// A block that is received as a whole takes the length that came for it.
+  /// A block takes the length that came for it.
   Area arrivalArea(Vertex v, size_t i, const Payload &payload) {
     const Slice &slice = slices(v, true)[i];
-    bool isCombine = model_.op(v).kind == OpKind::Combine;
-    if (!isWholeBlock(slice) || isCombine)
+    if (model_.op(v).kind == OpKind::Combine)
       return currentArea(v, slice);
     size_t count = targets_.size();
     if (count != 1 && payload.parts.size() != count) {

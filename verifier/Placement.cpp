@@ -1,5 +1,7 @@
 #include "verifier/Placement.h"
 
+#include "ir/Bounds.h"
+
 #include <algorithm>
 
 namespace colldsl::proof {
@@ -49,6 +51,8 @@ ByteRange capacityOf(uint32_t block, const Buffer &buffer, BufferId id, const Si
 Fault blockFault(const Slice &slice, const Buffer &buffer, const Sizes &sizes) {
   if (slice.block >= buffer.blocks)
     return Fault::NoBlock;
+  if (buffer.layout == Layout::Capacity && !isWholeBlock(slice))
+    return Fault::PartOfBlock;
   const BlockTable *table = blockTable(sizes, slice.buffer);
   bool given = table && slice.block < table->offset.size() && slice.block < table->length.size();
   return given ? Fault::None : Fault::NoSizes;

@@ -8,7 +8,15 @@
 namespace colldsl::proof {
 
 /// Why a slice names no bytes.
-enum class Fault : uint8_t { None, NoBuffer, NotSignificant, NoBlock, NoSizes, Outside };
+enum class Fault : uint8_t {
+  None,
+  NoBuffer,
+  NotSignificant,
+  NoBlock,
+  PartOfBlock, ///< of one whose length travels
+  NoSizes,
+  Outside
+};
 
 /// Bytes [begin, end) of a root.
 struct Area {

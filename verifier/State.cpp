@@ -42,7 +42,7 @@ void State::enter(Rank rank, BufferId id, const Placement &placement, Values &va
     if (begin < end && end <= whole.end)
       write(rank, whole.root, begin, {{node, begin}, end - begin}, kNoVertex);
   };
-  lendLength(rank, buffer);
+  lendLength(rank, id);
   if (buffer.layout == Layout::Dense)
     return hold(whole.begin, whole.end);
   const BlockTable *table = blockTable(model_.sizes(rank), id);
@@ -63,22 +63,54 @@ void State::enterBlocks(Rank rank, BufferId id) {
 }
 
 /// A parameter that lies in a block of capacity gives this block a length at entry.
-void State::lendLength(Rank rank, const Buffer &alias) {
+void State::lendLength(Rank rank, BufferId id) {
+  const Buffer &alias = model_.dag(rank).buffers[index(id)];
   if (alias.aliasOf == kNoBuffer)
     return;
-  const Slice &slice = model_.dag(rank).slices[alias.aliasSlice];
-  const BlockTable *table = blockTable(model_.sizes(rank), slice.buffer);
+  const Slice &slice = ownerOf(rank, model_.dag(rank).slices[alias.aliasSlice]);
   Lengths &lengths = lengths_[index(rank)][index(slice.buffer)];
-  if (slice.block < lengths.size() && table && slice.block < table->length.size())
-    lengths[slice.block] = {table->length[slice.block], model_.lengthOf(rank, slice)};
+  const BlockTable *table = blockTable(model_.sizes(rank), id);
+  if (slice.block >= lengths.size())
+    return;
+  if (alias.layout == Layout::Dense)
+    lengths[slice.block] = {extentBytes(alias, model_.sizes(rank)) / sizeBytes(alias.type),
+                            kFixedLength};
+  else if (table && !table->length.empty())
+    lengths[slice.block] = {table->length[0], model_.lengthOf(rank, blockOf(id, 0))};
+}
+
+/// A block that lies in another one has no length of its own.
+const Slice &State::ownerOf(Rank rank, const Slice &slice) const {
+  const Dag &dag = model_.dag(rank);
+  const Slice *owner = &slice;
+  for (size_t hops = 0; hops < dag.buffers.size(); ++hops) {
+    const Buffer &buffer = dag.bufferOf(*owner);
+    bool liesInBlock = buffer.aliasOf != kNoBuffer && buffer.blocks == 1 &&
+                       dag.slices[buffer.aliasSlice].block != kNoBlock;
+    if (!liesInBlock || dag.bufferOf(dag.slices[buffer.aliasSlice]).layout != Layout::Capacity)
+      break;
+    owner = &dag.slices[buffer.aliasSlice];
+  }
+  return *owner;
 }
 
 std::optional<Length> State::blockElements(Rank rank, const Slice &slice) const {
-  return lengths_[index(rank)][index(slice.buffer)][slice.block];
+  const Slice &owner = ownerOf(rank, slice);
+  return lengths_[index(rank)][index(owner.buffer)][owner.block];
 }
 
 void State::setBlockElements(Rank rank, const Slice &slice, Length elements) {
-  lengths_[index(rank)][index(slice.buffer)][slice.block] = elements;
+  const Slice &owner = ownerOf(rank, slice);
+  std::optional<Length> &length = lengths_[index(rank)][index(owner.buffer)][owner.block];
+  auto [at, isFirst] = arrived_.try_emplace({index(rank), index(owner.buffer), owner.block});
+  at->second |= !isFirst && length->id != elements.id;
+  length = elements;
+}
+
+bool State::hadOtherLengths(Rank rank, const Slice &slice) const {
+  const Slice &owner = ownerOf(rank, slice);
+  auto at = arrived_.find({index(rank), index(owner.buffer), owner.block});
+  return at != arrived_.end() && at->second;
 }
 
 } // namespace colldsl::proof

@@ -5,6 +5,8 @@
 #include "verifier/Placement.h"
 #include "verifier/Values.h"
 
+#include <array>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -42,6 +44,8 @@ public:
   /// Elements that a block of a Capacity buffer holds; none: nothing has arrived yet.
   std::optional<Length> blockElements(Rank rank, const Slice &slice) const;
   void setBlockElements(Rank rank, const Slice &slice, Length elements);
+  /// Whether data of other lengths of the call was put there one after the other.
+  bool hadOtherLengths(Rank rank, const Slice &slice) const;
 
   /// The run stands for these lengths alone, and not for all, because of what an op does; the first
   /// reason counts.
@@ -56,11 +60,13 @@ private:
 
   void enter(Rank rank, BufferId buffer, const Placement &placement, Values &values);
   void enterBlocks(Rank rank, BufferId buffer);
-  void lendLength(Rank rank, const Buffer &alias);
+  void lendLength(Rank rank, BufferId alias);
+  const Slice &ownerOf(Rank rank, const Slice &slice) const;
 
   const Model &model_;
   std::vector<std::vector<IntervalMap<Held>>> memory_; // per rank and buffer; roots are used
   std::vector<std::vector<Lengths>> lengths_;          // per rank and buffer; for Capacity
+  std::map<std::array<uint32_t, 3>, bool> arrived_;    // by rank, buffer, block: at other lengths
   std::string undecided_;
 };
 

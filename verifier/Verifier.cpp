@@ -1,9 +1,12 @@
 #include "verifier/Verifier.h"
 
+#include "ir/Ranges.h"
 #include "verifier/Announcements.h"
+#include "verifier/BlockTails.h"
 #include "verifier/Bounds.h"
 #include "verifier/Costs.h"
 #include "verifier/Deadlock.h"
+#include "verifier/Elements.h"
 #include "verifier/EmptyMessages.h"
 #include "verifier/Execution.h"
 #include "verifier/Postconditions.h"
@@ -12,6 +15,7 @@
 #include "verifier/Synchronizes.h"
 #include "verifier/WriteScope.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace colldsl {
@@ -44,6 +48,9 @@ private:
     checkBounds(model_, placement_, names_, failures_);
     if (!mayGoOn())
       return skip({Proof::Matching, Proof::Deadlock, Proof::Races, Proof::Contract});
+    checkElements(model_, options_.ownOperators, names_, failures_);
+    if (!mayGoOn())
+      return skip({Proof::Matching, Proof::Deadlock, Proof::Races, Proof::Writes});
     if (model_.lengths() && dividesBlocks())
       return;
     Messages messages = matchMessages(model_, placement_, names_, failures_);
@@ -108,9 +115,11 @@ private:
                        usefulness ? &*usefulness : nullptr);
     if (!ran)
       return skip({Proof::Contract});
-    if (hasContract)
+    if (hasContract) {
       report_.compared = checkPostconditions(model_, placement_, state, values, names_, failures_,
                                              usefulness ? &*usefulness : nullptr);
+      checkBlockTails(model_, placement_, state, names_, failures_);
+    }
     report_.undecided = bytesWithoutBound().value_or(state.undecided());
     if (usefulness && failures_.empty())
       findWaste(*usefulness, order);
@@ -157,21 +166,42 @@ std::string sizesFault(const Schedule &schedule, const std::vector<Sizes> &sizes
            std::to_string(sizes.size()) + " were given";
   for (const Sizes &s : sizes)
     if (!schedule.sizeClass.contains(s.elements))
-      return "the schedule holds for sizes " + std::to_string(schedule.sizeClass.min) + " to " +
-             std::to_string(schedule.sizeClass.max) + ", not for " + std::to_string(s.elements);
+      return "the schedule holds for sizes " +
+             rangeWord(schedule.sizeClass.min, schedule.sizeClass.max) + ", not for " +
+             std::to_string(s.elements);
   return "";
+}
+
+/// What a schedule without a contract cannot state: nothing would be proved of it.
+std::string contractFault(const Schedule &schedule) {
+  if (schedule.hasContract)
+    return "";
+  auto ensures = [](const Dag &dag) { return !dag.contract.ensures.empty(); };
+  const char *what = schedule.synchronizes    ? "'synchronizes'"
+                     : schedule.deterministic ? "'deterministic'"
+                     : std::any_of(schedule.ranks.begin(), schedule.ranks.end(), ensures)
+                         ? "'ensures'"
+                         : nullptr;
+  return what ? std::string(what) + " belongs to a contract, and the schedule has none" : "";
+}
+
+VerifyReport refused(Proof proof, std::string why, std::vector<Proof> skipped) {
+  VerifyReport report;
+  report.failures.push_back({proof, std::move(why), {}});
+  report.skipped = std::move(skipped);
+  return report;
 }
 
 } // namespace
 
 VerifyReport verify(const Schedule &schedule, const std::vector<Sizes> &sizes,
                     const VerifyOptions &options) {
-  if (std::string fault = sizesFault(schedule, sizes); !fault.empty()) {
-    VerifyReport report;
-    report.failures.push_back({Proof::Matching, fault, {}});
-    report.skipped = {Proof::Deadlock, Proof::Races, Proof::Contract, Proof::Writes};
-    return report;
-  }
+  if (std::string fault = sizesFault(schedule, sizes); !fault.empty())
+    return refused(Proof::Matching, std::move(fault),
+                   {Proof::Deadlock, Proof::Races, Proof::Contract, Proof::Writes});
+  if (std::string fault = contractFault(schedule); !fault.empty())
+    return refused(Proof::Contract, std::move(fault),
+                   {Proof::Matching, Proof::Deadlock, Proof::Races, Proof::Writes});
   return Verification(schedule, sizes, options).run();
 }
 

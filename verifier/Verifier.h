@@ -8,7 +8,8 @@
 ///   contract   every `ensures` holds; each contribution counted exactly once, in an
 ///              order its operator allows; `synchronizes`, `deterministic`; bounds of costs
 ///   writes     every promised byte is written, no other byte is touched (temporaries
-///              aside), no byte is read before it was written, no slice leaves its buffer
+///              aside), nor one beyond the length that a block of capacity has in the end; no
+///              byte is read before it was written, no slice leaves its buffer
 /// One symbolic run in any order is a proof for all orders, because a race-free DAG
 /// has one outcome. How each proof works, and why it is sound: docs/verifier.md.
 #pragma once
@@ -35,6 +36,9 @@ struct VerifyOptions {
   /// Whether VerifyReport::waste is filled in, unless the schedule synchronizes: then messages
   /// order ranks, too.
   bool findsWaste = false;
+  /// The operators are a caller's own, which elements of every type have; those of the schedule
+  /// stand for them.
+  bool ownOperators = false;
   /// Once it is true, the proof ends, and counts as refused. Null: it runs to its end.
   const std::atomic<bool> *stop = nullptr;
 };

@@ -308,7 +308,8 @@ COLLDSL_API void colldsl_plan_destroy(colldsl_plan *plan);
  * when the plan is committed. Alike on all ranks, but for graphs. */
 
 /** T, the type of all buffers that have no type of their own. There is no default: where the
- * collective has such a buffer, the commit is refused until T is set. */
+ * collective has such a buffer, the commit is refused until T is set. Where all buffers have a
+ * type, one that none has is refused. */
 COLLDSL_API colldsl_status colldsl_plan_set_type(colldsl_plan *plan, colldsl_type type);
 
 /** Nonzero: the collective's form in place (`x aliases y[rank]`): x is not bound. */
@@ -356,10 +357,12 @@ COLLDSL_API colldsl_status colldsl_plan_bind_const(colldsl_plan *plan, const cha
                                                    const void *data, uint64_t bytes);
 
 /** Of a buffer `T[k][*]`, where each rank knows its own lengths only: how long its blocks are
- * and where they begin, in elements. Of `T[k][<= m]`: how many elements each block holds at the
- * start of a run; displacements mean nothing there. `displacements` null: one block after the
- * other. Blocks that are written do not overlap: else the commit, or the start of the run, is
- * refused. Copied. */
+ * and where they begin, in elements; `displacements` null: one block after the other. Of an `in` or
+ * `inout` buffer `T[k][<= m]`: how many elements each block holds at the start of a run; else all
+ * are full. Such blocks lie m elements apart, and other displacements are refused, as are lengths
+ * of `out` blocks, which hold nothing then. In place, a block in which an `in` parameter lies has
+ * the length of that one. Blocks that are written do not overlap: else the commit, or the start of
+ * the run, is refused. Copied. */
 COLLDSL_API colldsl_status colldsl_plan_set_blocks(colldsl_plan *plan, const char *buffer,
                                                    size_t blocks, const uint64_t *counts,
                                                    const uint64_t *displacements);

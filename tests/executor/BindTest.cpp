@@ -1,5 +1,6 @@
 // What a plan refuses before it runs.
 #include "executor/Plan.h"
+#include "ir/RankSchedule.h"
 #include "tests/executor/Schedules.h"
 #include "transports/fake/FakeWorld.h"
 
@@ -88,11 +89,77 @@ TEST_F(Bind, temporariesThatDoNotFitIntoMemory) {
   EXPECT_NE(why.find("no memory for"), std::string::npos) << why;
 }
 
+// No image has such ops, but views may be made without one.
 TEST_F(Bind, reductionsThatAreNotDefined) {
   Builder b(1, ElementType::F32);
   BufferId x = b.buffer(BufferRole::In, 1), y = b.buffer(BufferRole::InOut, 1);
   b.combine(kMe, b.block(x, 0), b.block(y, 0), Reduction::Band, Side::After);
-  EXPECT_EQ(bind(b.schedule, {4, {bound(x_), bound(y_)}, {}}), "op 0: no reduction band on f32");
+  RankSchedule alone(kMe, b.schedule.ranks[0], b.schedule.sizeClass);
+  auto plan = Plan::open(engine_, alone.view(), alone.sizeClass(), {4, {bound(x_), bound(y_)}, {}});
+  ASSERT_FALSE(plan.ok());
+  EXPECT_EQ(plan.message(), "op 0: there is no band of f32; band is for integers");
+}
+
+/// y has two blocks in room for n elements each, x and z one; x lies in the first of y.
+class LengthsInPlace : public Bind {
+protected:
+  LengthsInPlace() {
+    z_ = blocks(BufferRole::In, 1);
+    id_ = blocks(BufferRole::In, 1);
+    out_ = blocks(BufferRole::Out, 2);
+    Dag &dag = builder_.schedule.ranks[0];
+    dag.buffers[index(id_)].aliasOf = out_;
+    dag.buffers[index(id_)].aliasSlice = static_cast<uint32_t>(dag.slices.size());
+    dag.slices.push_back(block(out_, 0));
+    OpId kept = builder_.copy(kMe, {block(out_, 0)}, {block(out_, 1)});
+    builder_.copy(kMe, {block(z_, 0)}, {block(out_, 0)}, {after(kept)});
+  }
+  BufferId blocks(BufferRole role, uint32_t count) {
+    BufferId id = builder_.buffer(role, count);
+    Buffer &buffer = builder_.schedule.ranks[0].buffers[index(id)];
+    buffer.layout = Layout::Capacity;
+    buffer.blocks = count;
+    return id;
+  }
+  static Slice block(BufferId buffer, uint32_t number) {
+    Slice slice;
+    slice.endScale = 1;
+    slice.buffer = buffer;
+    slice.block = number;
+    return slice;
+  }
+  std::string bindLengths(std::vector<uint64_t> z, std::vector<uint64_t> x,
+                          std::vector<uint64_t> y = {}) {
+    return bind(builder_.schedule, {4, {bound(x_), {}, bound(y_)}, {{{}, z}, {{}, x}, {{}, y}}});
+  }
+
+  Builder builder_{1};
+  BufferId z_, id_, out_;
+};
+
+TEST_F(LengthsInPlace, areThoseOfTheParameter) {
+  ASSERT_EQ(bindLengths({3}, {2}), "");
+  for (int run = 0; run < 2; ++run) {
+    std::fill(x_.begin(), x_.end(), 7);
+    y_.assign(y_.size(), -1);
+    y_[0] = y_[1] = 5;
+    ASSERT_TRUE(plan_->start().ok());
+    ASSERT_TRUE(plan_->wait(std::chrono::seconds(20)).ok());
+    EXPECT_EQ(Ints(y_.begin(), y_.begin() + 8), (Ints{7, 7, 7, -1, 5, 5, -1, -1}));
+    EXPECT_EQ(plan_->blockLengths(out_), (std::vector<uint64_t>{3, 2}));
+    EXPECT_EQ(plan_->blockLengths(id_), std::vector<uint64_t>{3});
+  }
+}
+
+TEST_F(LengthsInPlace, fullWhereNoneIsGiven) {
+  ASSERT_EQ(bindLengths({}, {}), "");
+  EXPECT_EQ(plan_->blockLengths(out_), (std::vector<uint64_t>{4, 0}));
+}
+
+TEST_F(LengthsInPlace, whatIsRefused) {
+  EXPECT_EQ(bindLengths({3}, {5}), "buffer 1 has a block of 5 elements, it holds 4");
+  EXPECT_EQ(bindLengths({3}, {2}, {2, 0}),
+            "buffer 2 is out: its blocks have no lengths before data arrives");
 }
 
 /// Of 12 bytes, three numbers each: their sums, but what it was called for last is told.

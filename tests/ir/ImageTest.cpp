@@ -218,6 +218,15 @@ TEST(Image, RefusesOtherFiles) {
   expectWords(Image::load(image).message(), "checksum");
 }
 
+// Nothing would be proved of it.
+TEST(Image, RefusesPartsOfAContractWithoutOne) {
+  const char *alone = "states 'synchronizes' or 'deterministic' without a contract";
+  expectWords(messageAfter([](Bytes &i) { endOf(i).flags = kSynchronizes; }), alone);
+  expectWords(messageAfter([](Bytes &i) { endOf(i).flags = kDeterministic; }), alone);
+  expectWords(messageAfter([](Bytes &i) { endOf(i).flags = 0; }),
+              "rank 0: has 2 promises, and the image no contract");
+}
+
 // A newer minor version has flags and sections that this program does not know.
 TEST(Image, AcceptsNewerMinorVersions) {
   EXPECT_EQ(messageAfter([](Bytes &i) {

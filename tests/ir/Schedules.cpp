@@ -1,5 +1,7 @@
 #include "tests/ir/Schedules.h"
 
+#include "ir/Operators.h"
+
 #include <array>
 #include <random>
 
@@ -123,7 +125,7 @@ Dag everythingRank() {
   Slice inPart = slice(part, {7, 0}, {8, 1}, 3);
   Slice inAgain = slice(again, {7, -2}, {8, -1}, 3);
   Slice block = inBlock(slice(blocks, {0, 0}, {1, 0}), 3);
-  Slice cell = inBlock(slice(cells, {0, 2}, {1, 0}, 2), 1);
+  Slice cell = inBlock(slice(cells, {0, 0}, {1, 0}), 1);
 
   OpId first = dag.add(message(OpKind::Send, 1, makeMessageId(7, 0)), {&wholeX, 1}, {}, {});
   OpId second = dag.add(message(OpKind::Recv, 2, makeMessageId(0, 0)), {}, list, {});
@@ -206,7 +208,7 @@ public:
     return b;
   }
 
-  /// Part k of 1..8 of a Dense buffer, or some of a block.
+  /// Part k of 1..8 of a Dense buffer, some of a block, or all of one whose length travels.
   Slice slice(const Dag &dag) {
     BufferId id{static_cast<uint32_t>(below(dag.buffers.size()))};
     const Buffer &b = dag.buffers[index(id)];
@@ -215,7 +217,7 @@ public:
               0,
               1,
               0,
-              1 + static_cast<uint32_t>(below(3)),
+              b.layout == Layout::Capacity ? 1 : 1 + static_cast<uint32_t>(below(3)),
               id,
               static_cast<uint32_t>(below(b.blocks)),
               0};
@@ -231,6 +233,20 @@ public:
             id,
             kNoBlock,
             0};
+  }
+
+  /// Of a buffer of this type, which there is.
+  Slice sliceOf(const Dag &dag, ElementType type) {
+    for (;;)
+      if (Slice s = slice(dag); dag.bufferOf(s).type == type)
+        return s;
+  }
+
+  /// One that elements of this type have.
+  Reduction reductionOf(ElementType type) {
+    for (;;)
+      if (auto reduction = static_cast<Reduction>(below(kReductions)); isDefined(reduction, type))
+        return reduction;
   }
 
   std::vector<Slice> slices(const Dag &dag) {
@@ -267,8 +283,8 @@ public:
     Op op;
     op.kind = static_cast<OpKind>(below(kOpKinds));
     op.side = static_cast<Side>(below(2));
-    op.reduction = static_cast<Reduction>(below(kReductions));
     op.type = static_cast<ElementType>(below(kElementTypes));
+    op.reduction = reductionOf(op.type);
     op.peer = Rank{static_cast<uint32_t>(below(s.numRanks()))};
     op.message = messageId();
     op.cpu = oneIn(4) ? static_cast<uint8_t>(below(256)) : 0;
@@ -297,12 +313,13 @@ public:
     Ensure e;
     e.target = slice(dag);
     e.isReduction = oneIn(2);
-    e.reduction = e.isReduction ? static_cast<Reduction>(below(kReductions)) : Reduction::Sum;
+    ElementType type = dag.bufferOf(e.target).type;
+    e.reduction = e.isReduction ? reductionOf(type) : Reduction::Sum;
     e.operandBegin = static_cast<uint32_t>(dag.contract.operands.size());
     e.operandCount = e.isReduction ? 1 + static_cast<uint32_t>(below(30)) : 1;
     e.loc = loc(s);
     for (uint32_t i = 0; i < e.operandCount; ++i)
-      dag.contract.operands.push_back({Rank{rank}, slice(dag)});
+      dag.contract.operands.push_back({Rank{rank}, sliceOf(dag, type)});
     dag.contract.ensures.push_back(e);
   }
 
@@ -341,8 +358,8 @@ Schedule randomSchedule(uint64_t seed) {
   if (dice.oneIn(2))
     s.sizeClass = {s.sizeClass.elements, s.sizeClass.elements / 2, s.sizeClass.elements * 2};
   s.hasContract = dice.oneIn(2);
-  s.synchronizes = dice.oneIn(2);
-  s.deterministic = dice.oneIn(2);
+  s.synchronizes = s.hasContract && dice.oneIn(2);
+  s.deterministic = s.hasContract && dice.oneIn(2);
   s.ranks.resize(1 + dice.below(5));
   for (uint32_t r = 0; r < s.numRanks(); ++r)
     s.ranks[r] = dice.dag(s, r);

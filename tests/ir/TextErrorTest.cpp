@@ -55,7 +55,7 @@ TEST(TextErrors, Numbers) {
   EXPECT_EQ(errorsIn("send 1b to 1 cpu 256\n"),
             "t:4:18: error: cpu is '256', at most 255 is possible\n");
   EXPECT_EQ(errorsIn("send 1b to 4294967296\n"),
-            "t:4:12: error: the peer's rank is '4294967296', at most 4294967295 is possible\n");
+            "t:4:12: error: the peer's rank is '4294967296', at most 4294967294 is possible\n");
 }
 
 TEST(TextErrors, WildcardsCannotBeMatched) {
@@ -175,18 +175,85 @@ TEST(TextErrors, Places) {
   EXPECT_EQ(errorsIn("calc 1 @0:5\n"), "t:4:8: error: line 0, column 5 is not a place\n");
 }
 
+/// A postcondition of rank 0 stands on line 7.
+std::string errorsInContract(const std::string &ensures, const std::string &rank1 = "") {
+  return errorsOf("schedule \"s\" contract\nnum_ranks 2\nsize n = 4 in 4..\nrank 0 {\n"
+                  "in x: i32[2n]\nin v: f32[2n]\n" +
+                  ensures + "\n}\nrank 1 {\n" + rank1 + "}\n");
+}
+
 TEST(TextErrors, Promises) {
-  const std::string x = "in x: i32[n]\n";
-  EXPECT_EQ(errorsIn(x + "ensures x == x@2\n"),
-            "t:5:14: error: rank 2 is not one of the 2 ranks\n");
-  EXPECT_EQ(errorsIn(x + "ensures x == x@1\n"), "t:5:14: error: rank 1 has no buffer 'x'\n");
-  EXPECT_EQ(errorsIn(x + "ensures x == x#2@0\n"),
-            "t:5:14: error: rank 0 has no buffer 'x', number 2\n");
-  EXPECT_EQ(errorsIn(x + "ensures x == z@0\n"), "t:5:14: error: rank 0 has no buffer 'z'\n");
-  EXPECT_EQ(errorsOf("num_ranks 2\nsize n = 4 in 4..\nrank 0 {\nin x: i32[2n]\n"
-                     "ensures x == x[0..2n]@1\n}\nrank 1 {\nin x: i32[n]\n}\n"),
-            "t:5:14: error: on rank 1 the slice covers elements 0..8, the buffer has 0..4\n");
-  EXPECT_EQ(errorsIn(x + "ensures x == sum()\n"), "t:5:18: error: expected a buffer, found ')'\n");
+  EXPECT_EQ(errorsInContract("ensures x == x@2"),
+            "t:7:14: error: rank 2 is not one of the 2 ranks\n");
+  EXPECT_EQ(errorsInContract("ensures x == x@1"), "t:7:14: error: rank 1 has no buffer 'x'\n");
+  EXPECT_EQ(errorsInContract("ensures x == x#2@0"),
+            "t:7:14: error: rank 0 has no buffer 'x', number 2\n");
+  EXPECT_EQ(errorsInContract("ensures x == z@0"), "t:7:14: error: rank 0 has no buffer 'z'\n");
+  EXPECT_EQ(errorsInContract("ensures x == x[0..2n]@1", "in x: i32[n]\n"),
+            "t:7:14: error: on rank 1 the slice covers elements 0..8, the buffer has 0..4\n");
+  EXPECT_EQ(errorsInContract("ensures x == sum()"),
+            "t:7:18: error: expected a buffer, found ')'\n");
+}
+
+TEST(TextErrors, ElementsOfOtherTypes) {
+  const char *why = "a postcondition compares elements of i32 with elements of f32\n";
+  EXPECT_EQ(errorsInContract("ensures x == v@0"), std::string("t:7:14: error: ") + why);
+  EXPECT_EQ(errorsInContract("ensures x == sum(x@0, v@0)"), std::string("t:7:23: error: ") + why);
+  EXPECT_EQ(errorsInContract("ensures x == x@1", "in x: f32[2n]\n"),
+            std::string("t:7:14: error: ") + why);
+  EXPECT_EQ(errorsInContract("ensures v == bor(v@0, v@0)"),
+            "t:7:14: error: there is no bor of f32; bor is for integers\n");
+  EXPECT_EQ(errorsInContract("combine by matmul u8 after from x into x"),
+            "t:7:12: error: there is no matmul of u8; matmul is for types of 4 bytes\n");
+}
+
+// Nothing would be proved of them.
+TEST(TextErrors, PartsOfAContractWithoutOne) {
+  const std::string rest = "num_ranks 1\nrank 0 {\n}\n";
+  EXPECT_EQ(errorsOf("schedule \"s\" contract deterministic synchronizes\n" + rest), "");
+  EXPECT_EQ(errorsOf("schedule \"s\" synchronizes contract\n" + rest), "");
+  EXPECT_EQ(errorsOf("schedule \"s\" synchronizes\n" + rest),
+            "t:1:14: error: 'synchronizes' belongs to a contract, and there is none\n"
+            "t:1:14: note: write 'contract' as well\n");
+  EXPECT_EQ(errorsOf("schedule \"s\" deterministic\n" + rest),
+            "t:1:14: error: 'deterministic' belongs to a contract, and there is none\n"
+            "t:1:14: note: write 'contract' as well\n");
+  EXPECT_EQ(errorsIn("in x: i32[n]\nensures x == x@0\n"),
+            "t:5:9: error: 'ensures' belongs to a contract, and there is none\n"
+            "t:5:9: note: write 'contract' into the line 'schedule \"name\"'\n");
+}
+
+// The second would take the place of the first.
+TEST(TextErrors, HeaderLinesGivenTwice) {
+  const std::string rest = "num_ranks 1\nrank 0 {\n}\n";
+  EXPECT_EQ(errorsOf("schedule \"s\" contract\nschedule \"t\"\n" + rest),
+            "t:2:10: error: the schedule's name is given twice, as \"s\" and \"t\"\n");
+  EXPECT_EQ(errorsOf("schedule \"s\" contract contract\n" + rest),
+            "t:1:23: error: 'contract' is given twice\n");
+  EXPECT_EQ(errorsOf("size n = 4 in 4..\nsize n = 5 in 4..\n" + rest),
+            "t:2:6: error: the size is given twice\n");
+}
+
+// They stand for no rank, and for any tag.
+TEST(TextErrors, NumbersThatStandForSomethingElse) {
+  EXPECT_EQ(errorsIn("send 1b to 4294967295\n"),
+            "t:4:12: error: the peer's rank is '4294967295', at most 4294967294 is possible\n");
+  TextLimits limits;
+  limits.allowWildcards = true;
+  const std::string rest = "num_ranks 1\nrank 0 {\nrecv 1b from 0 tag 4294967295\n}\n";
+  EXPECT_EQ(errorsOf(rest, limits),
+            "t:3:20: error: tag is '4294967295', at most 4294967294 is possible\n");
+  EXPECT_EQ(errorsOf("schedule \"s\"\n" + rest, limits), "");
+  EXPECT_EQ(errorsOf("num_ranks 1\nsize n = 4 in 5..\nrank 0 {\n}\n"),
+            "t:2:6: error: n = 4 is not in 5..\n");
+}
+
+TEST(TextErrors, PartsOfBlocksWhoseLengthsTravel) {
+  const std::string v = "in v: i32[4][<=][4n]\n";
+  EXPECT_EQ(errorsIn(v + "send to 1 from v[3], v[2][0..n]\n"), "");
+  EXPECT_EQ(errorsIn(v + "send to 1 from v[3][0..n/2]\n"),
+            "t:5:16: error: the slice of 'v' is a part of block 3, whose length travels with its "
+            "messages\n");
 }
 
 TEST(TextErrors, StrangeCharacters) {

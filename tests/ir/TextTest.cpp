@@ -135,7 +135,8 @@ TEST(Text, SamplePrintsItself) {
 
 /// The text between the braces of a single rank, at n == 12, as it prints.
 std::string reprint(const std::string &body) {
-  std::string head = "schedule \"s\"\nnum_ranks 1\nsize n = 12 in 0..\nfile \"f\"\n\nrank 0 {\n";
+  std::string head =
+      "schedule \"s\" contract\nnum_ranks 1\nsize n = 12 in 0..\nfile \"f\"\n\nrank 0 {\n";
   ParsedText parsed = parseText(head + body + "}\n", "test");
   EXPECT_EQ(describeErrors(parsed.errors, "test"), "");
   std::string text = printText(parsed.schedule);

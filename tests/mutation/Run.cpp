@@ -39,6 +39,7 @@ Run::Run(const Schedule &schedule, const std::vector<Storage> &storages, Tokens 
   payloads_.resize(ops_.size());
   memory_.resize(storages.size());
   lengths_.resize(storages.size());
+  written_.resize(storages.size());
 }
 
 void Run::addVertices() {
@@ -154,7 +155,9 @@ Finding Run::execute(const OrderOptions &options) {
       tryReady(v);
     drain();
   }
-  return finding_ || done_ == ops_.size() ? finding_ : stuck();
+  if (!finding_)
+    finding_ = done_ == ops_.size() ? tailFinding() : stuck();
+  return finding_;
 }
 
 void Run::reset(const OrderOptions &options) {
@@ -169,6 +172,7 @@ void Run::reset(const OrderOptions &options) {
   for (uint32_t r = 0; r < schedule_.numRanks(); ++r) {
     memory_[r] = storages_[r].entry();
     lengths_[r] = storages_[r].entryLengths();
+    written_[r].assign(memory_[r].size(), false);
   }
   for (Channel &channel : channels_)
     channel.entered = channel.left = 0;
@@ -505,6 +509,7 @@ void Run::store(Vertex id, const Token *tokens) {
       if (!storageOf(v).mayWrite()[cell])
         return fail(id, "writes what is not promised");
       memory[cell] = *tokens++;
+      written_[index(v.rank)][cell] = true;
     }
   }
   if (!v.twice)
@@ -545,6 +550,30 @@ Finding Run::lateFinding() const {
     if (Rank{r} != options_.late && isDone(Rank{r}))
       return {"is through before rank " + std::to_string(index(options_.late)) + " has come",
               Rank{r}, kNoOp};
+  return {};
+}
+
+/// Nothing may be written behind the length that a parameter's block has in the end.
+Finding Run::tailFinding() const {
+  for (uint32_t r = 0; r < schedule_.numRanks(); ++r) {
+    const std::vector<Buffer> &buffers = schedule_.ranks[r].buffers;
+    for (uint32_t b = 0; b < buffers.size(); ++b) {
+      bool counts = buffers[b].layout == Layout::Capacity && buffers[b].role != BufferRole::Temp &&
+                    buffers[b].significant && buffers[b].aliasOf == kNoBuffer;
+      for (uint32_t i = 0; counts && i < buffers[b].blocks; ++i) {
+        Slice block;
+        block.endScale = 1;
+        block.buffer = BufferId{b};
+        block.block = i;
+        BlockLength length = lengths_[r][storages_[r].lengthIndex(block)];
+        Cells room = *storages_[r].roomOf(block);
+        auto begin = written_[r].begin() + room.begin;
+        if (std::find(begin + std::max<BlockLength>(0, length), begin + room.length, true) !=
+            begin + room.length)
+          return {"writes behind the end of a block", Rank{r}, kNoOp};
+      }
+    }
+  }
   return {};
 }
 

@@ -122,6 +122,7 @@ private:
   void finish(Vertex v);
   Finding stuck() const;
   Finding lateFinding() const;
+  Finding tailFinding() const;
   bool isDone(Rank rank) const;
   bool isReadyFor(const OpState &send) const;
   bool isMet(const OpState &v) const { return v.partner != kNone && ops_[v.partner].travels; }
@@ -161,6 +162,7 @@ private:
   std::vector<Vertex> ready_;
   std::vector<bool> entered_; // per rank
   std::vector<std::vector<Token>> memory_;
+  std::vector<std::vector<bool>> written_; ///< per cell of memory_
   std::vector<std::vector<BlockLength>> lengths_;
   std::vector<Payload> payloads_; // per vertex that reads
   std::vector<Token> results_;    // of the combine at hand

@@ -218,8 +218,7 @@ private:
   }
 
   void reduce() {
-    if (!isCallTime() && random_.chance(80))
-      extent_ = Extent::CallTime; // blocks of capacity can hardly be combined
+    extent_ = Extent::Capacity; // others cannot be received and combined
     Name x = param(BufferRole::In, {}), y = param(BufferRole::InOut, {}), r = name(), o = name();
     Expr root = num(random_.below(program_.ranks));
     Reduction op = random_.chance(50) ? Reduction::Sum : Reduction::Max;
@@ -352,7 +351,7 @@ private:
   void addRandom() {
     if (random_.chance(30))
       return add(copy({line(false)}, {line(true)}));
-    bool combines = isCallTime() && random_.chance(25);
+    bool combines = !isCallTime() && random_.chance(25);
     auto receive = [&](Expr from) {
       return combines ? recvCombine(line(true), std::move(from), Reduction::Sum, Side::After)
                       : recv({line(true)}, std::move(from));

@@ -209,16 +209,20 @@ std::vector<int64_t> RankBuffers::cellsOf(const std::vector<SliceValue> &slices)
   return all;
 }
 
-SliceValue RankBuffers::hiddenFor(const std::vector<SliceValue> &to) {
-  if (travels(to)) {
-    if (to.size() != 1)
-      throw Invalid{"a list of blocks is combined"};
-    return sliceOfBlocks(addTemporaryBlocks(1, to[0].length), Extent::Capacity, false);
+std::vector<SliceValue> RankBuffers::hiddenFor(const std::vector<SliceValue> &to) {
+  std::vector<SliceValue> all;
+  for (const SliceValue &s : to) {
+    if (s.extent == Extent::CallTime)
+      throw Invalid{"what is received is combined into a block of this rank's length"};
+    if (s.extent == Extent::Capacity) {
+      all.push_back(sliceOfBlocks(addTemporaryBlocks(1, s.length), Extent::Capacity, false));
+      continue;
+    }
+    uint32_t hidden = addBuffer(BufferRole::Temp, s.length);
+    addCells(hidden);
+    all.push_back({hidden, 0, s.length});
   }
-  auto length = static_cast<int64_t>(cellsOf(to).size());
-  uint32_t hidden = addBuffer(BufferRole::Temp, length);
-  addCells(hidden);
-  return {hidden, 0, length};
+  return all;
 }
 
 SliceValue RankBuffers::operandOf(const Ensure &e, int64_t owner) {

@@ -29,7 +29,7 @@ public:
 
   void addTemporary(const Stmt &s);
   /// What `recv ... combine` receives to.
-  SliceValue hiddenFor(const std::vector<SliceValue> &to);
+  std::vector<SliceValue> hiddenFor(const std::vector<SliceValue> &to);
 
   SliceValue targetOf(const Ensure &e);
   /// Blocks have the lengths that they have on the owner.

@@ -306,7 +306,7 @@ private:
                                                  : OpKind::Wait;
     std::vector<SliceValue> into = to;
     if (s.combines)
-      into = {buffers_.hiddenFor(to)};
+      into = buffers_.hiddenFor(to);
     uint32_t op = add(kind, from, into);
     ops_[op].op.peer = Rank{values_.context.members[static_cast<size_t>(rankOf(peer))]};
     ops_[op].op.message = MessageId{job_.messages.emplace(key, job_.messages.size()).first->second};

@@ -48,7 +48,7 @@ TEST(NaiveReduce, RefusesUndefinedPairs) {
   Status status = reduceInto(std::as_writable_bytes(std::span(x)), std::as_bytes(std::span(y)),
                              Reduction::Band, ElementType::F64);
   EXPECT_FALSE(status.ok());
-  EXPECT_EQ(status.message(), "there is no band of f64");
+  EXPECT_EQ(status.message(), "there is no band of f64; band is for integers");
 }
 
 /// Bytes that are whole numbers in every floating point type too.

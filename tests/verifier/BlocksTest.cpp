@@ -138,6 +138,74 @@ TEST(Blocks, aParameterThatLiesInABlockGivesItsLength) {
   EXPECT_TRUE(b.verify().proved()) << b.verdict();
 }
 
+// What it holds at entry is as long as it is itself, not as the block is in the end.
+TEST(Blocks, aParameterGivesItsOwnLength) {
+  ScheduleBuilder b(1, 8);
+  BufferId z = b.capacity("z", BufferRole::In, 8, {5});
+  BufferId y = b.capacity("y", BufferRole::Out, 8, {5, 3});
+  BufferId x = b.capacity("x", BufferRole::In, 8, {3});
+  b.setAlias(0, x, b.raggedBlock(y, 0));
+  b.copy(0, {b.raggedBlock(y, 0)}, {b.raggedBlock(y, 1)});
+  b.copy(0, {b.raggedBlock(z, 0)}, {b.raggedBlock(y, 0)});
+  b.ensure(0, b.raggedBlock(y, 0), 0, b.raggedBlock(z, 0));
+  b.ensure(0, b.raggedBlock(y, 1), 0, b.raggedBlock(x, 0));
+  EXPECT_TRUE(b.verify().proved()) << b.verdict();
+}
+
+// A block has one length, under both names.
+TEST(Blocks, aParameterThatLiesInABlockIsAsLong) {
+  ScheduleBuilder b(1, 8);
+  BufferId z = b.capacity("z", BufferRole::In, 8, {5});
+  BufferId y = b.capacity("y", BufferRole::Out, 8, {5});
+  BufferId v = b.capacity("v", BufferRole::Out, 8, {5});
+  BufferId x = b.capacity("x", BufferRole::In, 8, {3});
+  b.setAlias(0, x, b.raggedBlock(y, 0));
+  b.copy(0, {b.raggedBlock(z, 0)}, {b.raggedBlock(y, 0)});
+  b.copy(0, {b.raggedBlock(x, 0)}, {b.raggedBlock(v, 0)});
+  b.ensure(0, b.raggedBlock(y, 0), 0, b.raggedBlock(z, 0));
+  b.ensure(0, b.raggedBlock(v, 0), 0, b.raggedBlock(z, 0));
+  EXPECT_TRUE(b.verify().proved()) << b.verdict();
+}
+
+TEST(Blocks, bytesBeyondTheLengthStayUntouched) {
+  for (uint64_t before : {2, 3, 4}) {
+    ScheduleBuilder b(1);
+    BufferId z = b.capacity("z", BufferRole::In, 8, {before});
+    BufferId x = b.capacity("x", BufferRole::In, 8, {3});
+    BufferId y = b.capacity("y", BufferRole::Out, 8, {3});
+    b.copy(0, {b.raggedBlock(z, 0)}, {b.raggedBlock(y, 0)});
+    b.copy(0, {b.raggedBlock(x, 0)}, {b.raggedBlock(y, 0)});
+    b.ensure(0, b.raggedBlock(y, 0), 0, b.raggedBlock(x, 0));
+    if (before <= 3)
+      EXPECT_TRUE(b.verify().proved()) << b.verdict();
+    else
+      EXPECT_TRUE(fails(b.verify(), Proof::Writes,
+                        {"copy z[block 0] to y[block 0]", "writes y[3..4]",
+                         "beyond the length that y[block 0] has in the end"}))
+          << b.verdict();
+  }
+}
+
+// What it held at entry there is none of the run's.
+TEST(Blocks, aBlockMayGetShorter) {
+  ScheduleBuilder b(1);
+  BufferId x = b.capacity("x", BufferRole::In, 8, {3});
+  BufferId y = b.capacity("y", BufferRole::InOut, 8, {6});
+  b.copy(0, {b.raggedBlock(x, 0)}, {b.raggedBlock(y, 0)});
+  b.ensure(0, b.raggedBlock(y, 0), 0, b.raggedBlock(x, 0));
+  EXPECT_TRUE(b.verify().proved()) << b.verdict();
+}
+
+TEST(Blocks, partsOfABlockWhoseLengthTravels) {
+  ScheduleBuilder b(1);
+  BufferId x = b.capacity("x", BufferRole::In, 8, {4});
+  BufferId y = b.capacity("y", BufferRole::Out, 8, {4});
+  Slice half = b.raggedBlock(x, 0);
+  half.denominator = 2;
+  b.copy(0, {half}, {b.raggedBlock(y, 0)});
+  EXPECT_TRUE(fails(b.verify(), Proof::Writes, {"touches a part of a block of x"})) << b.verdict();
+}
+
 // A block of capacity has a length to be written even where no byte arrives.
 TEST(Blocks, unorderedArrivalsRaceEvenIfEmpty) {
   ScheduleBuilder b(2);

@@ -35,6 +35,7 @@ public:
       setAlias(r, id, placeOf(r));
     return id;
   }
+  void setAlias(uint32_t rank, BufferId buffer, const Slice &place);
   /// Blocks with a table of lengths, packed (CallTime) or m elements apart (Capacity).
   BufferId ragged(const std::string &name, BufferRole role, const std::vector<uint64_t> &lengths);
   BufferId capacity(const std::string &name, BufferRole role, uint64_t m,
@@ -81,7 +82,6 @@ private:
   Buffer dense(const std::string &name, BufferRole role, uint32_t blocks);
   BufferId blocky(const std::string &name, BufferRole role, Layout layout, uint64_t extent,
                   const BlockTable &table);
-  void setAlias(uint32_t rank, BufferId buffer, const Slice &place);
   OpId add(uint32_t rank, Op op, const Slices &sources, const Slices &targets, Deps deps);
   void addDataDeps(uint32_t rank, const Slices &sources, const Slices &targets, Deps &deps) const;
   bool overlap(uint32_t rank, const Slice &a, const Slice &b) const;

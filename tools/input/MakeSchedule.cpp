@@ -1,5 +1,6 @@
 #include "tools/input/MakeSchedule.h"
 
+#include "ir/Ranges.h"
 #include "tools/input/JobSize.h"
 #include "tools/options/Lists.h"
 #include "tools/passes/RunPasses.h"
@@ -16,8 +17,8 @@ Status checkFit(const Schedule &schedule, const Shape &shape) {
   const SizeClass &sizes = schedule.sizeClass;
   if (!sizes.contains(shape.elements))
     return Status::error("the schedule '" + schedule.name + "' holds for " +
-                         std::to_string(sizes.min) + " to " + std::to_string(sizes.max) +
-                         " elements, not for " + std::to_string(shape.elements));
+                         rangeWord(sizes.min, sizes.max) + " elements, not for " +
+                         std::to_string(shape.elements));
   if (shape.inPlace)
     return Status::error("the schedule '" + schedule.name + "' is in place, or not, as it is");
   return {};

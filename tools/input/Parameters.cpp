@@ -1,6 +1,7 @@
 #include "tools/input/Parameters.h"
 
 #include "compiler/Spelling.h"
+#include "ir/Operators.h"
 #include "program/CountedSize.h"
 #include "tools/input/Messages.h"
 #include "tools/input/TrialValues.h"
@@ -110,7 +111,8 @@ std::vector<std::string> Parameters::texts(const Param &param, uint32_t ranks,
     return {std::string(spelling(*options_.reduction))};
   if (!variety_.tryValues)
     return {""};
-  bool isReduction = param.type == ValueType::Reduction && sizeBytes(options_.type) == 4;
+  bool isReduction =
+      param.type == ValueType::Reduction && isDefined(Reduction::MatMul, options_.type);
   if (param.defaultValue != kNoExpr)
     return isReduction ? std::vector<std::string>{"", "matmul"} : std::vector<std::string>{""};
   std::vector<std::string> tried = trialValues(param.type, ranks, root.empty() ? "0" : root);

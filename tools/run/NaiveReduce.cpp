@@ -1,5 +1,7 @@
 #include "tools/run/NaiveReduce.h"
 
+#include "ir/Operators.h"
+
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -46,8 +48,9 @@ template <typename T> T matrixProduct(T a, T b) {
 
 template <typename T> using Operator = T (*)(T, T);
 
+/// Null: elements of this type do not have the operator.
 template <typename T> Operator<T> find(Reduction reduction) {
-  constexpr bool isInteger = std::is_integral_v<T>;
+  constexpr bool isInteger = isDefinedFor<T>(OperandTypes::Integers);
   switch (reduction) {
   case Reduction::Sum:
     return sum<T>;
@@ -76,7 +79,7 @@ template <typename T> Operator<T> find(Reduction reduction) {
       return bitXor<T>;
     return nullptr;
   case Reduction::MatMul:
-    if constexpr (sizeof(T) == 4)
+    if constexpr (isDefinedFor<T>(OperandTypes::FourBytes))
       return matrixProduct<T>;
     return nullptr;
   }
@@ -84,7 +87,7 @@ template <typename T> Operator<T> find(Reduction reduction) {
 }
 
 template <typename T>
-bool reduceAs(std::span<std::byte> left, std::span<const std::byte> right, Reduction reduction) {
+void reduceAs(std::span<std::byte> left, std::span<const std::byte> right, Reduction reduction) {
   Operator<T> apply = find<T>(reduction);
   for (size_t i = 0; apply && i < left.size(); i += sizeof(T)) {
     T a, b;
@@ -93,10 +96,9 @@ bool reduceAs(std::span<std::byte> left, std::span<const std::byte> right, Reduc
     a = apply(a, b);
     std::memcpy(&left[i], &a, sizeof(T));
   }
-  return apply != nullptr;
 }
 
-bool reduce(std::span<std::byte> left, std::span<const std::byte> right, Reduction reduction,
+void reduce(std::span<std::byte> left, std::span<const std::byte> right, Reduction reduction,
             ElementType type) {
   switch (type) {
 #define COLLDSL_TYPE(Name, spelling, CppType)                                                      \
@@ -104,7 +106,6 @@ bool reduce(std::span<std::byte> left, std::span<const std::byte> right, Reducti
     return reduceAs<CppType>(left, right, reduction);
 #include "ir/Vocabulary.def"
   }
-  return false;
 }
 
 } // namespace
@@ -112,10 +113,10 @@ bool reduce(std::span<std::byte> left, std::span<const std::byte> right, Reducti
 Status reduceInto(std::span<std::byte> left, std::span<const std::byte> right, Reduction reduction,
                   ElementType type) {
   assert(left.size() == right.size() && left.size() % sizeBytes(type) == 0);
-  if (reduce(left, right, reduction, type))
-    return {};
-  return Status::error("there is no " + std::string(spelling(reduction)) + " of " +
-                       std::string(spelling(type)));
+  if (Status s = checkDefined(reduction, type); !s)
+    return s;
+  reduce(left, right, reduction, type);
+  return {};
 }
 
 } // namespace colldsl::tools

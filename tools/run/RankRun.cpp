@@ -122,9 +122,9 @@ private:
       ByteRange place = oracle_.placeOf(BufferId{b});
       binding.buffers.push_back(
           {place.length ? memory_.data + place.offset : nullptr, place.length});
-      bool arrives = buffer.layout == Layout::Capacity && buffer.role == BufferRole::Out;
-      if (arrives)
-        binding.blocks[b].length.assign(buffer.blocks, 0);
+      bool holds = buffer.role == BufferRole::In || buffer.role == BufferRole::InOut;
+      if (buffer.layout == Layout::Capacity && !holds)
+        binding.blocks[b] = {}; // what they will hold
     }
     return binding;
   }
