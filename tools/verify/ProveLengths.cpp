@@ -50,8 +50,10 @@ private:
   }
 
   void prove(std::vector<Sizes> sizes) {
-    if (isProved())
-      add(verify(schedule_, sizes, options_), std::move(sizes));
+    if (!isProved())
+      return;
+    VerifyReport report = verify(schedule_, sizes, options_);
+    add(std::move(report), std::move(sizes));
   }
 
   void add(VerifyReport report, std::vector<Sizes> sizes) {
