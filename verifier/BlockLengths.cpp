@@ -201,7 +201,7 @@ std::vector<Sizes> BlockLengths::sizes(std::span<const uint64_t> lengths) const 
   for (uint32_t r = 0; r < sizes.size(); ++r) {
     sizes[r].elements = elements_;
     const std::vector<Buffer> &buffers = schedule_->ranks[r].buffers;
-    if (blocks_.empty() || std::none_of(buffers.begin(), buffers.end(), hasBlocks))
+    if (firsts_.empty()) // no buffer of any rank has blocks
       continue;
     sizes[r].blocks.resize(buffers.size());
     for (uint32_t b = 0; b < buffers.size(); ++b)
