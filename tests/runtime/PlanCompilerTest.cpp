@@ -178,7 +178,8 @@ TEST(PlanCompiler, takesAProofForAllLengthsOfItsSizeClass) {
                               std::vector<int32_t> data(2000);
                               CollectivePlan plan(communicator, library, "told");
                               for (Status s :
-                                   {plan.setElements(1000), plan.bind("buf", {data.data(), 4000}),
+                                   {plan.setType(ElementType::I32), plan.setElements(1000),
+                                    plan.bind("buf", {data.data(), 4000}),
                                     plan.setCompiler(compiler(passes, ProofStamp::Exact)),
                                     runOnce(plan)})
                                 if (!s)
@@ -207,7 +208,8 @@ TEST(PlanCompiler, provesForTheMachineOfTheRanks) {
     return oneOf(onRanks(4, topology, [](Communicator &communicator, Library &library) {
       int32_t data = communicator.rank() == Rank{0} ? 42 : 0;
       CollectivePlan plan(communicator, library, "told_on_node");
-      for (Status s : {plan.setElements(1), plan.bind("buf", {&data, sizeof data}),
+      for (Status s : {plan.setType(ElementType::I32), plan.setElements(1),
+                       plan.bind("buf", {&data, sizeof data}),
                        plan.setCompiler(compiler("", ProofStamp::Exact)), runOnce(plan)})
         if (!s)
           return RankBytes(s);
