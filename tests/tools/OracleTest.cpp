@@ -185,7 +185,8 @@ TEST(Oracle, RefusesReductionsWithoutMeaning) {
   Schedule schedule = sums(2, ElementType::F64);
   schedule.ranks[0].contract.ensures[0].reduction = Reduction::Bxor;
   std::vector<Sizes> n = sizes(2, 10);
-  EXPECT_EQ(Oracle(schedule, n, Rank{0}).contents(0).message(), "there is no bxor of f64");
+  EXPECT_EQ(Oracle(schedule, n, Rank{0}).contents(0).message(),
+            "there is no bxor of f64; bxor is for integers");
 }
 
 TEST(Oracle, RefusesContractsWithoutMeaning) {

@@ -72,7 +72,7 @@ TEST(Matching, sizesOfTooFewRanks) {
 TEST(Matching, sizeOutsideTheClass) {
   ScheduleBuilder b(1, 8);
   VerifyReport report = verify(b.schedule(), {Sizes{9, {}}});
-  EXPECT_TRUE(fails(report, Proof::Matching, {"sizes 8 to 8, not for 9"}));
+  EXPECT_TRUE(fails(report, Proof::Matching, {"sizes 8, not for 9"}));
 }
 
 TEST(Matching, failuresAreLimitedButNeverNone) {
