@@ -1,6 +1,8 @@
 #include "verifier/SpareTemporaries.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -25,6 +27,15 @@ public:
     for (Vertex v = model_.firstOf(rank_); v < end(); v = next(v))
       if (model_.op(v).kind == OpKind::Copy && isSpare(v))
         see(v);
+  }
+
+  /// Those that some op touches.
+  std::set<std::string> temporaries() const {
+    std::set<std::string> names;
+    for (const Touched &touched : touched_)
+      if (roleOf(touched.area.root) == BufferRole::Temp)
+        names.insert(model_.schedule().nameOf(model_.dag(rank_).buffers[index(touched.area.root)]));
+    return names;
   }
 
 private:
@@ -74,19 +85,28 @@ private:
 } // namespace
 
 void findSpareTemporaries(const Model &model, const Placement &placement, Waste &waste) {
+  std::set<std::string> needed; // on some rank nothing could take their place
   for (uint32_t r = 0; r < model.numRanks(); ++r) {
     Rank rank{r};
-    RankCopies(model, placement, rank).forEachSpare([&](Vertex v) {
+    RankCopies copies(model, placement, rank);
+    std::set<std::string> others = copies.temporaries();
+    copies.forEachSpare([&](Vertex v) {
+      const Dag &dag = model.dag(rank);
+      const std::string &name = model.schedule().nameOf(dag.bufferOf(dag.sources(model.op(v))[0]));
+      others.erase(name);
       auto place = std::find_if(waste.places.begin(), waste.places.end(),
                                 [&](const Waste::Place &p) { return p.loc == model.op(v).loc; });
       if (place == waste.places.end())
         return;
       ++place->spare;
-      const Dag &dag = model.dag(rank);
-      place->temporary = model.schedule().nameOf(dag.bufferOf(dag.sources(model.op(v))[0]));
+      place->temporary = name;
       place->parameter = model.schedule().nameOf(dag.bufferOf(dag.targets(model.op(v))[0]));
     });
+    needed.merge(others);
   }
+  for (Waste::Place &place : waste.places)
+    if (needed.contains(place.temporary))
+      place.spare = 0;
 }
 
 } // namespace colldsl::proof
