@@ -115,21 +115,30 @@ std::vector<Waiter> allWaiters() {
   return all;
 }
 
-/// Open MPI 4.1 alone hangs there, between ranks of one job.
+/// Open MPI 4.1 alone hangs there: between ranks of one job, and in some thirty spawns once.
 bool isBroken(const Waiter &waiter) {
   std::string_view name = waiter.name;
   return COLLDSL_OPEN_MPI != 0 && COLLDSL_OPEN_MPI < 50000 &&
-         (name == "Comm_connect" || name == "Comm_accept");
+         (name == "Comm_connect" || name == "Comm_accept" || name.starts_with("Comm_spawn"));
 }
 
-/// No MPI moves what is its own in MPI_Win_sync, and MPICH moves collectives in no call for
-/// windows.
-bool isKnownFault(const Waiter &waiter) {
+/// Open MPI 4.1 alone hangs on three ranks that have opened files some twenty times.
+bool isFragile(const Waiter &waiter) {
   std::string_view name = waiter.name;
+  return COLLDSL_OPEN_MPI != 0 && COLLDSL_OPEN_MPI < 50000 &&
+         (name == "File_open" || name == "File_close");
+}
+
+/// No MPI moves what is its own in MPI_Win_sync. MPICH moves collectives in no call for windows,
+/// and hangs in and beside persistent ones.
+bool isKnownFault(const Waiter &waiter, Form form) {
+  std::string_view name = waiter.name;
+  bool isPersistent = form == Form::AllreduceInit || form == Form::NeighborAlltoallInit;
   bool isOfWindow = false;
   for (const Waiter &known : windowWaiters())
     isOfWindow |= known.name == name;
-  return name == "Win_sync" || (COLLDSL_MPICH != 0 && isOfWindow);
+  isPersistent |= name.ends_with("_init") && name != "Session_init";
+  return name == "Win_sync" || (COLLDSL_MPICH != 0 && (isOfWindow || isPersistent));
 }
 
 /// How many have wrong data.
@@ -144,11 +153,11 @@ int runAll(const Options &options) {
     bool isWanted = options.only.empty() ? !isBroken(waiter) : options.only == waiter.name;
     if (!isWanted)
       continue;
-    int combinations = options.isEvery ? kForms * kSizes : 1;
+    int combinations = options.isEvery && !isFragile(waiter) ? kForms * kSizes : 1;
     for (int i = 0; i < combinations; ++i) {
       int of = number + i;
       Form form = static_cast<Form>(of % kForms);
-      if (options.skipsKnownFaults && isKnownFault(waiter))
+      if (options.skipsKnownFaults && isKnownFault(waiter, form))
         continue;
       alarm(options.timeoutSeconds);
       wrong += !run(waiter, form, kInts[of / kForms % kSizes], of % ranks, comm, graph);
@@ -199,10 +208,8 @@ int judge(const Options &options, const char *program) {
   closeFile();
   Bed::get().free();
   MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  if (rank == 0) {
-    unlink(fileName());
+  if (rank == 0)
     std::printf("%zu functions, %d wrong\n", allWaiters().size(), all);
-  }
   return all != 0;
 }
 

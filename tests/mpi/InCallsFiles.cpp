@@ -1,6 +1,8 @@
 // Files that all ranks have open.
 #include "tests/mpi/InCalls.h"
 
+#include <string>
+
 namespace in_calls {
 namespace {
 
@@ -12,15 +14,17 @@ int *sent() { return bed.sent.data(); }
 int *got() { return bed.got.data(); }
 MPI_Offset placeOf(const Turn &t) { return MPI_Offset{t.rank} * kInts * MPI_Offset{sizeof(int)}; }
 
+// Each has a name of its own: MPIs may still be about to remove the one before.
 void openAs(MPI_File &opened) {
-  MPI_File_open(bed.comm, fileName(), MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &opened);
+  static int number = 0;
+  std::string name = fileName() + ("." + std::to_string(++number));
+  int mode = MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE;
+  MPI_File_open(bed.comm, name.c_str(), mode, MPI_INFO_NULL, &opened);
 }
 
-// Open MPI 4.1.4 hangs now and then where a file is opened as soon as it was closed.
 void closeAll(MPI_File &opened) {
   if (opened != MPI_FILE_NULL)
     MPI_File_close(&opened);
-  MPI_Barrier(bed.comm);
 }
 
 /// With some ints of each rank. It stays open.
