@@ -13,14 +13,13 @@ const char *kindWord(SymbolKind kind) {
   switch (kind) {
   case SymbolKind::Parameter:
     return "parameter ";
-  case SymbolKind::Label:
-    return "label ";
   case SymbolKind::Local:
     return "name ";
   case SymbolKind::Declaration:
   case SymbolKind::Size:
   case SymbolKind::TypeVariable:
   case SymbolKind::LoopVariable:
+  case SymbolKind::Label: // counterexamples name operations by it
     return "";
   }
   return "";

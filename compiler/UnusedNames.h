@@ -8,9 +8,9 @@
 
 namespace colldsl {
 
-/// Parameters, labels, and names of `let` and `temp` of that file, in the order of its text.
-/// Variables of loops, and names that begin with '_', need no use. symbols: of a compilation
-/// without errors.
+/// Parameters, and names of `let` and `temp` of that file, in the order of its text.
+/// Variables of loops, labels, and names that begin with '_', need no use. symbols: of a
+/// compilation without errors.
 std::vector<Diagnostic> unusedNames(const SymbolIndex &symbols, uint16_t file);
 
 } // namespace colldsl

@@ -50,7 +50,7 @@ def commands(line):
             opener = words.pop(0)
             if opener == "env":
                 while words and words[0].startswith("-"):
-                    words.pop(0)
+                    words = words[2 if words[0] == "-u" else 1:]
         if words and NAME.match(words[0]) and words[0] != EXPANSION:
             yield words[0]
 
