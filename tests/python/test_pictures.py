@@ -102,7 +102,7 @@ def test_comparison(first):
     times = [first.simulate(ranks=4, bytes=8), colldsl.load("allgather_ring").simulate(ranks=4, bytes=8)]
     both = colldsl.compare(*times)
     picture = both.show(view="compare")
-    assert picture.title == "first_allgather, 4 ranks, 8 B and 1 more"
+    assert picture.title == "first_allgather and allgather_ring, 4 ranks, 8 B"
     assert picture._repr_svg_() is None
     with pytest.raises(colldsl.ArgumentError, match="'compare' is a table"):
         picture.svg()
