@@ -241,7 +241,7 @@ ExprId Sema::reduction(const ast::Name &name) {
   return exprOf(ast, ValueType::Reduction, "operator").id;
 }
 
-/// Where both are known here; else when the collective is instantiated.
+/// Checks types that are known here; instantiation checks all others.
 void Sema::checkOperator(SourceLoc loc, ExprId reduction, const Type &operands) {
   const Expr &op = program_.expr(reduction);
   bool isKnown = op.kind == ExprKind::IntLit && op.type == ValueType::Reduction;

@@ -210,7 +210,7 @@ bool Interpreter::isCapacity(const SliceValue &s) const {
          dag_->buffers[index(s.buffer)].layout == Layout::Capacity;
 }
 
-/// Of what has elements or parts only at call time.
+/// Reports a slice whose elements or parts are known at call time only.
 void Interpreter::failDivided(const std::string &what, const SliceValue &s, SourceLoc loc) {
   if (s.isWholeBuffer2d())
     return fail(loc, what + " of blocks whose lengths are known at call time only",

@@ -255,7 +255,7 @@ int64_t Interpreter::rootOf(const TreeValue &tree, SourceLoc loc) {
   return topOf(tree, loc);
 }
 
-/// Where the way up from a rank ends.
+/// The rank at which the parents of a rank end: its root.
 int64_t Interpreter::topOf(TreeValue tree, SourceLoc loc) {
   const Group &group = currentGroup();
   int64_t at = tree.at == kNone ? group.me : tree.at;

@@ -236,7 +236,7 @@ void Interpreter::pinUnlessAlike(const Slice &a, const Slice &b) {
     range_.pin();
 }
 
-/// Whether all elements have one type, which has the operator.
+/// Checks that all elements have one type, and that this type has the operator.
 bool Interpreter::mayCombine(Reduction reduction, std::span<const Region> sources,
                              std::span<const Region> targets, SourceLoc loc) {
   if (targets.empty())
@@ -256,7 +256,7 @@ bool Interpreter::mayCombine(Reduction reduction, std::span<const Region> source
   return true;
 }
 
-/// What is received has the length of what it is combined into, and lies in a temporary meanwhile.
+/// The receive fills a temporary of the target's length, which a combine then takes.
 bool Interpreter::mayReceiveAndCombine(SourceLoc loc) {
   for (const Region &region : carried_)
     if (region.slice.block != kNoBlock && !isCapacity(region)) {

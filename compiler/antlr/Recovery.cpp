@@ -108,7 +108,7 @@ const antlr4::Token *ErrorReader::statementAround(antlr4::RuleContext *context) 
   return nullptr;
 }
 
-/// Of tokens: with a space where some stands between them.
+/// Joins the texts of tokens, with a space where the source has one between them.
 std::string ErrorReader::text(size_t begin, size_t end) const {
   std::string all;
   size_t endOfLast = 0, lineOfLast = 0;

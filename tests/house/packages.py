@@ -25,7 +25,7 @@ OTHER_LISTS = {
     "cmake/DebianFiles.cmake": "packaging/debian/packages.txt",
     "tests/rdma/build-kernel": "tests/rdma/packages.txt",
 }
-# What runs where somebody has installed it: (name, what it is for, what happens without it).
+# Programs and modules that no list brings, used where they are installed: (name, what it is for, what happens without it).
 OPTIONAL = (
     ("clang-format-14", "formatting, which other versions do otherwise", "house.format is skipped"),
     ("debootstrap", "other suites of Debian, on request", "scripts/in-suite says so"),
