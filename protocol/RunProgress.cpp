@@ -38,20 +38,26 @@ bool ProgressTable::isOver(Rank rank, const Tag &tag) const {
 }
 
 bool ProgressTable::isOverHere(const Tag &tag) const {
-  auto at = std::find_if(all_.begin(), all_.end(),
-                         [&](const RunProgress *progress) { return progress->isOf(tag); });
-  return at == all_.end() ? isOver(self_, tag)
-                          : isBefore(tag.run, (*at)->shared_->over.load(std::memory_order_relaxed));
+  auto at = std::find_if(streams_.begin(), streams_.end(),
+                         [&](const Stream &stream) { return stream.progress->isOf(tag); });
+  if (at == streams_.end())
+    return isOver(self_, tag);
+  return isBefore(tag.run, at->progress->shared_->over.load(std::memory_order_relaxed));
 }
 
-// Null: no memory is left. Peers then wait for what does not come.
-shm::RunCounter *ProgressTable::add(RunProgress &progress) {
-  all_.push_back(&progress);
-  if (free_.size() > kUnusedAtLeast) {
-    shm::RunCounter *again = free_.front();
-    free_.pop_front();
-    return again;
+shm::RunCounter *ProgressTable::add(const RunProgress &progress) {
+  if (ended_.size() > kUnusedAtLeast)
+    streams_.splice(streams_.end(), ended_, ended_.begin());
+  else {
+    std::list<Stream> made(1);
+    made.front().counter = makeCounter();
+    streams_.splice(streams_.end(), made);
   }
+  streams_.back().progress = &progress;
+  return streams_.back().counter;
+}
+
+shm::RunCounter *ProgressTable::makeCounter() {
   uint64_t offset = arena_.allocate(sizeof(shm::RunCounter));
   if (offset == shm::Arena::kNoRoom)
     return nullptr;
@@ -62,11 +68,13 @@ shm::RunCounter *ProgressTable::add(RunProgress &progress) {
   return made;
 }
 
-void ProgressTable::remove(RunProgress &progress) {
-  std::erase(all_, &progress);
-  if (isClosed_ || progress.shared_ == &progress.own_)
-    return;
-  free_.push_back(progress.shared_);
+void ProgressTable::remove(const RunProgress &progress) noexcept {
+  auto at = std::find_if(streams_.begin(), streams_.end(),
+                         [&](const Stream &stream) { return stream.progress == &progress; });
+  if (isClosed_ || !at->counter)
+    streams_.erase(at);
+  else
+    ended_.splice(ended_.end(), streams_, at);
 }
 
 RunProgress::RunProgress(std::shared_ptr<ProgressTable> table, const Tag &stream)

@@ -8,7 +8,7 @@
 #include "transports/shm/RunCounter.h"
 #include "transports/shm/World.h"
 
-#include <deque>
+#include <list>
 #include <memory>
 #include <vector>
 
@@ -33,14 +33,22 @@ public:
 private:
   friend class RunProgress;
 
-  shm::RunCounter *add(RunProgress &progress);
-  void remove(RunProgress &progress);
+  struct Stream {
+    const RunProgress *progress = nullptr;
+    shm::RunCounter *counter = nullptr; ///< null: it has none in shared memory
+  };
+
+  /// Null: no shared memory is left. Peers then wait for what does not come. If this throws, the
+  /// table is as before.
+  shm::RunCounter *add(const RunProgress &progress);
+  void remove(const RunProgress &progress) noexcept;
+  shm::RunCounter *makeCounter();
 
   shm::World &world_;
   Rank self_;
   shm::Arena &arena_;
-  std::vector<RunProgress *> all_;
-  std::deque<shm::RunCounter *> free_; ///< used again late, for peers may still look at them
+  std::list<Stream> streams_;
+  std::list<Stream> ended_; ///< their counters are used again late: peers may still look at them
   bool isClosed_ = false;
 };
 

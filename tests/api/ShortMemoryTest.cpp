@@ -1,36 +1,9 @@
 // Allocations that fail while a plan is committed and bound: the rank gets COLLDSL_ERROR_MEMORY,
 // the others an error or what they wanted, and the next commit works.
 #include "tests/api/Launcher.h"
+#include "tests/runtime/FailingAllocator.h"
 
-#include <cstdlib>
 #include <gtest/gtest.h>
-#include <new>
-
-namespace {
-
-/// So many allocations succeed before one fails; negative: all succeed.
-thread_local int64_t untilFailure = -1;
-
-void *allocate(size_t bytes) {
-  for (;;) {
-    bool fails = untilFailure >= 0 && untilFailure-- == 0;
-    if (void *memory = fails ? nullptr : std::malloc(bytes != 0 ? bytes : 1))
-      return memory;
-    std::new_handler handler = std::get_new_handler();
-    if (!handler)
-      throw std::bad_alloc();
-    handler();
-  }
-}
-
-} // namespace
-
-void *operator new(size_t bytes) { return allocate(bytes); }
-void *operator new[](size_t bytes) { return allocate(bytes); }
-void operator delete(void *memory) noexcept { std::free(memory); }
-void operator delete[](void *memory) noexcept { std::free(memory); }
-void operator delete(void *memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void *memory, size_t) noexcept { std::free(memory); }
 
 namespace colldsl::test {
 namespace {
@@ -54,9 +27,9 @@ std::string failEachOnce(coll::Communicator &comm, uint32_t ranks) {
   for (int64_t n = 0; n < kMost; n += n < 20 ? 1 : 17) {
     coll::Plan plan(comm, "allreduce");
     plan.count(8).input("x", x).bind("y", y).op(COLLDSL_SUM);
-    untilFailure = isShort ? n : -1;
+    allocationsUntilFailure = isShort ? n : -1;
     colldsl_status status = colldsl_plan_commit(plan.get());
-    untilFailure = -1;
+    allocationsUntilFailure = -1;
     failures += status != COLLDSL_OK;
     if (isShort && status != COLLDSL_OK && status != COLLDSL_ERROR_MEMORY)
       return "allocation " + std::to_string(n) + ": " + colldsl_last_error();

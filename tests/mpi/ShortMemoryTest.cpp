@@ -1,43 +1,18 @@
 // Allocations that fail in calls that are served: each rank gets MPI_ERR_NO_MEM or the right
 // result, none waits for good, and the next call works.
 #include "mpi/Mpi.h"
+#include "tests/runtime/FailingAllocator.h"
 
-#include <cstdlib>
 #include <gtest/gtest.h>
 #include <memory>
-#include <new>
 #include <optional>
 #include <sys/resource.h>
 #include <vector>
 
-namespace {
-
-/// So many allocations by operator new succeed before one fails; negative: all succeed.
-thread_local int64_t untilFailure = -1;
-
-void *allocate(size_t bytes) {
-  for (;;) {
-    bool fails = untilFailure >= 0 && untilFailure-- == 0;
-    if (void *memory = fails ? nullptr : std::malloc(bytes != 0 ? bytes : 1))
-      return memory;
-    std::new_handler handler = std::get_new_handler();
-    if (!handler)
-      throw std::bad_alloc();
-    handler();
-  }
-}
-
-} // namespace
-
-void *operator new(size_t bytes) { return allocate(bytes); }
-void *operator new[](size_t bytes) { return allocate(bytes); }
-void operator delete(void *memory) noexcept { std::free(memory); }
-void operator delete[](void *memory) noexcept { std::free(memory); }
-void operator delete(void *memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void *memory, size_t) noexcept { std::free(memory); }
-
 namespace colldsl::mpi::test {
 namespace {
+
+using colldsl::test::allocationsUntilFailure;
 
 struct World {
   int rank = 0, ranks = 1;
@@ -240,10 +215,10 @@ protected:
         SCOPED_TRACE(testing::Message() << row.name << ", allocation " << n << " fails on rank "
                                         << shortRank << ", " << count << " ints");
         Buffers buffers(count);
-        untilFailure = isShort ? n : -1;
+        allocationsUntilFailure = isShort ? n : -1;
         int code = row.call(buffers, comm);
-        bool hasFailedHere = isShort && untilFailure < 0;
-        untilFailure = -1;
+        bool hasFailedHere = isShort && allocationsUntilFailure < 0;
+        allocationsUntilFailure = -1;
         hasFailed = !allRanksAgree(!hasFailedHere);
         expectResult(row, buffers, code, shortRank);
         expectRight(row, comm, count);

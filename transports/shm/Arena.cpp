@@ -13,10 +13,10 @@ uint64_t Arena::allocate(uint64_t bytes) {
     auto [offset, size] = *block;
     if (size < wanted)
       continue;
-    free_.erase(block);
     if (size > wanted)
-      free_[offset + wanted] = size - wanted;
-    used_[offset] = wanted;
+      free_.emplace_hint(std::next(block), offset + wanted, size - wanted);
+    block->second = wanted;
+    used_.insert(free_.extract(block));
     return offset;
   }
   return kNoRoom;
@@ -26,8 +26,7 @@ uint64_t Arena::release(uint64_t offset) {
   auto block = used_.find(offset);
   assert(block != used_.end() && "not a block of this arena");
   uint64_t bytes = block->second;
-  auto here = free_.emplace(offset, bytes).first;
-  used_.erase(block);
+  auto here = free_.insert(used_.extract(block)).position;
   auto next = std::next(here);
   if (next != free_.end() && here->first + here->second == next->first) {
     here->second += next->second;

@@ -15,9 +15,10 @@ public:
   /// Offsets [begin, begin + bytes) of the mapping; begin is a multiple of 64.
   Arena(uint64_t begin, uint64_t bytes) { free_[begin] = bytes; }
 
-  /// Offset of a block, 64-byte aligned, or kNoRoom. Its content is undefined.
+  /// Offset of a block, 64-byte aligned, or kNoRoom. Its content is undefined. If this throws, the
+  /// arena is as before.
   uint64_t allocate(uint64_t bytes);
-  /// How many bytes the block had.
+  /// How many bytes the block had. Allocates nothing.
   uint64_t release(uint64_t offset);
 
   uint64_t bytesInUse() const;
