@@ -39,8 +39,9 @@ Exit lspCommand(Arguments arguments) {
       "lsp", "[OPTION...]",
       "Serves an editor over standard input and output, in the Language Server\n"
       "Protocol: diagnostics, hover, definitions, references, renaming, completion,\n"
-      "formatting. Collectives of files without errors are proved in the background, as\n"
-      "`colldsl verify FILE` does it; docs/editors.md has the set-up of editors.");
+      "parameters of calls, formatting. Collectives of files without errors are proved in\n"
+      "the background, as `colldsl verify FILE` does it; docs/editors.md has the set-up of\n"
+      "editors.");
   options.section("proofs");
   options.addFlag("--no-proofs", "prove nothing", settings.proves, false);
   options.add("--seconds", "T",

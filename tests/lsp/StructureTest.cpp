@@ -46,11 +46,62 @@ TEST(Structure, FindsParts) {
   EXPECT_EQ(textOf(structure.partAround(find("i in 0"))), "for i in 0..2");
 }
 
+/// "callee(first, name=, )" of each call around the `^`, the innermost one first.
+std::string callsIn(std::string text) {
+  size_t caret = text.find('^');
+  text.erase(caret, 1);
+  std::string all;
+  for (const Structure::Call &call : Structure(text).callsAround(caret)) {
+    all += (all.empty() ? "" : " ") + std::string(call.isMember ? "." : "");
+    all += std::string(call.callee) + "(";
+    for (size_t i = 0; i < call.arguments.size(); ++i)
+      all += (i > 0 ? "," : "") + std::string(call.arguments[i].first) +
+             (call.arguments[i].isNamed ? "=" : "");
+    all += ")";
+  }
+  return all;
+}
+
 TEST(Structure, FindsCalls) {
-  Structure structure(kText);
-  EXPECT_EQ(structure.calleeAt(find("(k, 1)", 1)), "max");
-  EXPECT_EQ(structure.calleeAt(find("(k, 1)", 4)), "max");
-  EXPECT_EQ(structure.calleeAt(find("send x", 5)), std::nullopt);
+  EXPECT_EQ(callsIn("let a = max(k, ^1);"), "max(k,)");
+  EXPECT_EQ(callsIn("max(min(a, b), k = ^"), "max(min,k=)");
+  EXPECT_EQ(callsIn("max(min(a, ^"), "min(a,) max(min)");
+  EXPECT_EQ(callsIn("max([a, b, ^"), "max([)");
+  EXPECT_EQ(callsIn("max((a, ^"), "max(()");
+  EXPECT_EQ(callsIn("max(/* (, */ \"(,\", ^"), "max(\"(,\",)");
+  EXPECT_EQ(callsIn("t.at(^"), ".at()");
+  EXPECT_EQ(callsIn("collective f(in x: T[n], k: int = g(^"), "g()");
+  EXPECT_EQ(callsIn("collective f() where (g(^"), "g()");
+  EXPECT_EQ(callsIn("collective f() where where(^"), "where()");
+}
+
+TEST(Structure, FindsNoCallElsewhere) {
+  for (const char *text :
+       {"send ^x to max(k, 1);", "max(k, 1)^;", "ma^x(k, 1);", "f(a; send x to ^", "f(a { ^",
+        "collective f(in x^", "function f(^", "graph g(^", "collective f(a: int in {1, ^",
+        "collective f() where (^", "^", ""})
+    EXPECT_EQ(callsIn(std::string(text) + (*text ? "" : "^")), "") << text;
+}
+
+std::string clauseOf(const std::string &text, const char *keyword) {
+  std::optional<Structure::Piece> piece = Structure(text).clauseAt(text.find(keyword));
+  return piece ? text.substr(piece->begin, piece->end - piece->begin) : "";
+}
+
+TEST(Structure, FindsClauses) {
+  std::string text = "collective f(in x: T[n], out y: T[n], k: int in {1, 2})\n"
+                     "  where (k > 1) and where(r: r > 1).size > 2 // one\n"
+                     "  x aliases y[0..n]\n  ensures at k > where(r: r > 2).size: y == x\n"
+                     "{ let g = where(r: r > 3); }\n";
+  EXPECT_EQ(clauseOf(text, "where (k"), "where (k > 1) and where(r: r > 1).size > 2");
+  EXPECT_EQ(clauseOf(text, "aliases"), "x aliases y[0..n]");
+  EXPECT_EQ(clauseOf(text, "ensures"), "ensures at k > where(r: r > 2).size: y == x");
+  for (const char *call : {"where(r: r > 1", "where(r: r > 2", "where(r: r > 3"})
+    EXPECT_EQ(clauseOf(text, call), "");
+  EXPECT_EQ(clauseOf("collective f() ensures x == reduce(sum, {", "ensures"),
+            "ensures x == reduce(sum,");
+  EXPECT_EQ(textOf(Structure(kText).partAround(find("r in 0"))),
+            "ensures for r in 0..ranks: x == x@r");
 }
 
 TEST(Structure, CountsBrackets) {
@@ -66,7 +117,7 @@ TEST(Structure, OfATextWithoutTokensIsEmpty) {
   std::string open = "collective f( /* ";
   Structure structure(open);
   EXPECT_EQ(structure.depthAt(5), 0u);
-  EXPECT_EQ(structure.calleeAt(14), std::nullopt);
+  EXPECT_TRUE(structure.callsAround(14).empty());
   EXPECT_EQ(structure.scopeOf(3).end, open.size());
 }
 

@@ -13,6 +13,8 @@ ABILITIES = {
     "textDocument": {
         "hover": {"contentFormat": ["markdown", "plaintext"]},
         "completion": {"completionItem": {"documentationFormat": ["markdown"]}},
+        "signatureHelp": {"signatureInformation": {"documentationFormat": ["markdown"],
+                                                   "parameterInformation": {"labelOffsetSupport": True}}},
         "documentSymbol": {"hierarchicalDocumentSymbolSupport": True},
         "publishDiagnostics": {"relatedInformation": True},
     },

@@ -1,5 +1,6 @@
 """Each request about a document."""
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -194,6 +195,82 @@ def test_hover_of_own_names(server):
 ])
 def test_hover_of_words_of_the_language(server, text, word, wanted):
     assert wanted in hover(File(server, text), word)
+
+
+CONTRACT = """\
+collective f(in x: T[n], out y: T[ranks][n], inout z: T[n] at root, op: reduction = sum, root: rank = 0, g: graph)
+  where ranks %% 2 == 0 and (root < 3)
+  %s
+{
+}
+"""
+
+
+@pytest.mark.parametrize("clause, states", [
+    ("ensures y[0] == x", "`y[0]` at exit is `x` at entry on the same rank"),
+    ("ensures for r in 0..ranks: y[r] == x@r",
+     "for each `r` in `0..ranks`: `y[r]` at exit is `x` at entry on rank `r`"),
+    ("ensures for e in g.in if e.slot > 1: y[e.slot] == x@e.peer",
+     "for each `e` in `g.in` for which `e.slot > 1`: `y[e.slot]` at exit is `x` at entry on rank `e.peer`"),
+    ("ensures at rank == root: z == reduce(op, for r in 0..ranks if r > 2: x[0..n / 2]@(r + 1))",
+     "on each rank where `rank == root`: `z` at exit is `x[0..n / 2]` at entry on rank `(r + 1)`, combined by `op` over "
+     "each `r` in `0..ranks` for which `r > 2`; each counts once, in this order if `op` does not commute"),
+    ("ensures at root > 0 ? rank > 1 : rank > 2: z == x@root",
+     "on each rank where `root > 0 ? rank > 1 : rank > 2`: `z` at exit is `x` at entry on rank `root`"),
+    ("ensures synchronizes", "no rank finishes before all have started"),
+    ("ensures at rank != root: rounds <= 2 * log2(ranks)",
+     "on each rank where `rank != root`: `rounds` is at most `2 * log2(ranks)`: rounds until this rank is done"),
+    ("ensures depth <= 3", "`depth` is at most `3`: the longest chain of messages"),
+    ("ensures sent <= n", "`sent` is at most `n`: elements of T that this rank sends"),
+    ("ensures received <= n", "`received` is at most `n`: elements of T that this rank receives"),
+    ("x aliases y[rank]", "callers may let `x` lie in `y[rank]`"),
+    ("where\n    root > 0 // not\n    and root < 2", "callers guarantee that `root > 0 and root < 2` holds"),
+])
+def test_hover_of_a_clause_says_what_it_states(server, clause, states):
+    file = File(server, CONTRACT.replace("  where ranks", "  // ranks") % clause)
+    keyword = next(word for word in ("ensures", "aliases", "where") if word in clause)
+    code, stated, row = hover(file, keyword).rsplit("\n\n", 2)
+    assert code == f"```colldsl\n{clause}\n```"
+    assert stated.startswith(states)
+    assert re.fullmatch(rf"`[^`]*{keyword} [^`]*`: .+", row)
+    assert file.text_of(file.ask("hover", keyword)["range"]) == keyword
+
+
+@pytest.mark.parametrize("clause", ["", "y", "y ==", "for r in", "for r in 0..2:", "for : y == x", "at", "at root:", "rounds",
+                                    "rounds <=", "y == reduce(", "y == reduce(op, for", "y == reduce(op, for r in l: )"])
+def test_hover_of_a_clause_that_is_being_typed(server, clause):
+    clause = f"ensures {clause}".rstrip()
+    found = hover(File(server, CONTRACT % clause), "ensures")
+    assert found == f"```colldsl\n{clause}\n```\n\n`ensures C`: a postcondition, which is proved"
+
+
+def test_hover_of_each_word_of_contracts(server):
+    grammar = (pathlib.Path(__file__).parents[2] / "grammar" / "Coll.g4").read_text()
+    rules = [re.search(rf"^{rule}\n(.*?);", grammar, re.MULTILINE | re.DOTALL)[1] for rule in ("clause", "postcondition")]
+    words = set(re.findall(r"'(\w+)'", "".join(rules)))
+    assert words == {"where", "ensures", "aliases", "synchronizes", "at"}
+    clauses = "ensures synchronizes\n  ensures at rank == 0: for r in 0..2: y[r] == reduce(op, for q in 0..2: x@q)\n  " \
+              "x aliases y[rank]\n  ensures rounds <= 3"
+    file = File(server, CONTRACT.replace(" at root", "") % clauses)
+    for word in words | {"reduce", "for r", "rounds"}:
+        assert hover(file, word), word
+
+
+def test_hover_of_names_in_a_clause(server):
+    file = File(server, CONTRACT % "ensures for r in 0..ranks: y[r] == reduce(op, for q in 0..ranks: x@q)")
+    assert hover(file, "y[r]").endswith("parameter of f: a slice of blocks")
+    assert hover(file, "x@q").startswith("```colldsl\nin x: T[n]\n```")
+    assert "op: reduction = sum" in hover(file, "op, for")
+    assert hover(file, "r] ==").startswith("```colldsl\nensures for r in 0..ranks: y[r]")
+    assert hover(file, "q)").startswith("```colldsl\nfor q in 0..ranks: x@q\n```")
+    assert "root: rank = 0" in hover(file, "root < 3")
+
+
+def test_hover_of_where_that_is_no_clause(server):
+    text = "collective f(in where: T[n]) {\n  let g = where(r: r > 1);\n  send where to 1;\n}\n"
+    file = File(server, text)
+    assert hover(file, "where(r").startswith("`where(r: c)`: the group")
+    assert "in where: T[n]" in hover(file, "where to 1")
 
 
 def test_hover_over_nothing(server):
@@ -425,6 +502,8 @@ BODY = "collective f(in data: T[n], out other: T[n], root: rank = 0)\n  ensures 
     ("  let g = node; calc 1ns * g.si^;", ["size", "rank", "contains"], ["parent"]),
     ("  bcast_kary(data, ^);", ["root = ", "k = ", "root"], []),
     ("  // ^", [], ["send"]),
+    ("  // as in /* here\n  se^", ["send"], ["log2"]),
+    ("  let t = binomial(root); calc 1ns * t. // which\n  pa^", ["parent"], ["send"]),
     ('  let a = edges("^");', [], ["send"]),
     ("  let a = 12^;", [], ["send"]),
 ])

@@ -1,13 +1,11 @@
-// Completion. A text that is being typed rarely parses, and a name is in scope only in one that
-// does. So the text is analysed as it is, then with a name where one is missing, then without the
-// statement that is being typed; the first of these texts that has names is used, else the last
-// version of the document that had.
-// Example: "send x to |" becomes "send x to completed;".
+// Completion: the names in scope at the cursor (Names.h), and the words that may stand there.
 #include "tools/list/DeclText.h"
 #include "tools/lsp/Features.h"
 #include "tools/lsp/LanguageWords.h"
+#include "tools/lsp/Names.h"
 #include "tools/lsp/Structure.h"
 #include "tools/lsp/SymbolText.h"
+#include "tools/lsp/TextKind.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -16,8 +14,6 @@
 
 namespace colldsl::lsp {
 namespace {
-
-constexpr std::string_view kPlaceholder = "completed__";
 
 /// The protocol's CompletionItemKind.
 enum : int {
@@ -32,57 +28,7 @@ enum : int {
   kTypeParameter = 25
 };
 
-/// Where on the way to the cursor.
-struct Place {
-  size_t cursor = 0;
-  size_t word = 0; ///< the beginning of what is typed of it
-};
-
-/// A text in which the cursor has a place, and its names.
-struct Names {
-  std::shared_ptr<const Analysis> analysis;
-  size_t cursor = 0;   ///< in its text
-  bool isWhole = true; ///< of this text; else the places behind the cursor may have moved
-};
-
 bool isWordSign(char c) { return llvm::isAlnum(c) || c == '_'; }
-
-std::string withInserted(const std::string &text, size_t at, std::string_view what) {
-  return text.substr(0, at) + std::string(what) + text.substr(at);
-}
-
-/// The text with blanks for the statement around the cursor, to the end of its line.
-std::string withoutStatement(std::string text, size_t cursor) {
-  size_t begin = text.find_last_of(";{}", cursor > 0 ? cursor - 1 : 0);
-  begin = begin == std::string::npos || begin >= cursor ? 0 : begin + 1;
-  size_t end = std::min(text.find_first_of("\n;{}", cursor), text.size());
-  if (end < text.size() && text[end] == ';')
-    ++end;
-  for (size_t i = begin; i < end; ++i)
-    if (text[i] != '\n')
-      text[i] = ' ';
-  return text;
-}
-
-Names namesAt(const View &view, const Place &place) {
-  const Document &document = view.document();
-  Workspace &workspace = view.context().workspace;
-  const std::string &text = document.text;
-  if (document.analysis->hasNames() && place.word != place.cursor)
-    return {document.analysis, place.cursor};
-  std::string name(kPlaceholder);
-  if (place.word == place.cursor)
-    for (const std::string &what : {name, name + ";", name + "();", name + ") ;"}) {
-      auto analysis = workspace.analyse(document.path, withInserted(text, place.cursor, what));
-      if (analysis->hasNames())
-        return {analysis, place.cursor};
-    }
-  for (const std::string &other :
-       {withInserted(text, place.cursor, ";"), withoutStatement(text, place.cursor)})
-    if (auto analysis = workspace.analyse(document.path, other); analysis->hasNames())
-      return {analysis, place.cursor};
-  return {document.named, place.cursor, false};
-}
 
 class Items {
 public:
@@ -209,39 +155,19 @@ void Items::addWords(llvm::ArrayRef<LanguageWord::Kind> kinds) {
   }
 }
 
-/// Whether the place is in a comment or a string: nothing is completed there.
-bool isInText(const std::string &text, size_t cursor) {
-  size_t begin = text.rfind('\n', cursor > 0 ? cursor - 1 : 0);
-  begin = begin == std::string::npos || begin >= cursor ? 0 : begin + 1;
-  bool isString = false;
-  for (size_t i = begin; i < cursor; ++i) {
-    if (text[i] == '"')
-      isString = !isString;
-    if (!isString && text[i] == '/' && i + 1 < cursor && text[i + 1] == '/')
-      return true;
-  }
-  size_t open = text.rfind("/*", cursor), close = text.rfind("*/", cursor);
-  bool isComment =
-      open != std::string::npos && open < cursor && (close == std::string::npos || close < open);
-  return isString || isComment;
-}
-
 } // namespace
 
 Answer completion(const View &view, Position position) {
   using Kind = LanguageWord::Kind;
   const std::string &text = view.document().text;
-  Place place;
-  place.cursor = place.word = view.lines().offsetOf(position, view.encoding());
-  while (place.word > 0 && isWordSign(text[place.word - 1]))
-    --place.word;
-  bool isNumber = place.word < place.cursor && llvm::isDigit(text[place.word]);
-  if (isNumber || isInText(text, place.cursor))
+  size_t cursor = view.lines().offsetOf(position, view.encoding()), word = cursor;
+  while (word > 0 && isWordSign(text[word - 1]))
+    --word;
+  bool isNumber = word < cursor && llvm::isDigit(text[word]);
+  if (isNumber || textPartAt(text, cursor).kind != TextPart::Kind::Code)
     return json::Value(json::Array{});
-  size_t before = place.word;
-  while (before > 0 && llvm::isSpace(text[before - 1]))
-    --before;
-  Items items(view, namesAt(view, place));
+  size_t before = endOfCodeBefore(text, word);
+  Items items(view, namesAt(view, word, cursor));
   bool isRange = before > 1 && text[before - 2] == '.';
   if (before > 0 && text[before - 1] == '.' && !isRange) {
     items.addMembers(before - 1);
@@ -250,13 +176,13 @@ Answer completion(const View &view, Position position) {
   Structure structure(text);
   char last = before > 0 ? text[before - 1] : ';';
   bool isStart = last == ';' || last == '{' || last == '}';
-  if (isStart && structure.depthAt(place.word) == 0) {
+  if (isStart && structure.depthAt(word) == 0) {
     items.addWords({Kind::Keyword});
     return json::Value(items.take());
   }
   items.addLocals();
-  if (std::optional<std::string_view> callee = structure.calleeAt(place.word))
-    items.addParametersOf(*callee);
+  if (std::vector<Structure::Call> calls = structure.callsAround(word); !calls.empty())
+    items.addParametersOf(calls.front().callee);
   items.addDeclarations(isStart);
   if (isStart)
     items.addWords({Kind::Statement, Kind::Keyword});

@@ -10,8 +10,9 @@ namespace colldsl::lsp {
 /// What the client can do, from its `initialize`.
 struct ClientAbilities {
   Encoding encoding = Encoding::Utf16;
-  bool hoverMarkdown = false, completionMarkdown = false;
-  bool nestedSymbols = false; ///< DocumentSymbol rather than SymbolInformation
+  bool hoverMarkdown = false, completionMarkdown = false, signatureMarkdown = false;
+  bool signatureOffsets = false; ///< labels of parameters are offsets in that of the signature
+  bool nestedSymbols = false;    ///< DocumentSymbol rather than SymbolInformation
   bool relatedInformation = false;
   bool refreshesLenses = false; ///< workspace/codeLens/refresh
   bool showsDocuments = false;  ///< window/showDocument

@@ -21,6 +21,9 @@ Answer rename(const View &view, Position position, const std::string &newName);
 /// Names in scope at a place, and the words that may stand there.
 Answer completion(const View &view, Position position);
 
+/// The parameters of the call around a place, and which of them is being written there.
+Answer signatureHelp(const View &view, Position position);
+
 /// As `colldsl fmt` does it.
 Answer formatting(const Document &document, Encoding encoding, const ParseLimits &limits);
 

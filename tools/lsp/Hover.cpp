@@ -1,3 +1,4 @@
+#include "tools/lsp/ClauseText.h"
 #include "tools/lsp/Features.h"
 #include "tools/lsp/LanguageWords.h"
 #include "tools/lsp/SymbolText.h"
@@ -7,6 +8,10 @@ namespace {
 
 /// Of a word that is none of the text's own names.
 std::string describeLanguageWord(const View &view, const View::Word &word) {
+  bool markdown = view.context().client.hoverMarkdown;
+  if (std::string clause = describeClause(view.document().text, word.begin, markdown);
+      !clause.empty())
+    return clause;
   std::optional<ValueType> base;
   std::optional<SourceLoc> place = view.placeOf(word);
   if (place)

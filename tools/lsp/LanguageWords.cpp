@@ -14,12 +14,32 @@ namespace {
 using Kind = LanguageWord::Kind;
 
 constexpr struct {
-  llvm::StringRef usage, summary;
-} kFunctions[] = {
-#define COLLDSL_BUILTIN(Name, usage, least, most, first, result, opcode, summary) {usage, summary},
+  llvm::StringRef usage;
+  ValueType first; ///< the type of its first argument; the others are ints
+  llvm::StringRef summary;
+} kBuiltins[] = {
+#define COLLDSL_BUILTIN(Name, usage, least, most, first, result, opcode, summary)                  \
+  {usage, ValueType::first, summary},
 #include "program/Builtins.def"
+};
+
+constexpr struct {
+  llvm::StringRef usage, summary;
+} kAggregates[] = {
 #define COLLDSL_AGGREGATE(Name, usage, summary) {usage, summary},
 #include "program/Builtins.def"
+};
+
+constexpr struct {
+  llvm::StringRef word, form, summary;
+} kClauses[] = {
+#define COLLDSL_CLAUSE(word, form, summary) {word, form, summary},
+#include "program/Clauses.def"
+#define COLLDSL_POSTCONDITION(Name, word, form, summary) {word, "ensures " form, summary},
+#include "program/Clauses.def"
+#define COLLDSL_COST(Name, spelling, unit, summary)                                                \
+  {spelling, "ensures " spelling " <= e", summary},
+#include "ir/Costs.def"
 };
 
 constexpr struct {
@@ -84,6 +104,43 @@ void addExpressions(std::vector<LanguageWord> &words) {
   }
 }
 
+/// The part of a usage that begins with the word and ends with the parenthesis of its call.
+std::string callIn(llvm::StringRef usage, llvm::StringRef word) {
+  size_t begin = usage.find((word + "(").str());
+  if (word.empty() || begin == llvm::StringRef::npos)
+    return "";
+  unsigned depth = 0;
+  for (size_t end = begin; end < usage.size(); ++end) {
+    depth += usage[end] == '(';
+    if (usage[end] == ')' && --depth == 0)
+      return usage.slice(begin, end + 1).str();
+  }
+  return "";
+}
+
+/// Empty: it takes numbers of any type, as many as one likes.
+std::string typedCall(llvm::StringRef usage, ValueType first) {
+  if (usage.contains("..."))
+    return "";
+  std::string call;
+  for (const std::string &parameter : parametersOf(usage)) {
+    ValueType type = call.empty() ? first : ValueType::Int;
+    call += (call.empty() ? "" : ", ") + parameter + ": " +
+            kValueTypes[static_cast<size_t>(type)].spelling.str();
+  }
+  return std::string(wordOf(usage)) + "(" + call + ")";
+}
+
+void addBuiltins(std::vector<LanguageWord> &words) {
+  for (const auto &builtin : kBuiltins)
+    words.push_back({Kind::Function, std::string(wordOf(builtin.usage)), builtin.usage.str(),
+                     withoutLinks(builtin.summary), std::nullopt,
+                     typedCall(builtin.usage, builtin.first)});
+  for (const auto &aggregate : kAggregates)
+    words.push_back({Kind::Function, std::string(wordOf(aggregate.usage)), aggregate.usage.str(),
+                     withoutLinks(aggregate.summary)});
+}
+
 /// Of "`a requires b, c;`" it is the second word that the language knows.
 void addStatements(std::vector<LanguageWord> &words) {
   for (const auto &statement : kStatements) {
@@ -101,9 +158,7 @@ void addStatements(std::vector<LanguageWord> &words) {
 
 std::vector<LanguageWord> makeWords() {
   std::vector<LanguageWord> words;
-  for (const auto &function : kFunctions)
-    words.push_back({Kind::Function, llvm::StringRef(wordOf(function.usage)).str(),
-                     function.usage.str(), withoutLinks(function.summary)});
+  addBuiltins(words);
   addExpressions(words);
   addStatements(words);
   for (const auto &type : kValueTypes)
@@ -121,13 +176,21 @@ std::vector<LanguageWord> makeWords() {
                        parseReduction(std::string_view(name))
                            ? "a reduction"
                            : "a level of the machine, as a group"});
-  auto isStatement = [&](const std::string &word) {
-    return llvm::any_of(
-        words, [&](const LanguageWord &w) { return w.kind == Kind::Statement && w.word == word; });
+  for (const auto &clause : kClauses)
+    if (!clause.word.empty())
+      words.push_back(
+          {Kind::Keyword, clause.word.str(), clause.form.str(), withoutLinks(clause.summary)});
+  auto isKeyword = [&](const std::string &word) {
+    return llvm::any_of(words, [&](const LanguageWord &w) {
+      return (w.kind == Kind::Statement || w.kind == Kind::Keyword) && w.word == word;
+    });
   };
   for (const std::string &word : grammarWords())
-    if (!isStatement(word))
+    if (!isKeyword(word))
       words.push_back({Kind::Keyword, word, word, ""});
+  for (LanguageWord &word : words)
+    if (word.kind != Kind::Statement && word.call.empty())
+      word.call = callIn(word.usage, word.word);
   return words;
 }
 
@@ -136,6 +199,23 @@ std::vector<LanguageWord> makeWords() {
 llvm::ArrayRef<LanguageWord> languageWords() {
   static const std::vector<LanguageWord> words = makeWords();
   return words;
+}
+
+std::vector<std::string> parametersOf(llvm::StringRef call) {
+  std::vector<std::string> parameters;
+  unsigned depth = 0;
+  for (char c : call) {
+    depth -= c == ')' || c == ']';
+    bool isBetween = (depth == 0 && c == '(') || (depth == 1 && c == ',');
+    if (isBetween)
+      parameters.emplace_back();
+    else if (depth > 0)
+      parameters.back() += c;
+    depth += c == '(' || c == '[';
+  }
+  for (std::string &parameter : parameters)
+    parameter = llvm::StringRef(parameter).trim().str();
+  return parameters;
 }
 
 std::string describeWord(llvm::StringRef word, std::optional<ValueType> base) {

@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace colldsl::lsp {
 
@@ -25,7 +26,13 @@ struct LanguageWord {
   std::string usage;                            ///< how it is written
   std::string summary;                          ///< empty: the tables have none
   std::optional<ValueType> base = std::nullopt; ///< of a member
+  /// How it is called, with what is known of the types: "shift(dims: int[], d: int, delta: int)";
+  /// empty: it is not called.
+  std::string call = {};
 };
+
+/// The parameters between the parentheses of such a call.
+std::vector<std::string> parametersOf(llvm::StringRef call);
 
 /// From the tables of the language.
 llvm::ArrayRef<LanguageWord> languageWords();

@@ -41,6 +41,7 @@ json::Object capabilities(Encoding encoding) {
       {"referencesProvider", true},
       {"renameProvider", json::Object{{"prepareProvider", true}}},
       {"completionProvider", json::Object{{"triggerCharacters", json::Array{"."}}}},
+      {"signatureHelpProvider", json::Object{{"triggerCharacters", json::Array{"(", ","}}}},
       {"documentFormattingProvider", true},
       {"documentSymbolProvider", true},
       {"codeActionProvider", json::Object{{"codeActionKinds", json::Array{"quickfix"}}}},
@@ -62,6 +63,13 @@ void Server::takeAbilities(const json::Object &params) {
       lists(params,
             {"capabilities", "textDocument", "completion", "completionItem", "documentationFormat"},
             "markdown");
+  client.signatureMarkdown = lists(params,
+                                   {"capabilities", "textDocument", "signatureHelp",
+                                    "signatureInformation", "documentationFormat"},
+                                   "markdown");
+  client.signatureOffsets =
+      isTrue(params, {"capabilities", "textDocument", "signatureHelp", "signatureInformation",
+                      "parameterInformation", "labelOffsetSupport"});
   client.nestedSymbols = isTrue(params, {"capabilities", "textDocument", "documentSymbol",
                                          "hierarchicalDocumentSymbolSupport"});
   client.relatedInformation =

@@ -35,6 +35,7 @@ llvm::ArrayRef<Server::Request> Server::requests() {
       {"textDocument/prepareRename", &Server::onPrepareRename},
       {"textDocument/rename", &Server::onRename},
       {"textDocument/completion", &Server::onCompletion},
+      {"textDocument/signatureHelp", &Server::onSignatureHelp},
       {"textDocument/formatting", &Server::onFormatting},
       {"textDocument/documentSymbol", &Server::onDocumentSymbol},
       {"textDocument/codeAction", &Server::onCodeAction},
@@ -83,6 +84,10 @@ Answer Server::onRename(const json::Object &params) {
 
 Answer Server::onCompletion(const json::Object &params) {
   return withPosition(context_, params, completion);
+}
+
+Answer Server::onSignatureHelp(const json::Object &params) {
+  return withPosition(context_, params, signatureHelp);
 }
 
 Answer Server::onFormatting(const json::Object &params) {

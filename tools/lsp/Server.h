@@ -69,6 +69,7 @@ private:
   Answer onPrepareRename(const json::Object &params);
   Answer onRename(const json::Object &params);
   Answer onCompletion(const json::Object &params);
+  Answer onSignatureHelp(const json::Object &params);
   Answer onFormatting(const json::Object &params);
   Answer onDocumentSymbol(const json::Object &params);
   Answer onCodeAction(const json::Object &params);

@@ -1,12 +1,17 @@
 #include "tools/lsp/Structure.h"
 
 #include <algorithm>
+#include <initializer_list>
 
 namespace colldsl::lsp {
 namespace {
 
 bool opens(std::string_view sign) { return sign == "(" || sign == "[" || sign == "{"; }
 bool closes(std::string_view sign) { return sign == ")" || sign == "]" || sign == "}"; }
+
+bool isOneOf(std::string_view sign, std::initializer_list<std::string_view> all) {
+  return std::find(all.begin(), all.end(), sign) != all.end();
+}
 
 } // namespace
 
@@ -55,6 +60,16 @@ size_t Structure::closerAround(size_t token) const {
   return closer == kNone ? text_.size() : beginOf(closer);
 }
 
+/// The first token of the declaration around a token.
+size_t Structure::declBegin(size_t token) const {
+  auto ends = [&](size_t i) {
+    return enclosing_[i] == kNone && (sign(i) == ";" || sign(i) == "}");
+  };
+  while (token > 0 && !ends(token - 1))
+    --token;
+  return token;
+}
+
 /// Behind the first block or semicolon at the depth of the token.
 size_t Structure::declEnd(size_t token) const {
   for (size_t i = token; i < tokens_.size(); ++i) {
@@ -86,14 +101,42 @@ Structure::Piece Structure::scopeOf(size_t name) const {
   return {name, opener == kNone ? declEnd(token) : closerAround(token)};
 }
 
-Structure::Piece Structure::declAround(size_t name) const {
-  size_t token = tokenAt(name);
-  if (token >= tokens_.size())
-    return {name, text_.size()};
-  size_t first = token;
-  while (first > 0 && sign(first - 1) != ";" && sign(first - 1) != "}")
-    --first;
-  return {beginOf(first), declEnd(token)};
+Structure::Piece Structure::declAround(size_t offset) const {
+  if (tokens_.empty())
+    return {offset, text_.size()};
+  size_t first = declBegin(std::min(tokenAt(offset), tokens_.size() - 1));
+  return {beginOf(first), declEnd(first)};
+}
+
+/// A clause follows the parameters or another clause, which end with a bracket, a name or a number.
+bool Structure::beginsClause(size_t token) const {
+  if (enclosing_[token] != kNone || token == 0)
+    return false;
+  if (token + 1 < tokens_.size() && sign(token + 1) == "aliases")
+    return tokens_[token].kind == TokenKind::Word;
+  if (!isOneOf(sign(token), {"where", "ensures"}))
+    return false;
+  std::string_view before = sign(token - 1);
+  if (tokens_[token - 1].kind == TokenKind::Punctuation)
+    return before == ")" || before == "]";
+  return !isOneOf(before,
+                  {"where", "ensures", "aliases", "at", "in", "if", "and", "or", "not", "xor"});
+}
+
+std::optional<Structure::Piece> Structure::clauseAt(size_t keyword) const {
+  size_t token = tokenAt(keyword);
+  if (token >= tokens_.size() || token == 0)
+    return std::nullopt;
+  size_t first = sign(token) == "aliases" ? token - 1 : token;
+  size_t decl = declBegin(token);
+  bool isOfCollective = sign(decl) == "collective" || sign(decl) == "deterministic";
+  if (!isOfCollective || first <= decl || !beginsClause(first))
+    return std::nullopt;
+  size_t last = token;
+  while (last + 1 < tokens_.size() && !beginsClause(last + 1) &&
+         !isOneOf(sign(last + 1), {"{", ";"}))
+    ++last;
+  return Piece{beginOf(first), endOf(last)};
 }
 
 Structure::Piece Structure::partAround(size_t offset) const {
@@ -107,26 +150,57 @@ Structure::Piece Structure::partAround(size_t offset) const {
            (sign(i) == "," || sign(i) == ";" || (hasBlocks && sign(i) == "{"));
   };
   size_t first = token, last = token;
-  while (first > 0 && first - 1 != level && !ends(first - 1) &&
+  while (first > 0 && first - 1 != level && !ends(first - 1) && !beginsClause(first) &&
          !(enclosing_[first - 1] == level && sign(first - 1) == "}"))
     --first;
-  while (last + 1 < tokens_.size() && !ends(last + 1) &&
+  while (last + 1 < tokens_.size() && !ends(last + 1) && !beginsClause(last + 1) &&
          (level == kNone || last + 1 != partner_[level]))
     ++last;
   return {beginOf(first), endOf(last)};
 }
 
-std::optional<std::string_view> Structure::calleeAt(size_t offset) const {
-  size_t token = tokenBefore(offset);
-  if (token == kNone)
+/// Between the parentheses that a token opens, to the last token.
+std::vector<Structure::Argument> Structure::argumentsOf(size_t opener, size_t last) const {
+  std::vector<Argument> arguments(1);
+  for (size_t i = opener + 1; i <= last; ++i) {
+    if (enclosing_[i] != opener)
+      continue;
+    if (sign(i) == ",") {
+      arguments.emplace_back();
+    } else if (arguments.back().first.empty()) {
+      bool isNamed = i + 1 < tokens_.size() && sign(i + 1) == "=";
+      arguments.back() = {sign(i), isNamed && tokens_[i].kind == TokenKind::Word};
+    }
+  }
+  return arguments;
+}
+
+/// Nothing: the parentheses that a token opens are those of a declaration, a clause or a value.
+std::optional<Structure::Call> Structure::callOf(size_t opener, size_t last) const {
+  if (opener == 0 || tokens_[opener - 1].kind != TokenKind::Word || beginsClause(opener - 1))
     return std::nullopt;
-  size_t opener = opens(sign(token)) ? token : enclosing_[token];
-  while (opener != kNone && sign(opener) == "[")
-    opener = enclosing_[opener];
-  if (opener == kNone || opener == 0 || sign(opener) != "(" ||
-      tokens_[opener - 1].kind != TokenKind::Word)
+  std::string_view before = opener > 1 ? sign(opener - 2) : std::string_view();
+  if (isOneOf(before, {"collective", "function", "tree", "graph"}))
     return std::nullopt;
-  return sign(opener - 1);
+  return Call{sign(opener - 1), before == ".", argumentsOf(opener, last)};
+}
+
+std::vector<Structure::Call> Structure::callsAround(size_t offset) const {
+  std::vector<Call> calls;
+  size_t last = tokenBefore(offset);
+  if (last == kNone)
+    return calls;
+  size_t opener = opens(sign(last)) ? last : enclosing_[last];
+  for (; opener != kNone && sign(opener) != "{"; opener = enclosing_[opener]) {
+    for (size_t i = opener + 1; i <= last; ++i)
+      if (enclosing_[i] == opener && sign(i) == ";")
+        return calls; // the statement ended, without the closing parenthesis
+    if (sign(opener) != "(")
+      continue;
+    if (std::optional<Call> call = callOf(opener, last))
+      calls.push_back(std::move(*call));
+  }
+  return calls;
 }
 
 size_t Structure::depthAt(size_t offset) const {

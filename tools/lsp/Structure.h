@@ -22,13 +22,29 @@ public:
   /// Where the local name that is declared at an offset is in scope: from there to the end of the
   /// innermost brackets around it; that of a `for` with a block to the end of the block.
   Piece scopeOf(size_t name) const;
-  /// The declaration that has a name at an offset, from its first word to its last sign.
-  Piece declAround(size_t name) const;
+  /// The declaration around an offset, from its first word to its last sign.
+  Piece declAround(size_t offset) const;
   /// What is between commas, semicolons and brackets, around an offset.
   Piece partAround(size_t offset) const;
 
-  /// Of the call in whose parentheses the offset is: the name before them.
-  std::optional<std::string_view> calleeAt(size_t offset) const;
+  /// An argument of a call, as far as it is written.
+  struct Argument {
+    std::string_view first; ///< its first word or sign; empty: there is none yet
+    bool isNamed = false;   ///< `first = ...`
+  };
+  /// A name with parentheses that are open at an offset.
+  struct Call {
+    std::string_view callee;
+    bool isMember = false;           ///< `t.callee(`
+    std::vector<Argument> arguments; ///< up to the one at the offset
+  };
+  /// The calls in which the offset is, the innermost one first. What words of the language have
+  /// before parentheses looks like a call, too: `not (`, `send x to (`.
+  std::vector<Call> callsAround(size_t offset) const;
+
+  /// The clause of a collective whose keyword is at an offset: `where`, `ensures`, or `aliases`
+  /// with the name before it. Nothing: there is none.
+  std::optional<Piece> clauseAt(size_t keyword) const;
   /// How many brackets are open there.
   size_t depthAt(size_t offset) const;
 
@@ -39,7 +55,11 @@ private:
   size_t tokenAt(size_t offset) const;
   size_t tokenBefore(size_t offset) const;
   size_t closerAround(size_t token) const;
+  size_t declBegin(size_t token) const;
   size_t declEnd(size_t token) const;
+  bool beginsClause(size_t token) const;
+  std::optional<Call> callOf(size_t opener, size_t last) const;
+  std::vector<Argument> argumentsOf(size_t opener, size_t last) const;
 
   std::string_view text_;
   std::vector<Token> tokens_;

@@ -6,25 +6,20 @@
 #include "llvm/ADT/StringRef.h"
 
 namespace colldsl::lsp {
-namespace {
-
 std::string fenced(const std::string &code, bool markdown) {
   return markdown ? "```colldsl\n" + code + "\n```" : code;
 }
 
-/// The part of the text around the name: a parameter, a statement.
-std::string partOf(const Analysis &analysis, const SymbolIndex::Symbol &symbol) {
-  std::string_view text = textOfFile(analysis, symbol.loc.file);
-  Structure structure(text);
-  Structure::Piece part = structure.partAround(Lines(text).offsetOf(symbol.loc));
-  return std::string(text.substr(part.begin, part.end - part.begin));
-}
-
-} // namespace
-
 std::string_view textOfFile(const Analysis &analysis, uint16_t file) {
   return file == analysis.file ? std::string_view(analysis.text)
                                : analysis.compilation.sourceText(file);
+}
+
+std::string partAt(const Analysis &analysis, SourceLoc loc) {
+  std::string_view text = textOfFile(analysis, loc.file);
+  Structure structure(text);
+  Structure::Piece part = structure.partAround(Lines(text).offsetOf(loc));
+  return std::string(text.substr(part.begin, part.end - part.begin));
 }
 
 std::string kindOf(const Analysis &analysis, const SymbolIndex::Symbol &symbol) {
@@ -54,7 +49,7 @@ std::string describe(const Analysis &analysis, const SymbolIndex::Symbol &symbol
   const Decl *decl = analysis.declOf(symbol);
   bool isDecl = symbol.kind == SymbolKind::Declaration && decl;
   std::string text = fenced(isDecl ? tools::headOf(textOfFile(analysis, decl->loc.file), *decl)
-                                   : partOf(analysis, symbol),
+                                   : partAt(analysis, symbol.loc),
                             markdown);
   if (isDecl && !analysis.program().strings[decl->doc].empty())
     text += "\n\n" + analysis.program().strings[decl->doc];

@@ -8,12 +8,18 @@ namespace colldsl::lsp {
 /// The text of the file in which the symbol is declared.
 std::string_view textOfFile(const Analysis &analysis, uint16_t file);
 
+/// The part of the text around a place: a parameter, a statement, a clause.
+std::string partAt(const Analysis &analysis, SourceLoc loc);
+
 /// One line: "collective, stdlib/bcast.coll:35", "a rank".
 std::string kindOf(const Analysis &analysis, const SymbolIndex::Symbol &symbol);
 
 /// As `colldsl list NAME` has it: the declaration as it is written, its documentation, its place.
 /// In Markdown, or as plain text.
 std::string describe(const Analysis &analysis, const SymbolIndex::Symbol &symbol, bool markdown);
+
+/// As a block of code, in Markdown.
+std::string fenced(const std::string &code, bool markdown);
 
 /// MarkupContent.
 json::Object markup(const std::string &text, bool markdown);
