@@ -10,6 +10,8 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <cassert>
+
 namespace colldsl {
 
 struct Compilation::Impl {
@@ -23,6 +25,7 @@ struct Compilation::Impl {
   void analyseAll(llvm::ArrayRef<LoadedFile> files, size_t numStdlib, SymbolIndex *symbols);
   void leaveOutUnused(llvm::MutableArrayRef<LoadedFile> stdlib,
                       const std::vector<std::string> &usedBy);
+  void relocate(uint16_t file, const Origins &origins);
   Result<uint16_t> addText(std::string_view text, std::string name);
   bool hasErrors() const {
     return llvm::any_of(diagnostics,
@@ -59,6 +62,30 @@ void Compilation::Impl::leaveOutUnused(llvm::MutableArrayRef<LoadedFile> stdlib,
       return !used.contains({d->loc.file, d->loc.line});
     });
   }
+}
+
+/// Statements of a file, and all that is in them, move to the places that their lines stand for.
+void Compilation::Impl::relocate(uint16_t file, const Origins &origins) {
+  if (sources.size() + origins.files.size() > Sources::kMaxFiles)
+    return;
+  auto first = static_cast<uint16_t>(sources.size());
+  for (const Origins::File &origin : origins.files)
+    sources.add(llvm::MemoryBuffer::getMemBufferCopy(origin.text, origin.name), origin.name);
+  program.files = sources.names();
+  auto move = [&](SourceLoc &loc) {
+    auto place = loc.file == file ? origins.places.find(loc.line) : origins.places.end();
+    if (place == origins.places.end())
+      return;
+    assert(place->second.file < origins.files.size());
+    loc = place->second;
+    loc.file += first;
+  };
+  for (Stmt &stmt : program.stmts)
+    move(stmt.loc);
+  for (Expr &expr : program.exprs)
+    move(expr.loc);
+  for (LabelRef &label : program.labels)
+    move(label.loc);
 }
 
 Result<uint16_t> Compilation::Impl::addText(std::string_view text, std::string name) {
@@ -129,6 +156,7 @@ void Compilation::Impl::compile(std::vector<File> files, const CompileOptions &o
     mainDecls.clear();
     analyseAll(loaded, stdlib.size(), options.symbols);
   }
+  relocate(static_cast<uint16_t>(stdlib.size()), options.origins);
   disownUnused(program);
   lower(program);
 }

@@ -21,6 +21,16 @@ namespace colldsl {
 
 class SymbolIndex;
 
+/// Places that lines of a text stand for which a program wrote, such as one that was traced from
+/// Python: ops and messages about them name these.
+struct Origins {
+  struct File {
+    std::string name, text;
+  };
+  std::vector<File> files;
+  std::map<uint32_t, SourceLoc> places; ///< by line of the text; SourceLoc::file is one of `files`
+};
+
 struct CompileOptions {
   std::vector<std::string> includePaths; ///< searched after the importing file's own folder
   ParseLimits limits;
@@ -30,6 +40,7 @@ struct CompileOptions {
   std::optional<std::vector<std::string>> usedBy;
   /// Texts that stand for what is in imported files, by real path; an editor has them.
   std::map<std::string, std::string> openTexts;
+  Origins origins;                ///< of the first main file
   SymbolIndex *symbols = nullptr; ///< gets the names, if the files could be parsed
 };
 

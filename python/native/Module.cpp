@@ -62,7 +62,8 @@ void addPrograms(py::module_ &module) {
       .def_property_readonly("ops", [](const Shape &s) { return arrayOf(s.ops); });
   py::class_<Program, std::shared_ptr<Program>>(module, "Program")
       .def_static("read", &Program::read)
-      .def_static("of_text", &Program::ofText)
+      .def_static("of_text", &Program::ofText, py::arg("name"), py::arg("text"), py::arg("words"),
+                  py::arg("files") = py::list(), py::arg("places") = py::list())
       .def("collectives", &Program::collectives)
       .def("parameters", &Program::parameters)
       .def("instantiate", &Program::instantiate)

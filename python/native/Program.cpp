@@ -180,18 +180,25 @@ template <typename Body> std::string Program::work(Body body) {
 std::shared_ptr<Program> Program::read(const Words &operands, const Words &words) {
   auto program = std::make_shared<Program>();
   program->remarks_ = program->work([&](const std::atomic<bool> &) {
-    return readWith(words, program->source_, [&](const ScheduleOptions &schedule) {
-      return Source::read(operands, schedule);
-    });
+    return readWith(words, program->source_,
+                    [&](ScheduleOptions &schedule) { return Source::read(operands, schedule); });
   });
   return program;
 }
 
 std::shared_ptr<Program> Program::ofText(const std::string &name, const std::string &text,
-                                         const Words &words) {
+                                         const Words &words, const std::vector<File> &files,
+                                         const std::vector<Place> &places) {
+  Origins origins;
+  for (const auto &[fileName, content] : files)
+    origins.files.push_back({fileName, content});
+  for (auto [line, file, place, column] : places)
+    if (file < files.size())
+      origins.places[line] = {place, column, file};
   auto program = std::make_shared<Program>();
   program->remarks_ = program->work([&](const std::atomic<bool> &) {
-    return readWith(words, program->source_, [&](const ScheduleOptions &schedule) {
+    return readWith(words, program->source_, [&](ScheduleOptions &schedule) {
+      schedule.compile.origins = std::move(origins);
       return Source::ofText(name, text, schedule);
     });
   });

@@ -6,6 +6,7 @@
 #include "tools/input/SingleSchedule.h"
 
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace colldsl::python {
@@ -60,6 +61,12 @@ struct Shape {
   std::vector<uint64_t> ops; ///< per rank
 };
 
+using File = std::pair<std::string, std::string>; ///< its name, its text
+
+/// A line of a text that was traced, from 1, and what it stands for: the number of a file, a line
+/// and a column of it.
+using Place = std::tuple<uint32_t, uint16_t, uint32_t, uint16_t>;
+
 /// What files and names stand for. All methods take the words of a command line, and what a command
 /// prints on the standard error becomes the text of an exception. The work is done without the GIL,
 /// and Ctrl-C ends it. Any thread may call any method.
@@ -67,8 +74,10 @@ class Program {
 public:
   /// Files, or names of collectives of the standard library.
   static std::shared_ptr<Program> read(const Words &operands, const Words &words);
+  /// Ops of the text have the places that their lines stand for: see Place.
   static std::shared_ptr<Program> ofText(const std::string &name, const std::string &text,
-                                         const Words &words);
+                                         const Words &words, const std::vector<File> &files,
+                                         const std::vector<Place> &places);
 
   std::vector<std::string> collectives();
   std::vector<Parameter> parameters(const std::string &collective);

@@ -72,6 +72,28 @@ TEST_F(CompileTest, WithoutTheStandardLibrary) {
   EXPECT_TRUE(c.program().decls.empty());
 }
 
+TEST_F(CompileTest, LinesThatStandForOtherPlaces) {
+  CompileOptions options;
+  options.origins.files = {{"other.py", "one\n"}, {"f.py", "def f(me, x):\n  me.send(x, 1)\n"}};
+  options.origins.places = {{2, {2, 3, 1}}};
+  Compilation c = compileFiles(
+      {write("f.coll",
+             "collective f(in x: T[n]) {\n  a[1 + 1]: send x to 1;\n  send x to 2;\n}\n")},
+      options);
+  ASSERT_EQ(messages(c), "");
+  std::vector<SourceLoc> places;
+  for (const Stmt &stmt : c.program().stmts)
+    if (stmt.kind == StmtKind::Message && stmt.loc.file >= stdlibFiles().size())
+      places.push_back(stmt.loc);
+  auto main = static_cast<uint16_t>(stdlibFiles().size());
+  auto traced = static_cast<uint16_t>(main + 2);
+  EXPECT_EQ(places, (std::vector<SourceLoc>{{2, 3, traced}, {3, 3, main}}));
+  EXPECT_EQ(c.program().files.at(traced), "f.py");
+  EXPECT_EQ(c.program().labels.back().loc, (SourceLoc{2, 3, traced}));
+  EXPECT_EQ(c.render(Diagnostic::error(places[0], "why")),
+            "f.py:2:3: error: why\n  me.send(x, 1)\n  ^\n");
+}
+
 TEST_F(CompileTest, ExamplesOfTheDesign) {
   for (const auto &entry : std::filesystem::directory_iterator(COLLDSL_EXAMPLES)) {
     if (entry.path().extension() != ".coll")
