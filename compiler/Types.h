@@ -15,7 +15,7 @@ struct Type {
   bool maybeNone = false; ///< of a number
   bool writable = false;  ///< of a Slice or Slices
   bool invalid = false;   ///< an error was reported; fits everywhere
-  /// Of a Slice or Slices: the type of all elements; nothing: it is T, or they differ.
+  /// All elements of a Slice or Slices have this type; nothing: it is T, or they differ.
   std::optional<ElementType> element = std::nullopt;
 
   static Type of(ValueType v) { return {.value = v}; }

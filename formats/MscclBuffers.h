@@ -26,8 +26,8 @@ public:
   /// reduction. Names are added to the schedule when the first rank's buffers are.
   void addTo(Schedule &schedule, uint32_t rank, uint32_t incomingChunks, ElementType type) const;
 
-  /// What the rank promises; what else of its parameters is `written`, chunks with the storage that
-  /// range() names, it clobbers. Nothing for a custom collective.
+  /// The promises of the rank; it clobbers the other chunks of its parameters that are `written`,
+  /// which have the storage that range() names. A custom collective has neither.
   Contract contract(uint32_t rank, std::vector<Range> written) const;
   bool hasContract() const { return algorithm_->collective != Collective::Custom; }
 

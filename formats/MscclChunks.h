@@ -15,6 +15,9 @@ public:
   /// the class makes them whole; else so many elements, at n == sizeClass.elements.
   static Result<Chunks> of(const Schedule &schedule);
 
+  /// Else chunks are those of one size.
+  bool areFractions() const { return isFraction_; }
+
   /// In the coordinates of the buffer that the slice names; those of a temporary begin
   /// at its origin.
   Range plainRange(const Dag &dag, const Slice &slice) const;

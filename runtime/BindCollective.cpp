@@ -58,7 +58,7 @@ Result<uint32_t> CollectivePlan::bufferId(const std::string &buffer) const {
 
 Result<Binding> CollectivePlan::binding() {
   Binding binding;
-  binding.elements = request_.elements;
+  binding.elements = request_.elements / unit_;
   binding.combiner = combiner_;
   binding.buffers.resize(bufferNames_.size());
   binding.blocks.resize(bufferNames_.size());

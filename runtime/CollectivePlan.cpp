@@ -136,6 +136,9 @@ Status CollectivePlan::setElements(uint64_t n) {
   if (isCommitted() && !sizeClass_.contains(n))
     return Status::error(concat("the plan holds for ", rangeWord(sizeClass_.min, sizeClass_.max),
                                 " elements, not for ", n, "; make another one"));
+  if (isCommitted() && n % unit_ != 0)
+    return Status::error(concat("the plan holds for multiples of ", unit_, " elements, not for ", n,
+                                "; make another one"));
   isMade_ &= request_.elements == n;
   request_.elements = n;
   isBound_ = false;
@@ -214,9 +217,9 @@ Situation CollectivePlan::situation() const {
   return s;
 }
 
-// The collective of that name, else the one that the library's rules give for the function. False:
-// it has neither.
-Result<bool> CollectivePlan::chooseFrom(Library &library) {
+// The collective of that name, else the one that the library's rules, from that one on, give for
+// the function. False: it has neither.
+Result<bool> CollectivePlan::chooseFrom(Library &library, size_t firstRule) {
   Result<const Program *> found = library.program();
   if (!found)
     return found.status();
@@ -228,7 +231,7 @@ Result<bool> CollectivePlan::chooseFrom(Library &library) {
   rule_ = nullptr;
   if (request_.collective != kNoDecl)
     return true;
-  Result<const SelectionRule *> rule = library.select(situation());
+  Result<const SelectionRule *> rule = library.select(situation(), firstRule);
   if (!rule)
     return rule.status();
   if (!*rule)
@@ -420,7 +423,8 @@ Status CollectivePlan::compile(const Program &program) {
   proof_ = made->isProved ? ProofStamp::Exact : proofOfSmaller(*library_, request_);
   schedule_ = RankSchedule(communicator_.rank(), std::move(made->dag), made->sizeClass);
   view_ = schedule_.view();
-  sizeClass_ = schedule_.sizeClass();
+  sizeClass_ = scheduleSizes_ = schedule_.sizeClass();
+  unit_ = 1;
   return combiner_ ? checkOperator() : Status();
 }
 
@@ -454,7 +458,12 @@ Result<bool> CollectivePlan::takeImage() {
   proof_ = image_->proof == ImageProof::Full ? ProofStamp::Exact : ProofStamp::None;
   remarks_.clear();
   view_ = view;
-  sizeClass_ = (*image)->sizeClass();
+  Result<uint32_t> unit = unitOfImported(*library_, request_);
+  if (!unit)
+    return unit.status();
+  unit_ = std::max(*unit, 1u);
+  scheduleSizes_ = (*image)->sizeClass();
+  sizeClass_ = inUnits(scheduleSizes_, unit_);
   if (Status s = combiner_ ? checkOperator() : Status(); !s)
     return s;
   return true;
@@ -485,12 +494,52 @@ std::string CollectivePlan::withNames(std::string text) const {
   return text;
 }
 
+/// "3 ranks, n = 0.. in multiples of 4, i32, in place; ...".
+std::string CollectivePlan::servedByImages() const {
+  std::string all;
+  for (const LibraryImage &image : **library_->images())
+    if (image.collective == collective_)
+      all += concat(all.empty() ? "" : "; ", image.ranks,
+                    " ranks, n = ", sizesInWords(image, *unitOfImported(*library_, request_)), ", ",
+                    spelling(image.type), image.inPlace ? ", in place" : "");
+  return all;
+}
+
+// An imported collective is its images. False: a rule chose it, and the next one is to be tried.
+Result<bool> CollectivePlan::takeImported() {
+  Status described = describe(**library_->program());
+  if (!described)
+    return rule_ ? Result<bool>(false) : described;
+  Result<bool> isTaken = takeImage();
+  if (!isTaken || *isTaken)
+    return isTaken;
+  proof_ = ProofStamp::None;
+  Result<const LibraryImage *> found = findImage(*library_, request_);
+  if (Status s = found && *found ? checkProof() : found.status(); !s)
+    return s;
+  if (rule_)
+    return false;
+  return Status::error(concat("'", collective_, "' was imported; it serves ", servedByImages()));
+}
+
 // False: the library has neither such a collective nor a rule.
 Result<bool> CollectivePlan::makeFrom(Library &library) {
-  Result<bool> isThere = chooseFrom(library);
-  if (!isThere || !*isThere)
-    return isThere;
-  const Program &program = **library.program();
+  for (size_t firstRule = 0;;) {
+    Result<bool> isThere = chooseFrom(library, firstRule);
+    if (!isThere || !*isThere)
+      return isThere;
+    Result<uint32_t> unit = unitOfImported(library, request_);
+    if (!unit)
+      return unit.status();
+    Result<bool> isMade = *unit == 0 ? makeChosen() : takeImported();
+    if (!isMade || *isMade)
+      return isMade;
+    firstRule = static_cast<size_t>(rule_ - (*library.rules())->data()) + 1;
+  }
+}
+
+Result<bool> CollectivePlan::makeChosen() {
+  const Program &program = **library_->program();
   if (Status s = describe(program); !s)
     return s;
   if (Status s = gatherGraphs(program); !s)
@@ -561,7 +610,7 @@ Status CollectivePlan::commit() {
   });
   if (!bound)
     return refuse(bound.status());
-  auto plan = Plan::open(engine, view_, sizeClass_, *bound, words, transferPolicy_);
+  auto plan = Plan::open(engine, view_, scheduleSizes_, *bound, words, transferPolicy_);
   if (!plan)
     return Status::error(plan.status().kind(),
                          concat("'", collective_, "': ", withNames(plan.message())));

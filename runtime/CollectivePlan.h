@@ -120,7 +120,7 @@ public:
   /// Once committed: "root=3, t=...": arguments that are not at their defaults, as far as they are
   /// known; of an image those that it was made with.
   std::string argumentsInWords() const;
-  /// Once committed: n that setElements() takes.
+  /// Once committed: n that setElements() takes, if the chunks of an imported schedule divide it.
   const SizeClass &sizeClass() const { return sizeClass_; }
   /// Once committed: whether a plan that is made for n elements would have the same schedule.
   bool holdsFor(uint64_t n) const;
@@ -152,7 +152,10 @@ private:
   Status bindAnew(const std::string &buffer);
   Status make();
   Result<bool> makeFrom(Library &library);
-  Result<bool> chooseFrom(Library &library);
+  Result<bool> chooseFrom(Library &library, size_t firstRule);
+  Result<bool> makeChosen();
+  Result<bool> takeImported();
+  std::string servedByImages() const;
   Status describe(const Program &program);
   Status checkType(const Program &program) const;
   Status describeOperator(const Program &program);
@@ -195,9 +198,11 @@ private:
   std::map<std::string, BlockTable> blocks_;
   std::vector<std::string> bufferNames_; ///< of the parameters, in order
   std::shared_ptr<const PlanCompiler> compiler_, preferredCompiler_;
-  RankSchedule schedule_; ///< if it was compiled
-  RankView view_;         ///< of the schedule, or of the image
-  SizeClass sizeClass_;
+  RankSchedule schedule_;   ///< if it was compiled
+  RankView view_;           ///< of the schedule, or of the image
+  SizeClass sizeClass_;     ///< of calls
+  SizeClass scheduleSizes_; ///< of the schedule, which counts in unit_
+  uint64_t unit_ = 1;       ///< elements of a call per element of the schedule's n
   const LibraryImage *image_ = nullptr;
   const SelectionRule *rule_ = nullptr; ///< null: the collective was named
   std::string reason_, remarks_;

@@ -187,6 +187,30 @@ Result<const std::vector<SelectionRule> *> Library::rules() {
   return part(rules_, kRulesSection, "rules");
 }
 
+bool Library::has(uint32_t kind) const {
+  auto table = tableOf(bytes_);
+  return std::any_of(table.begin(), table.end(),
+                     [&](const LibrarySection &section) { return section.kind == kind; });
+}
+
+Result<const std::vector<ImportedCollective> *> Library::imported() {
+  static const std::vector<ImportedCollective> none;
+  return has(kImportedSection) ? part(imported_, kImportedSection, "imports") : &none;
+}
+
+Status Library::check(const std::vector<ImportedCollective> &imported) {
+  Result<const Program *> program = this->program();
+  if (!program)
+    return program.status();
+  for (const ImportedCollective &one : imported) {
+    if ((*program)->find(one.collective, DeclKind::Collective) == kNoDecl)
+      return Status::error(concat("there is no collective '", one.collective, "'"));
+    if (one.unit == 0)
+      return Status::error(concat("the unit of '", one.collective, "' is 0"));
+  }
+  return {};
+}
+
 Status Library::check(const LibraryIdentity &identity) {
   Result<const Program *> program = this->program();
   if (!program)
@@ -284,12 +308,13 @@ bool fits(const SelectionRule &rule, const Situation &s) {
          (s.oversubscribed || !rule.needsOversubscribed);
 }
 
-Result<const SelectionRule *> Library::select(const Situation &situation) {
+Result<const SelectionRule *> Library::select(const Situation &situation, size_t first) {
   Result<const std::vector<SelectionRule> *> all = rules();
   if (!all)
     return all.status();
-  auto it = std::find_if((*all)->begin(), (*all)->end(),
-                         [&](const SelectionRule &rule) { return fits(rule, situation); });
+  auto it =
+      std::find_if((*all)->begin() + static_cast<ptrdiff_t>(std::min(first, (*all)->size())),
+                   (*all)->end(), [&](const SelectionRule &rule) { return fits(rule, situation); });
   return it == (*all)->end() ? nullptr : &*it;
 }
 

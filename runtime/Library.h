@@ -22,7 +22,7 @@
 namespace colldsl {
 
 inline constexpr uint16_t kLibraryMajor = 3;
-inline constexpr uint16_t kLibraryMinor = 0;
+inline constexpr uint16_t kLibraryMinor = 1;
 
 /// What the library was made from and by.
 struct LibraryIdentity {
@@ -77,6 +77,14 @@ struct LibraryImage {
   uint64_t bytes = 0;
 };
 
+/// A collective that was imported: a schedule of another tool, which has no program. It is images
+/// alone, and its declaration says how it is called.
+struct ImportedCollective {
+  std::string collective;
+  /// A call's number of elements is so many times the n of an image: it must divide it.
+  uint32_t unit = 1;
+};
+
 /// Which collective serves a function ("allreduce") in which situation: the first rule
 /// that fits. All bounds are inclusive.
 struct SelectionRule {
@@ -111,6 +119,7 @@ struct LibraryContent {
   std::vector<LibraryImage> images; ///< checksum, offset and bytes are filled in
   std::vector<std::vector<std::byte>> imageBytes;
   std::vector<SelectionRule> rules;
+  std::vector<ImportedCollective> imported;
 };
 
 /// Deterministic.
@@ -138,12 +147,13 @@ public:
   Result<const std::vector<LibrarySource> *> sources();
   Result<const std::vector<LibraryImage> *> images();
   Result<const std::vector<SelectionRule> *> rules();
+  Result<const std::vector<ImportedCollective> *> imported(); ///< none in most libraries
 
   /// A view of the library's bytes, of one of images().
   Result<const Image *> image(const LibraryImage &image);
 
-  /// The first rule that fits, null if none does.
-  Result<const SelectionRule *> select(const Situation &situation);
+  /// The first rule that fits, from that number on; null if none does.
+  Result<const SelectionRule *> select(const Situation &situation, size_t first = 0);
 
   /// From now on the profile's decisions come before the rules. At most once, and before anything
   /// else is asked for. An error: the library cannot do what one of them says, and stays as it is.
@@ -166,6 +176,7 @@ private:
   Result<Image> load(const LibraryImage &entry) const;
   Status checkHead();
   Result<std::span<const std::byte>> section(uint32_t kind) const;
+  bool has(uint32_t kind) const;
   template <typename T> Result<const T *> part(Part<T> &part, uint32_t kind, const char *name);
   template <typename T> Status decode(uint32_t kind, const char *name, T &value);
   Status check(const LibraryIdentity &identity);
@@ -173,6 +184,7 @@ private:
   Status check(const std::vector<LibrarySource> &) { return {}; }
   Status check(const std::vector<LibraryImage> &images);
   Status check(const std::vector<SelectionRule> &rules);
+  Status check(const std::vector<ImportedCollective> &imported);
 
   std::span<const std::byte> bytes_;
   bool mapped_ = false;
@@ -181,6 +193,7 @@ private:
   Part<std::vector<LibrarySource>> sources_;
   Part<std::vector<LibraryImage>> images_;
   Part<std::vector<SelectionRule>> rules_;
+  Part<std::vector<ImportedCollective>> imported_;
   size_t numDecisions_ = 0;
   uint64_t profileHash_ = 0;
   std::unique_ptr<MachineModel> costs_;

@@ -43,12 +43,14 @@ std::vector<std::byte> encodeLibrary(const LibraryContent &content) {
     LibrarySectionKind kind;
     std::vector<std::byte> bytes;
   };
-  Section sections[] = {{kIdentitySection, encode(content.identity)},
-                        {kProgramSection, serializeProgram(content.program)},
-                        {kSourcesSection, encode(content.sources)},
-                        {kImagesSection, encode(images)},
-                        {kRulesSection, encode(content.rules)},
-                        {kImageBytesSection, std::move(imageBytes)}};
+  std::vector<Section> sections = {{kIdentitySection, encode(content.identity)},
+                                   {kProgramSection, serializeProgram(content.program)},
+                                   {kSourcesSection, encode(content.sources)},
+                                   {kImagesSection, encode(images)},
+                                   {kRulesSection, encode(content.rules)},
+                                   {kImageBytesSection, std::move(imageBytes)}};
+  if (!content.imported.empty())
+    sections.push_back({kImportedSection, encode(content.imported)});
   LibraryHeader header{};
   std::memcpy(header.magic, kLibraryMagic, sizeof header.magic);
   header.major = kLibraryMajor;

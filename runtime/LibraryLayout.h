@@ -19,6 +19,7 @@ enum LibrarySectionKind : uint32_t {
   kImagesSection = 4, ///< the list
   kRulesSection = 5,
   kImageBytesSection = 6, ///< images carry checksums of their own
+  kImportedSection = 7,   ///< from minor version 1 on, where something was imported
 };
 
 struct LibraryHeader {
@@ -81,6 +82,11 @@ template <typename Visit, Is<LibraryImage> R> void eachField(Visit &visit, R &r)
   visit(r.checksum);
   visit(r.offset);
   visit(r.bytes);
+}
+
+template <typename Visit, Is<ImportedCollective> R> void eachField(Visit &visit, R &r) {
+  visit(r.collective);
+  visit(r.unit);
 }
 
 template <typename Visit, Is<SelectionRule> R> void eachField(Visit &visit, R &r) {

@@ -1,5 +1,7 @@
 #include "runtime/StoredImages.h"
 
+#include "ir/Concat.h"
+#include "ir/Ranges.h"
 #include "program/Operands.h"
 #include "topology/LevelSet.h"
 
@@ -89,12 +91,14 @@ bool hasElementsOf(const LibraryImage &image, const InstantiateRequest &request)
                                    : sizeBytes(image.type) == request.elementBytes;
 }
 
+/// `unit`: of what n counts.
 bool serves(const LibraryImage &image, const std::string &collective,
-            const InstantiateRequest &request, const Topology &topology,
+            const InstantiateRequest &request, uint64_t unit, const Topology &topology,
             const std::vector<LibraryArgument> &arguments) {
+  uint64_t n = request.elements / unit;
   return image.servesCalls && image.collective == collective && image.ranks == request.ranks &&
          hasElementsOf(image, request) && image.inPlace == request.inPlace &&
-         image.minElements <= request.elements && request.elements <= image.maxElements &&
+         request.elements % unit == 0 && image.minElements <= n && n <= image.maxElements &&
          image.arguments == arguments &&
          image.topologyHash == signatureOf(topology, levelsOfSignature(image.topologyHash));
 }
@@ -119,6 +123,10 @@ Result<const LibraryImage *> findImage(Library &library, const InstantiateReques
   if ((*images)->empty() ||
       (request.elementBytes > 0 && !isOfOneType(**program, request.collective)))
     return nullptr;
+  Result<uint32_t> imported = unitOfImported(library, request);
+  if (!imported)
+    return imported.status();
+  uint64_t unit = std::max(*imported, 1u);
   ArgumentReader reader(**program, request);
   LibraryArguments arguments = reader.read(true);
   if (!arguments)
@@ -128,9 +136,35 @@ Result<const LibraryImage *> findImage(Library &library, const InstantiateReques
   Topology flat = Topology::flat(request.topology ? 1 : request.ranks);
   const Topology &topology = request.topology ? *request.topology : flat;
   auto it = std::find_if((*images)->begin(), (*images)->end(), [&](const LibraryImage &image) {
-    return (image.isTuned || !isTunedByRule) && serves(image, name, request, topology, *arguments);
+    return (image.isTuned || !isTunedByRule) &&
+           serves(image, name, request, unit, topology, *arguments);
   });
   return it == (*images)->end() ? nullptr : &*it;
+}
+
+SizeClass inUnits(const SizeClass &sizes, uint64_t unit) {
+  auto times = [&](uint64_t n) { return n > UINT64_MAX / unit ? UINT64_MAX : n * unit; };
+  return {times(sizes.elements), times(sizes.min), times(sizes.max)};
+}
+
+Result<uint32_t> unitOfImported(Library &library, const InstantiateRequest &request) {
+  Result<const Program *> program = library.program();
+  if (!program)
+    return program.status();
+  Result<const std::vector<ImportedCollective> *> imported = library.imported();
+  if (!imported)
+    return imported.status();
+  const std::string &name = (*program)->nameOf((*program)->decl(request.collective));
+  for (const ImportedCollective &one : **imported)
+    if (one.collective == name)
+      return one.unit;
+  return 0u;
+}
+
+std::string sizesInWords(const LibraryImage &image, uint32_t unit) {
+  SizeClass sizes = inUnits({image.elements, image.minElements, image.maxElements}, unit);
+  std::string multiples = unit > 1 ? concat(" in multiples of ", unit) : std::string();
+  return rangeWord(sizes.min, sizes.max) + multiples;
 }
 
 ProofStamp proofOfSmaller(Library &library, const InstantiateRequest &request) {

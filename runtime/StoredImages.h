@@ -26,6 +26,16 @@ bool tunes(const Program &program, const InstantiateRequest &request);
 /// images of any type of that size do, if the program has no buffers of other types than T.
 Result<const LibraryImage *> findImage(Library &library, const InstantiateRequest &request);
 
+/// In what images of the request's collective count its elements; 0: it was not imported. Elements
+/// that are no multiple are served by no image.
+Result<uint32_t> unitOfImported(Library &library, const InstantiateRequest &request);
+
+/// Sizes of calls that count so many elements per element of n.
+SizeClass inUnits(const SizeClass &sizes, uint64_t unit);
+
+/// "8..15 in multiples of 4": n of the calls that the image serves, which counts in units.
+std::string sizesInWords(const LibraryImage &image, uint32_t unit);
+
 /// Of a schedule that is instantiated as written, by what the library has proved of it.
 ProofStamp proofOfSmaller(Library &library, const InstantiateRequest &request);
 

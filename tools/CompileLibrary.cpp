@@ -3,7 +3,9 @@
 #include "tools/input/GivenOptions.h"
 #include "tools/input/Messages.h"
 #include "tools/input/ReadInput.h"
+#include "tools/library/ImportedSchedules.h"
 #include "tools/library/ProgramContent.h"
+#include "tools/library/ProvedImage.h"
 #include "tools/library/Rules.h"
 #include "tools/library/StandardFunctions.h"
 #include "tools/options/ErrorStream.h"
@@ -18,7 +20,6 @@
 #include "ir/Image.h"
 #include "runtime/StoredImages.h"
 #include "stdlib/StdlibFiles.h"
-#include "verifier/ProvedSizes.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -36,6 +37,8 @@ struct Settings {
   std::string output;
   std::string depfile;
   std::string rules;
+  InputForm form;
+  std::optional<ElementType> type; ///< of imports, else all
   bool stdlib = false;
   bool prove = true;
 
@@ -82,15 +85,31 @@ void Settings::addTo(Options &options) {
                 return Status();
               }) = completionOfTopology();
   options.addFlag("--no-verify", "write images without proving them", prove, false);
+  addAs(options, form);
   schedule.addNoWarn(options);
   schedule.addTo(options);
-  options.addCheck([this, &options] {
-    return proofs.ranks ? Status()
-                        : options.refuseGiven({"--bytes", "--topology", "--no-verify", "--op",
-                                               "--set", "--type", "--passes", "--model",
-                                               "--network", "--receive-slots"},
-                                              "it is for images, which are made with --ranks only");
-  });
+}
+
+/// An error: options that have no effect on the targets.
+Status checkGiven(const Options &options, const Settings &settings,
+                  llvm::ArrayRef<Source::Target> targets) {
+  auto isSchedule = [](const Source::Target &target) { return target.schedule != nullptr; };
+  bool hasSchedules = llvm::any_of(targets, isSchedule);
+  if (llvm::all_of(targets, isSchedule))
+    return options.refuseGiven({"--ranks", "--bytes", "--topology", "--op", "--set", "--passes",
+                                "--model", "--network", "--receive-slots"},
+                               "a schedule from a file is as it is");
+  llvm::StringRef why = "it is for images, which are made with --ranks only";
+  if (Status s = settings.proofs.ranks || hasSchedules
+                     ? Status()
+                     : options.refuseGiven({"--no-verify", "--type"}, why);
+      !s)
+    return s;
+  return settings.proofs.ranks
+             ? Status()
+             : options.refuseGiven({"--bytes", "--topology", "--op", "--set", "--passes", "--model",
+                                    "--network", "--receive-slots"},
+                                   why);
 }
 
 /// The images of one target, in the order of its tasks.
@@ -169,18 +188,9 @@ private:
       return;
     Schedule image = *schedule;
     if (settings_.prove)
-      images_[i].proof = domainOf(image);
+      images_[i].proof = narrowToProved(image, settings_.proofs.verify);
     images_[i].sizeClass = image.sizeClass;
     images_[i].bytes = encodeImage(image);
-  }
-
-  /// Of a schedule that was proved at its n; its size class becomes what is proved.
-  ImageProof domainOf(Schedule &image) const {
-    std::optional<ProvedDomain> domain = provedSizes(image, settings_.proofs.verify, kManyOps);
-    if (!domain)
-      return ImageProof::None;
-    image.sizeClass = domain->sizes;
-    return domain->lengthsUndecided.empty() ? ImageProof::Full : ImageProof::SomeLengths;
   }
 
   LibraryImage keyOf(size_t i) const {
@@ -251,12 +261,8 @@ bool addImages(Source &source, const std::vector<Source::Target> &targets, const
   return true;
 }
 
-bool addRules(Source &source, const Settings &settings, llvm::StringRef text,
-              LibraryContent &content) {
-  if (settings.rules.empty()) { // of the functions that were named
-    content.rules = source.rules();
-    return true;
-  }
+bool addGivenRules(Source &source, const Settings &settings, llvm::StringRef text,
+                   LibraryContent &content) {
   Result<StandardFunctions> standard = StandardFunctions::make();
   if (!standard)
     return printError(standard.status().diagnostic());
@@ -287,13 +293,22 @@ std::string escapedForMake(llvm::StringRef path) {
   return escaped;
 }
 
+/// What goes into a library.
+struct Parts {
+  Source &source; ///< declares the imports, too
+  std::vector<std::string> operands;
+  std::vector<Source::Target> collectives; ///< but for the imports
+  std::vector<ImportedSchedule> imports;
+};
+
 /// The files that were named and those that they import, as far as later runs can read them again.
-std::vector<std::string> filesRead(const Source &source, const Settings &settings) {
-  std::vector<std::string> files = source.program().files;
-  if (source.library())
-    files = {source.mainFile()};
-  else
-    files.erase(files.begin(), files.begin() + static_cast<ptrdiff_t>(stdlibFiles().size()));
+std::vector<std::string> filesRead(const Parts &parts, const Settings &settings) {
+  std::vector<std::string> files = parts.operands;
+  if (!parts.source.library())
+    for (const std::string &file :
+         llvm::ArrayRef(parts.source.program().files).drop_front(stdlibFiles().size()))
+      if (!llvm::is_contained(files, file))
+        files.push_back(file);
   if (!settings.rules.empty())
     files.push_back(settings.rules);
   llvm::erase_if(files,
@@ -301,10 +316,10 @@ std::vector<std::string> filesRead(const Source &source, const Settings &setting
   return files;
 }
 
-bool writeDepfile(const Source &source, const Settings &settings) {
+bool writeDepfile(const Parts &parts, const Settings &settings) {
   Status status = writeFile(settings.depfile, [&](llvm::raw_ostream &out) {
     out << escapedForMake(settings.output) << ":";
-    for (const std::string &file : filesRead(source, settings))
+    for (const std::string &file : filesRead(parts, settings))
       out << " \\\n  " << escapedForMake(file);
     out << "\n";
     return Status();
@@ -312,24 +327,65 @@ bool writeDepfile(const Source &source, const Settings &settings) {
   return status || printError(status.message());
 }
 
-Exit compile(Source &source, std::vector<Source::Target> targets, const Settings &settings,
-             llvm::StringRef rules) {
+/// Unless rules were given, imports have their own, before those of the functions that were named.
+bool addRules(Parts &parts, const Settings &settings, llvm::StringRef text,
+              LibraryContent &content) {
+  if (!settings.rules.empty())
+    return addGivenRules(parts.source, settings, text, content);
+  for (const ImportedSchedule &import : parts.imports)
+    content.rules.push_back(ruleFor(import, parts.source.program()));
+  llvm::append_range(content.rules, parts.source.rules());
+  return true;
+}
+
+Exit compile(Parts parts, const Source &input, const Settings &settings, llvm::StringRef rules) {
   LibraryContent content;
-  if (!addRules(source, settings, rules, content))
+  if (!addRules(parts, settings, rules, content))
     return Exit::Failure;
-  if (settings.proofs.ranks && !addImages(source, targets, settings, content))
+  if (settings.proofs.ranks && !addImages(parts.source, parts.collectives, settings, content))
     return Exit::Failure;
-  addProgram(source, targets, content);
+  for (const ImportedSchedule &import : parts.imports)
+    if (!addImages(input, import, {settings.type, settings.prove, settings.proofs.verify}, content))
+      return Exit::Failure;
+  std::vector<Source::Target> all = parts.collectives;
+  for (const ImportedSchedule &import : parts.imports)
+    all.push_back(parts.source.collective(idOf(import, parts.source.program())));
+  addProgram(parts.source, all, content);
   std::vector<std::byte> bytes = encodeLibrary(content);
   if (!write(settings.output, bytes) ||
-      (!settings.depfile.empty() && !writeDepfile(source, settings)))
+      (!settings.depfile.empty() && !writeDepfile(parts, settings)))
     return Exit::Failure;
-  resultStream() << settings.output << ": " << counted(targets.size(), "collective") << ", "
+  resultStream() << settings.output << ": " << counted(all.size(), "collective") << ", "
                  << counted(content.images.size(), "image")
                  << (settings.prove || content.images.empty() ? "" : " (not proved)") << ", "
                  << counted(content.rules.size(), "rule") << ", " << bytesWord(bytes.size())
                  << "\n";
   return Exit::Success;
+}
+
+/// Schedules among the targets are declared in a program of their own, with the other sources.
+Exit compile(Source &input, llvm::ArrayRef<Source::Target> targets,
+             const std::vector<std::string> &operands, const Settings &settings,
+             llvm::StringRef rules) {
+  std::vector<Source::Target> schedules, collectives;
+  for (const Source::Target &target : targets)
+    (target.schedule ? schedules : collectives).push_back(target);
+  if (schedules.empty())
+    return compile({input, operands, collectives, {}}, input, settings, rules);
+  if (input.library())
+    return printError("'" + input.mainFile() + "': a library stands alone, without schedules"),
+           Exit::Failure;
+  Result<std::vector<ImportedSchedule>> imports = describeImports(schedules, input.program());
+  if (!imports)
+    return printError(imports.message()), Exit::Failure;
+  std::unique_ptr<Source> declared =
+      input.withText("<imported>", declarationsOf(*imports), settings.schedule);
+  if (!declared)
+    return Exit::Failure;
+  for (Source::Target &target : collectives)
+    target.collective = declared->program().find(target.name, DeclKind::Collective);
+  return compile({*declared, operands, std::move(collectives), imports.take()}, input, settings,
+                 rules);
 }
 
 /// What may be names of declarations: a word of the rules that is none does no harm.
@@ -347,11 +403,13 @@ std::vector<std::string> namesIn(const std::vector<std::string> &operands,
 
 Exit compileCommand(Arguments arguments) {
   Settings settings;
-  Options options("compile", "FILE.coll... -o LIB [OPTION...]",
-                  "Writes collectives as a schedule library: programs that are instantiated\n"
-                  "anywhere without a compiler, images for named numbers of ranks and sizes,\n"
-                  "rules that choose among collectives, and their sources. Images are proved\n"
-                  "first.");
+  Options options("compile", "FILE... -o LIB [OPTION...]",
+                  "Writes collectives (.coll) as a schedule library: programs that are\n"
+                  "instantiated anywhere without a compiler, images for named numbers of ranks\n"
+                  "and sizes, rules that choose among collectives, and their sources. Images\n"
+                  "are proved first. Schedules from files, such as algorithms of MSCCL, become\n"
+                  "images for the ranks that each has, of all types or --type, which serve the\n"
+                  "function that their contract is of.");
   options.completeOperands(completionOfSchedules());
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
@@ -364,6 +422,9 @@ Exit compileCommand(Arguments arguments) {
     settings.proofs.variesMachine = false;
   if (!settings.proofs.bytes)
     settings.proofs.bytes = {64 << 10};
+  if (options.isGiven("--type"))
+    settings.type = settings.schedule.type;
+  settings.schedule.retypes = true;
   std::string rules;
   if (!settings.rules.empty()) {
     Result<std::unique_ptr<llvm::MemoryBuffer>> input = readInput(settings.rules);
@@ -375,7 +436,8 @@ Exit compileCommand(Arguments arguments) {
   }
   if (!settings.stdlib)
     settings.schedule.compile.usedBy = namesIn(options.operands(), settings.schedule.names, rules);
-  std::unique_ptr<Source> source = Source::read(options.operands(), settings.schedule);
+  std::unique_ptr<Source> source =
+      Source::read(options.operands(), settings.schedule, settings.form);
   if (!source)
     return Exit::Failure;
   std::vector<Source::Target> targets;
@@ -384,15 +446,14 @@ Exit compileCommand(Arguments arguments) {
   else
     targets = source->choose(settings.schedule);
   expandFunctions(*source, targets);
-  if (targets.empty() || !usedAllSettings(*source, targets, settings.schedule) ||
+  if (targets.empty())
+    return Exit::Failure;
+  if (Status s = checkGiven(options, settings, targets); !s)
+    return printError(s.diagnostic()), Exit::Failure;
+  if (!usedAllSettings(*source, targets, settings.schedule) ||
       !usesAllGiven(options, *source, targets, settings.schedule))
     return Exit::Failure;
-  for (const Source::Target &target : targets)
-    if (target.schedule)
-      return options.refuse("'" + target.name +
-                            "' is a schedule, not a collective: a library is made "
-                            "of source text (.coll)");
-  return compile(*source, std::move(targets), settings, rules);
+  return compile(*source, targets, options.operands(), settings, rules);
 }
 
 } // namespace colldsl::tools

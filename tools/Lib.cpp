@@ -7,7 +7,7 @@
 #include "tools/options/ResultStream.h"
 #include "tools/options/Table.h"
 
-#include "runtime/Library.h"
+#include "runtime/StoredImages.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -22,6 +22,14 @@ struct Contents {
   const std::vector<LibrarySource> *sources;
   const std::vector<LibraryImage> *images;
   const std::vector<SelectionRule> *rules;
+  const std::vector<ImportedCollective> *imported;
+
+  uint32_t unitOf(const LibraryImage &image) const {
+    for (const ImportedCollective &one : *imported)
+      if (one.collective == image.collective)
+        return one.unit;
+    return 1;
+  }
 };
 
 Result<Contents> contentsOf(Library &library) {
@@ -37,11 +45,14 @@ Result<Contents> contentsOf(Library &library) {
   auto rules = library.rules();
   if (!rules)
     return rules.status();
+  auto imported = library.imported();
+  if (!imported)
+    return imported.status();
   for (const LibraryImage &entry : **images)
     if (Result<const Image *> image = library.image(entry); !image)
       return Status::error("the image of '" + entry.collective + "' for " +
                            counted(entry.ranks, "rank") + ": " + image.message());
-  return Contents{*identity, *library.program(), *sources, *images, *rules};
+  return Contents{*identity, *library.program(), *sources, *images, *rules, *imported};
 }
 
 /// "x: in T[n], root: rank = ...": the parameters' names and kinds.
@@ -57,12 +68,6 @@ std::string signatureOf(const Program &program, const Decl &decl) {
 }
 
 std::string firstLine(llvm::StringRef doc) { return doc.split('\n').first.trim().str(); }
-
-std::string sizesWord(const LibraryImage &image) {
-  std::string most = image.maxElements == UINT64_MAX ? "" : std::to_string(image.maxElements);
-  return image.minElements == image.maxElements ? std::to_string(image.minElements)
-                                                : std::to_string(image.minElements) + ".." + most;
-}
 
 /// Values of what has a name beside n, such as further sizes; empty: as by default.
 std::string argumentsWord(const LibraryImage &image) {
@@ -87,8 +92,8 @@ void print(const std::string &name, const Library &library, const Contents &c) {
     resultStream() << "\n" << counted(c.images->size(), "image") << "\n";
   for (const LibraryImage &image : *c.images)
     resultStream() << "  " << image.collective << ", " << counted(image.ranks, "rank") << ", n "
-                   << sizesWord(image) << ", " << spelling(image.type) << ", " << image.topology
-                   << (image.inPlace ? ", in place" : "")
+                   << sizesInWords(image, c.unitOf(image)) << ", " << spelling(image.type) << ", "
+                   << image.topology << (image.inPlace ? ", in place" : "")
                    << (argumentsWord(image).empty() ? "" : ", " + argumentsWord(image))
                    << (image.passes.empty() ? "" : ", passes " + image.passes) << ", "
                    << spelling(image.proof) << ", " << bytesWord(image.bytes) << "\n";
@@ -111,11 +116,14 @@ void printAsJson(const std::string &name, const Library &library, const Contents
                                              {"doc", jsonText(c.program->strings[decl.doc])},
                                              {"parameters", std::move(params)}});
   }
-  for (const LibraryImage &image : *c.images)
+  for (const LibraryImage &image : *c.images) {
+    uint32_t unit = c.unitOf(image);
+    SizeClass sizes = inUnits({image.elements, image.minElements, image.maxElements}, unit);
     images.push_back(llvm::json::Object{{"collective", jsonText(image.collective)},
                                         {"ranks", image.ranks},
-                                        {"minElements", image.minElements},
-                                        {"maxElements", image.maxElements},
+                                        {"minElements", sizes.min},
+                                        {"maxElements", sizes.max},
+                                        {"multipleOf", unit},
                                         {"type", jsonText(std::string(spelling(image.type)))},
                                         {"inPlace", image.inPlace},
                                         {"topology", jsonText(image.topology)},
@@ -124,6 +132,7 @@ void printAsJson(const std::string &name, const Library &library, const Contents
                                         {"proved", image.proof == ImageProof::Full},
                                         {"proof", jsonText(std::string(spelling(image.proof)))},
                                         {"bytes", image.bytes}});
+  }
   for (const SelectionRule &rule : *c.rules)
     rules.push_back(jsonText(printRule(rule, *c.program, *c.sources)));
   printJson(llvm::json::Object{{"library", jsonText(name)},

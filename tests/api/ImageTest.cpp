@@ -11,9 +11,9 @@ constexpr uint32_t kRanks = 3;
 constexpr uint64_t kCount = 1024;
 
 template <typename T> struct Sum {
-  Sum(coll::Communicator &comm, coll::Library &library, const char *name)
-      : ranks(comm.size()), x(kCount, T(comm.rank() + 1)), y(kCount), plan(comm, library, name) {
-    plan.type<T>().count(kCount).input("x", x).bind("y", y);
+  Sum(coll::Communicator &comm, coll::Library &library, const char *name, uint64_t count = kCount)
+      : ranks(comm.size()), x(count, T(comm.rank() + 1)), y(count), plan(comm, library, name) {
+    plan.type<T>().count(count).input("x", x).bind("y", y);
   }
   /// Empty: the sum is right.
   std::string run() {
@@ -21,7 +21,7 @@ template <typename T> struct Sum {
     T all = 0;
     for (uint32_t r = 1; r <= ranks; ++r)
       all += T(r);
-    return y == std::vector<T>(kCount, all) ? "" : "wrong sum";
+    return y == std::vector<T>(y.size(), all) ? "" : "wrong sum";
   }
   uint32_t ranks;
   std::vector<T> x, y;
@@ -98,6 +98,66 @@ TEST(ApiImages, provedOnFewerRanksCountForMore) {
   EXPECT_NE(refused.find("'allreduce_ring' is not proved, but must be proved for fewer ranks only"),
             std::string::npos)
       << refused;
+}
+
+/// Of the library of an imported schedule; what is told of the plan.
+template <typename T>
+std::string sumsImported(uint32_t ranks, const char *name, uint64_t count,
+                         const char *file = COLLDSL_IMPORTED) {
+  colldsl_options options = COLLDSL_OPTIONS_INIT;
+  options.least_proof = COLLDSL_PROOF_EXACT;
+  auto body = [&](coll::Communicator &comm) -> std::string {
+    coll::Context context;
+    coll::Library library(context, file);
+    Sum<T> sum(comm, library, name, count);
+    std::string wrong = sum.run();
+    return !wrong.empty() ? wrong : comm.rank() == 0 ? told(sum.plan) : "";
+  };
+  return runRanks(ranks, body, options);
+}
+
+TEST(ApiImages, importedSchedulesServeTheirFunction) {
+  const char *all =
+      "pair_halves; rule 1 for allreduce; image; ; ; proved; 0..18446744073709551615\n";
+  for (uint64_t count : {0, 2, 1024}) {
+    EXPECT_EQ(sumsImported<int32_t>(2, "allreduce", count), std::string("rank 0: ") + all);
+    EXPECT_EQ(sumsImported<double>(2, "allreduce", count), std::string("rank 0: ") + all);
+  }
+  EXPECT_EQ(sumsImported<int16_t>(2, "pair_halves", 6),
+            "rank 0: pair_halves; named; image; ; ; proved; 0..18446744073709551615\n");
+}
+
+TEST(ApiImages, importedSchedulesServeNothingElse) {
+  auto has = [](const std::string &text, const char *words) {
+    EXPECT_NE(text.find(words), std::string::npos) << text;
+  };
+  has(sumsImported<int32_t>(2, "allreduce", 1023), "no rule for 2 ranks and 4092 bytes of it");
+  has(sumsImported<int32_t>(3, "allreduce", 1024), "no rule for 3 ranks and 4096 bytes of it");
+  for (uint32_t ranks : {2, 3})
+    has(sumsImported<int32_t>(ranks, "pair_halves", 1023),
+        "'pair_halves' was imported; it serves 2 ranks, n = 0.. in multiples of 2, i8; 2 ranks, ");
+  for (const char *name : {"allreduce", "pair_halves"})
+    has(sumsImported<int32_t>(2, name, 1024, COLLDSL_IMPORTED ".unproved"),
+        "'pair_halves' is not proved, but must be proved");
+}
+
+// The next n is bound anew, if the chunks of the schedule divide it.
+TEST(ApiImages, importedSchedulesHoldForMultiples) {
+  auto body = [](coll::Communicator &comm) -> std::string {
+    coll::Context context;
+    coll::Library library(context, COLLDSL_IMPORTED);
+    Sum<int32_t> sum(comm, library, "allreduce", 6);
+    std::string wrong = sum.run();
+    if (colldsl_plan_set_count(sum.plan.get(), 5) == COLLDSL_OK)
+      return "took an odd number";
+    std::string refused = colldsl_last_error();
+    std::vector<int32_t> x(4, 1), y(4);
+    sum.plan.count(4).input("x", x).bind("y", y);
+    sum.plan.run(20);
+    return !wrong.empty() ? wrong : y == std::vector<int32_t>(4, 2) ? refused : "wrong sum";
+  };
+  std::string refused = "the plan holds for multiples of 2 elements, not for 5; make another one\n";
+  EXPECT_EQ(runRanks(2, body), "rank 0: " + refused + "rank 1: " + refused);
 }
 
 TEST(ApiPasses, chooseTuningParameters) {

@@ -93,6 +93,7 @@ LibraryContent smallLibrary() {
   crowded.needsOversubscribed = true;
   crowded.collective = index(star);
   content.rules = {small, far, crowded};
+  content.imported = {{"star", 2}};
   return content;
 }
 
@@ -106,7 +107,8 @@ std::string problemOf(std::span<const std::byte> bytes) {
        {l.identity().ok() ? Status() : l.identity().status(),
         l.program().ok() ? Status() : l.program().status(),
         l.sources().ok() ? Status() : l.sources().status(),
-        images.ok() ? Status() : images.status(), l.rules().ok() ? Status() : l.rules().status()})
+        images.ok() ? Status() : images.status(), l.rules().ok() ? Status() : l.rules().status(),
+        l.imported().ok() ? Status() : l.imported().status()})
     if (!s)
       return s.message();
   for (const LibraryImage &entry : **images)

@@ -126,6 +126,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Library &library = **opened;
   (void)library.sources();
   (void)library.select({"bcast", 2, 10});
+  (void)library.imported();
   lookAtImages(library, bytes);
   Result<const LibraryIdentity *> identity = library.identity();
   if (!identity)

@@ -227,6 +227,8 @@ private:
         return changedAs<std::vector<LibraryImage>>(random, section, times);
       case kRulesSection:
         return changedAs<std::vector<SelectionRule>>(random, section, times);
+      case kImportedSection:
+        return changedAs<std::vector<ImportedCollective>>(random, section, times);
       case kImageBytesSection: {
         FuzzInput bytes = section.bytes; // whose records are aligned, and of fixed numbers
         for (; times > 0; --times)

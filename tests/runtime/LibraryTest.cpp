@@ -37,6 +37,13 @@ LibrarySection &sectionOf(Bytes &bytes, uint32_t i) {
 
 void repairHead(Bytes &bytes) { headerOf(bytes).checksum = libraryChecksum(bytes); }
 
+/// Changes the list of rules or images, as an attacker with knowledge of the format might.
+template <typename Change> Bytes changed(Change change) {
+  LibraryContent content = smallLibrary();
+  change(content);
+  return encodeLibrary(content);
+}
+
 TEST(Library, EverythingComesBack) {
   LibraryContent content = smallLibrary();
   std::unique_ptr<Library> library = view(sound());
@@ -55,6 +62,9 @@ TEST(Library, EverythingComesBack) {
     EXPECT_EQ((*image)->name(), entry.collective);
     EXPECT_EQ((*image)->sizeClass().max, entry.maxElements);
   }
+  ASSERT_EQ((*library->imported())->size(), 1u);
+  EXPECT_EQ((*library->imported())->front().collective, "star");
+  EXPECT_EQ((*library->imported())->front().unit, 2u);
 }
 
 TEST(Library, TheSameContentGivesTheSameBytes) {
@@ -98,8 +108,9 @@ TEST(Library, EveryFlippedByteIsNoticed) {
   Bytes bytes = sound();
   // Between sections there is padding, which means nothing.
   std::vector<bool> means(bytes.size());
-  std::fill_n(means.begin(), sizeof(LibraryHeader) + 6 * sizeof(LibrarySection), true);
-  for (uint32_t i = 0; i < 6; ++i) {
+  std::fill_n(means.begin(),
+              sizeof(LibraryHeader) + headerOf(bytes).sectionCount * sizeof(LibrarySection), true);
+  for (uint32_t i = 0; i < headerOf(bytes).sectionCount; ++i) {
     const LibrarySection &s = sectionOf(bytes, i);
     if (s.kind != kImageBytesSection)
       std::fill_n(means.begin() + static_cast<ptrdiff_t>(s.offset), s.bytes, true);
@@ -132,11 +143,31 @@ TEST(Library, ANewerMinorVersionWithUnknownSectionsIsRead) {
   EXPECT_EQ(library->rules().message(), "library: rules: it is missing");
 }
 
+TEST(Library, TheMinorVersionWithoutImportsIsRead) {
+  LibraryContent content = smallLibrary();
+  content.imported.clear();
+  Bytes bytes = encodeLibrary(content);
+  EXPECT_EQ(headerOf(bytes).sectionCount, 6u);
+  headerOf(bytes).minor = 0;
+  repairHead(bytes);
+  EXPECT_EQ(problemOf(bytes), "");
+  EXPECT_TRUE((*view(bytes)->imported())->empty());
+}
+
+TEST(Library, ImportsAreOfItsCollectives) {
+  auto problemWith = [](ImportedCollective imported) {
+    return problemOf(changed([&](LibraryContent &c) { c.imported = {imported}; }));
+  };
+  EXPECT_EQ(problemWith({"star", 3}), "");
+  EXPECT_EQ(problemWith({"nobody", 1}), "library: imports: there is no collective 'nobody'");
+  EXPECT_EQ(problemWith({"star", 0}), "library: imports: the unit of 'star' is 0");
+}
+
 TEST(Library, AnotherMajorVersionIsRefusedByName) {
   Bytes bytes = sound();
   headerOf(bytes).major = kLibraryMajor + 1;
   repairHead(bytes);
-  EXPECT_EQ(problemOf(bytes), "library: its format has version 4.0, this colldsl reads 3.x");
+  EXPECT_EQ(problemOf(bytes), "library: its format has version 4.1, this colldsl reads 3.x");
 }
 
 TEST(Library, SectionsMustNotOverlapOrLeaveTheFile) {
@@ -146,13 +177,6 @@ TEST(Library, SectionsMustNotOverlapOrLeaveTheFile) {
     repairHead(bytes);
     EXPECT_NE(problemOf(bytes).find("cannot lie at"), std::string::npos) << problemOf(bytes);
   }
-}
-
-/// Changes the list of rules or images, as an attacker with knowledge of the format might.
-template <typename Change> Bytes changed(Change change) {
-  LibraryContent content = smallLibrary();
-  change(content);
-  return encodeLibrary(content);
 }
 
 TEST(Library, RulesMustNameCollectivesAndTheirArguments) {

@@ -119,6 +119,8 @@ const Damage kDamages[] = {
      [](Bytes &b) { b[sectionOf(b, kProgramSection).offset + 9] ^= std::byte{1}; }},
     {"flipped-bit-in-an-image",
      [](Bytes &b) { b[sectionOf(b, kImageBytesSection).offset + 300] ^= std::byte{1}; }},
+    {"flipped-bit-in-the-imports",
+     [](Bytes &b) { b[sectionOf(b, kImportedSection).offset] ^= std::byte{1}; }},
 };
 
 /// What is wrong with a file, in what it says.
@@ -147,6 +149,8 @@ const Mistake kMistakes[] = {
     {"exports-a-function", [](LibraryContent &c) { c.identity.exports = {0}; }},
     {"rule-of-a-function", [](LibraryContent &c) { c.rules[0].collective = 0; }},
     {"rule-with-an-unknown-argument", [](LibraryContent &c) { c.rules[0].arguments = {1}; }},
+    {"imports-what-it-has-not", [](LibraryContent &c) { c.imported[0].collective = "nobody"; }},
+    {"imports-in-units-of-0", [](LibraryContent &c) { c.imported[0].unit = 0; }},
     {"image-of-other-ranks", [](LibraryContent &c) { c.images[0].ranks = 3; }},
     {"image-cut-off", [](LibraryContent &c) { c.imageBytes[0].resize(100); }},
 };
@@ -197,12 +201,19 @@ void writeAll(const std::filesystem::path &folder) {
   writer.write("images", encodeLibrary(handMade()));
   writer.write("arguments", encodeLibrary(smallLibrary()));
   writer.write("nothing-in-it", encodeLibrary({}));
-  writeDamaged(writer, libraryOf(folder / "Inputs" / "tiny.coll"));
-  Bytes newer = encodeLibrary(libraryOf(folder / "Inputs" / "tiny.coll"));
-  headerOf(newer).minor = 1;
+  LibraryContent tiny = libraryOf(folder / "Inputs" / "tiny.coll");
+  Bytes older = encodeLibrary(tiny);
+  headerOf(older).minor = 0;
+  headerOf(older).checksum = libraryChecksum(older);
+  writer.write("older-minor-version", older);
+  Bytes newer = encodeLibrary(tiny);
+  headerOf(newer).minor = kLibraryMinor + 1;
   sectionOf(newer, kRulesSection).kind = 99;
   headerOf(newer).checksum = libraryChecksum(newer);
   writer.write("newer-minor-version", newer);
+  tiny.imported = {{tiny.images[0].collective, 2}};
+  writer.write("imports", encodeLibrary(tiny));
+  writeDamaged(writer, tiny);
 }
 
 } // namespace

@@ -23,14 +23,19 @@ const Program &program() {
   return compilation.program();
 }
 
-LibraryContent libraryWith(LibraryImage entry, const char *schedules = "reversed") {
+Schedule scheduleOf(const char *collective) {
   InstantiateRequest request;
-  request.collective = program().find(schedules, DeclKind::Collective);
+  request.collective = program().find(collective, DeclKind::Collective);
   request.ranks = kRanks;
   request.elements = kElements;
   Result<Schedule> schedule = instantiateAll(program(), request);
   EXPECT_TRUE(schedule.ok());
   schedule->sizeClass = {kElements, kElements, 2 * kElements};
+  return schedule.take();
+}
+
+LibraryContent libraryWith(LibraryImage entry, const char *schedules = "reversed") {
+  Schedule schedule = scheduleOf(schedules);
   entry.collective = "gathered";
   entry.ranks = kRanks;
   entry.elements = entry.minElements = kElements;
@@ -39,7 +44,34 @@ LibraryContent libraryWith(LibraryImage entry, const char *schedules = "reversed
   content.identity = {"test", 1, {}};
   content.program = program();
   content.images.push_back(entry);
-  content.imageBytes.push_back(encodeImage(*schedule));
+  content.imageBytes.push_back(encodeImage(schedule));
+  return content;
+}
+
+/// `reversed` has been imported: its image counts pairs of elements. The function `gathers` is
+/// served by it, else by `gathered`.
+LibraryContent libraryWithImport() {
+  Schedule schedule = scheduleOf("reversed");
+  for (Dag &dag : schedule.ranks) {
+    for (Slice &slice : dag.slices) {
+      slice.beginScale *= 2;
+      slice.endScale *= 2;
+    }
+    for (Buffer &buffer : dag.buffers)
+      buffer.endScale *= 2;
+    dag.contract = {};
+  }
+  schedule.hasContract = false;
+  LibraryContent content = libraryWith({});
+  content.images[0].collective = "reversed";
+  content.imageBytes[0] = encodeImage(schedule);
+  content.imported.push_back({"reversed", 2});
+  for (const char *name : {"reversed", "gathered"}) {
+    SelectionRule rule;
+    rule.function = "gathers";
+    rule.collective = index(program().find(name, DeclKind::Collective));
+    content.rules.push_back(rule);
+  }
   return content;
 }
 
@@ -48,6 +80,7 @@ struct Call {
   uint64_t elements = kElements;
   ElementType type = ElementType::I32;
   std::vector<std::pair<std::string, int64_t>> values = {};
+  const char *name = "gathered";
 };
 
 /// 'i': the image ran; 'p': the program; else something is wrong, and `why` says what.
@@ -55,7 +88,7 @@ Result<std::vector<std::byte>> runOne(Endpoint &endpoint, Library &library, cons
   Communicator communicator(endpoint, Topology::flat(endpoint.numRanks()));
   uint32_t ranks = communicator.numRanks(), me = index(communicator.rank());
   std::vector<int32_t> x(call.elements * 2, static_cast<int32_t>(me)), y(x.size() * ranks, -1);
-  CollectivePlan plan(communicator, library, "gathered");
+  CollectivePlan plan(communicator, library, call.name);
   uint64_t bytes = call.elements * sizeBytes(call.type);
   for (Status s : {plan.setType(call.type), plan.setElements(call.elements),
                    plan.bind("x", BoundBuffer::in(x.data(), bytes)),
@@ -188,6 +221,34 @@ TEST(StoredImages, dependOnTheTopologyWhereTheProgramLooksAtIt) {
     ASSERT_TRUE(schedule.ok()) << schedule.message();
     EXPECT_EQ(schedule->usesTopology, uses) << name;
   }
+}
+
+TEST(ImportedCollectives, serveWhatTheirImagesDo) {
+  auto gathers = [](uint64_t elements, uint32_t ranks = kRanks,
+                    ElementType type = ElementType::I32) {
+    return ranWith({libraryWithImport()}, {.elements = elements, .type = type, .name = "gathers"},
+                   ranks);
+  };
+  EXPECT_EQ(gathers(2 * kElements), kImage);
+  EXPECT_EQ(gathers(4 * kElements), kImage);
+  EXPECT_EQ(gathers(2 * kElements + 1), kProgram); // no pairs
+  EXPECT_EQ(gathers(2 * kElements - 2), kProgram); // not that few
+  EXPECT_EQ(gathers(4 * kElements + 2), kProgram);
+  EXPECT_EQ(gathers(2 * kElements, 2), "pp");
+  EXPECT_EQ(gathers(2 * kElements, kRanks, ElementType::F32), kProgram);
+}
+
+// They have no program, so there is nothing else that could serve the call.
+TEST(ImportedCollectives, serveNothingElseByTheirNames) {
+  auto named = [](uint64_t elements) {
+    return ranWith({libraryWithImport()}, {.elements = elements, .name = "reversed"}, kRanks);
+  };
+  EXPECT_EQ(named(2 * kElements), kImage);
+  EXPECT_NE(
+      named(2 * kElements + 1)
+          .find("'reversed' was imported; it serves 3 ranks, n = 20..40 in multiples of 2, i32"),
+      std::string::npos)
+      << named(2 * kElements + 1);
 }
 
 std::string contractOf(const char *collective) {

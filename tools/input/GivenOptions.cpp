@@ -22,11 +22,12 @@ std::string lacks(Targets targets, const std::string &what) {
                             : "'" + targets.front().name + "' has no " + what;
 }
 
-Status checkOfSchedules(const Options &options, const Source &source, Targets targets) {
+Status checkOfSchedules(const Options &options, const Source &source, Targets targets,
+                        const ScheduleOptions &schedule) {
   std::string is = "'" + targets.front().name + "' is a schedule, ";
   if (Status s = options.refuseGiven({"--op"}, is + "whose ops say what they combine"); !s)
     return s;
-  if (!source.hasRead(FileKind::MscclXml))
+  if (!source.hasRead(FileKind::MscclXml) && !schedule.retypes)
     if (Status s = options.refuseGiven({"--type"}, is + "whose buffers have their types"); !s)
       return s;
   if (Status s = options.refuseGiven({"--roots", "--thorough"}, is + "which has no parameters"); !s)
@@ -36,7 +37,8 @@ Status checkOfSchedules(const Options &options, const Source &source, Targets ta
       is + "which is not instantiated");
 }
 
-Status checkOfCollectives(const Options &options, const Source &source, Targets targets) {
+Status checkOfCollectives(const Options &options, const Source &source, Targets targets,
+                          const ScheduleOptions &schedule) {
   auto isReduction = [](const Param &p) { return !p.isBuffer && p.type == ValueType::Reduction; };
   auto isRoot = [&](const Param &p) { return source.program().nameOf(p) == "root"; };
   auto isGeneric = [](const Param &p) { return p.isBuffer && p.buffer.generic; };
@@ -47,7 +49,10 @@ Status checkOfCollectives(const Options &options, const Source &source, Targets 
   if (!anyParam(source, targets, isRoot))
     if (Status s = options.refuseGiven({"--roots"}, lacks(targets, "parameter 'root'")); !s)
       return s;
-  if (!anyParam(source, targets, isGeneric))
+  bool retypes = schedule.retypes && llvm::any_of(targets, [](const Source::Target &target) {
+                   return target.schedule != nullptr;
+                 });
+  if (!retypes && !anyParam(source, targets, isGeneric))
     return options.refuseGiven({"--type"}, lacks(targets, "buffer of type T"));
   return {};
 }
@@ -56,8 +61,8 @@ Status check(const Options &options, const Source &source, Targets targets,
              const ScheduleOptions &schedule) {
   bool hasCollective =
       llvm::any_of(targets, [](const Source::Target &t) { return t.collective != kNoDecl; });
-  if (Status s = hasCollective ? checkOfCollectives(options, source, targets)
-                               : checkOfSchedules(options, source, targets);
+  if (Status s = hasCollective ? checkOfCollectives(options, source, targets, schedule)
+                               : checkOfSchedules(options, source, targets, schedule);
       !s)
     return s;
   if (!source.isCompiled())

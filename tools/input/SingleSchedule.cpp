@@ -136,18 +136,31 @@ std::optional<InstantiateRequest> asCall(const Program &program, const Source::T
   return request;
 }
 
-/// Null: no image of the library serves the call, or there is no library.
-Result<const LibraryImage *> imageFor(const Source &source, const Source::Target &target,
-                                      const SingleOptions &options, const SinglePlan &plan) {
+/// Without a schedule: no image of the library serves the call, or there is no library.
+Result<SingleSchedule> storedFor(const Source &source, const Source::Target &target,
+                                 const SingleOptions &options, const SinglePlan &plan) {
   bool takesOne = options.takesImages && source.library() && !target.schedule &&
                   options.schedule.passes.pipeline.empty();
   if (!takesOne)
-    return nullptr;
+    return SingleSchedule{};
   auto request =
       asCall(source.program(), target, requestFor(target, options.schedule, plan.call, plan.shape));
   if (!request)
-    return nullptr;
-  return findImage(*source.library(), *request);
+    return SingleSchedule{};
+  Library &library = *source.library();
+  Result<const LibraryImage *> found = findImage(library, *request);
+  if (!found)
+    return found.status();
+  if (!*found)
+    return SingleSchedule{};
+  Result<const Image *> image = library.image(**found);
+  if (!image)
+    return image.status();
+  Result<uint32_t> unit = unitOfImported(library, *request);
+  if (!unit)
+    return unit.status();
+  return SingleSchedule{std::make_shared<Schedule>((*image)->decode()), *found,
+                        plan.shape.elements / std::max(*unit, 1u), plan.bytes};
 }
 
 } // namespace
@@ -157,16 +170,9 @@ Result<SingleSchedule> makeSingle(Source &source, const Source::Target &target,
   Result<SinglePlan> plan = planSingle(source, target, options);
   if (!plan)
     return plan.status();
-  Result<const LibraryImage *> stored = imageFor(source, target, options, *plan);
-  if (!stored)
-    return stored.status();
-  if (*stored) {
-    Result<const Image *> image = source.library()->image(**stored);
-    if (!image)
-      return image.status();
-    return SingleSchedule{std::make_shared<Schedule>((*image)->decode()), *stored,
-                          plan->shape.elements, plan->bytes};
-  }
+  Result<SingleSchedule> stored = storedFor(source, target, options, *plan);
+  if (!stored || stored->schedule)
+    return stored;
   auto schedule = makeSchedule(source, target, options.schedule, plan->call, plan->shape);
   if (!schedule)
     return schedule.status();

@@ -76,6 +76,26 @@ std::unique_ptr<Source> Source::ofText(const std::string &name, llvm::StringRef 
   return source->compile(options) ? std::move(source) : nullptr;
 }
 
+std::unique_ptr<Source> Source::withText(const std::string &name, llvm::StringRef text,
+                                         ScheduleOptions options) const {
+  auto source = std::make_unique<Source>();
+  auto add = [&](const std::string &file, llvm::StringRef content) {
+    source->sourceFiles_.push_back(llvm::MemoryBuffer::getMemBufferCopy(content, file));
+  };
+  for (const std::string &file : read_)
+    for (size_t i = 0; i < program().files.size(); ++i)
+      if (program().files[i] == file)
+        add(file, compilation_->sourceText(static_cast<uint16_t>(i)));
+  add(name, text);
+  source->mainFile_ = mainFile_.empty() ? name : mainFile_;
+  options.noWarn = true; // of what was warned of before
+  if (!source->compile(options))
+    return nullptr;
+  for (const SelectionRule &rule : rules_)
+    source->hasFunction(rule.function, options.usesProfile);
+  return source;
+}
+
 std::unique_ptr<Source> Source::of(Compilation compilation, std::string mainFile) {
   auto source = std::make_unique<Source>();
   source->compilation_ = std::move(compilation);

@@ -41,6 +41,10 @@ public:
   /// Source text that comes from elsewhere than a file; messages name it `name`. Else as read().
   static std::unique_ptr<Source> ofText(const std::string &name, llvm::StringRef text,
                                         const ScheduleOptions &options);
+  /// The source texts of this one and one more, with rules for the same functions. Declarations
+  /// have other numbers there. Mistakes are printed on stderr; null then.
+  std::unique_ptr<Source> withText(const std::string &name, llvm::StringRef text,
+                                   ScheduleOptions options) const;
   /// A program that was compiled before, without mistakes; its main file.
   static std::unique_ptr<Source> of(Compilation compilation, std::string mainFile);
   /// A schedule that was made before; it has ranks.

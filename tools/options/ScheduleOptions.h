@@ -29,6 +29,7 @@ struct ScheduleOptions {
   bool usesProfile = false; ///< decisions of the machine profile choose for functions first
   bool simulates = false;   ///< so that a machine model counts without passes
   bool runs = false; ///< here: a topology counts of a schedule from a file, and ranks share cores
+  bool retypes = false; ///< schedules from files are made for another type, too
   bool contract = true; ///< schedules carry their postconditions, to be proved or shown
   bool noWarn = true;   ///< of what has no use in the files that are named
   MachineOptions machine;

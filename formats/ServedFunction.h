@@ -1,0 +1,21 @@
+/// Functions of programs that a schedule from a file can serve, by its contract, and what calls
+/// count of it.
+#pragma once
+
+#include "formats/Msccl.h"
+
+namespace colldsl {
+
+struct ServedFunction {
+  msccl::Collective collective = msccl::Collective::Custom;
+  bool inPlace = false;
+  /// Elements that a call counts per element of the schedule's n.
+  uint32_t unit = 1;
+};
+
+/// The one that it serves for each n: allreduce, allgather, reduce_scatter or alltoall of one input
+/// and one output, which are the first buffers; in place the first two only. Reductions are sums,
+/// all buffers have one type. An error: there is none, or the schedule writes its input.
+Result<ServedFunction> servedFunction(const Schedule &schedule);
+
+} // namespace colldsl

@@ -1,0 +1,55 @@
+/// Schedules from files, such as algorithms of MSCCL, as collectives of a library: images alone,
+/// with a declaration that is called like those of the standard library.
+#pragma once
+
+#include "formats/ServedFunction.h"
+#include "tools/input/Source.h"
+#include "verifier/Verifier.h"
+
+namespace colldsl::tools {
+
+/// How collectives for the functions of programs are declared, behind `collective NAME`: parameters
+/// and postconditions as those that the rules of the standard library name have them.
+struct CallForm {
+  msccl::Collective collective;
+  llvm::StringLiteral function;
+  llvm::StringLiteral parameters;
+  llvm::StringLiteral clauses;
+};
+llvm::ArrayRef<CallForm> callForms();
+
+/// The declaration in source text. It excludes all calls, so that nothing is made of its body.
+std::string declarationOf(const CallForm &form, llvm::StringRef name);
+
+/// One schedule on its way into a library.
+struct ImportedSchedule {
+  Source::Target target; ///< the schedule
+  std::string name;      ///< of the declaration
+  ServedFunction served;
+  const CallForm *form = nullptr;
+};
+
+/// All of the targets are schedules. Their names are unlike each other, those of functions and of
+/// the program's declarations. An error: one serves no function.
+Result<std::vector<ImportedSchedule>> describeImports(llvm::ArrayRef<Source::Target> targets,
+                                                      const Program &program);
+
+std::string declarationsOf(llvm::ArrayRef<ImportedSchedule> imports);
+
+struct ImportSettings {
+  std::optional<ElementType> type; ///< else all
+  bool proves = true;
+  VerifyOptions verify;
+};
+
+/// Its images, by type. What is not proved is reported, with its counterexample; false then.
+bool addImages(const Source &source, const ImportedSchedule &import, const ImportSettings &settings,
+               LibraryContent &content);
+
+/// In a program that has the declarations.
+DeclId idOf(const ImportedSchedule &import, const Program &program);
+
+/// It serves its function on its number of ranks.
+SelectionRule ruleFor(const ImportedSchedule &import, const Program &program);
+
+} // namespace colldsl::tools
