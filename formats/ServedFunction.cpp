@@ -49,6 +49,21 @@ bool isServed(Collective collective) {
          collective == Collective::Alltoall;
 }
 
+// Calls in place have the input where the output has it.
+Status checkPlace(const Schedule &schedule, const msccl::Chunks &chunks, Collective collective) {
+  for (uint32_t r = 0; r < schedule.numRanks(); ++r) {
+    const Dag &dag = schedule.ranks[r];
+    uint32_t size = chunks.size(dag.buffers[kInput]);
+    uint32_t begin = collective == Collective::Allgather ? r * size : 0;
+    msccl::Range wanted{BufferId{kOutput}, begin, begin + size};
+    if (!(chunks.stored(dag, {BufferId{kInput}, 0, size}) == wanted))
+      return Status::error(concat("rank ", r, ": '", schedule.nameOf(dag.buffers[kInput]),
+                                  "' does not lie in '", schedule.nameOf(dag.buffers[kOutput]),
+                                  "' as it does in calls in place"));
+  }
+  return {};
+}
+
 /// Elements of a call's n per element of the schedule's.
 Result<uint32_t> unitOf(const Schedule &schedule, Collective collective) {
   uint32_t b = collective == Collective::ReduceScatter ? kOutput : kInput;
@@ -83,6 +98,8 @@ Result<ServedFunction> servedFunction(const Schedule &schedule) {
                                 "with sums, allgather and alltoall"));
   if (signature->inPlace && !hasFormInPlace(collective))
     return Status::error(concat("it is in place, and no call of ", spelling(collective), " is"));
+  if (Status s = signature->inPlace ? checkPlace(schedule, *chunks, collective) : Status(); !s)
+    return s;
   Result<uint32_t> unit = unitOf(schedule, collective);
   if (!unit)
     return unit.status();

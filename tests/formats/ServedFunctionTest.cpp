@@ -14,10 +14,12 @@ constexpr const char *kBuffers = "in x: i32[n]\nout y: i32[n]\n";
 
 /// Two ranks with these buffers and promises; what else they do is none of a contract's.
 Schedule pairOf(const std::string &promise, const std::string &buffers = kBuffers,
-                const std::string &other = "", const std::string &head = "contract") {
+                const std::string &other = "", const std::string &head = "contract",
+                const std::string &otherBuffers = "") {
   std::string text = "schedule \"pair\" " + head + "\nnum_ranks 2\nsize n = 12 in 0..\n";
   for (int r = 0; r < 2; ++r)
-    text += "rank " + std::to_string(r) + " {\n" + buffers +
+    text += "rank " + std::to_string(r) + " {\n" +
+            (r == 0 || otherBuffers.empty() ? buffers : otherBuffers) +
             (r == 0 || other.empty() ? promise : other) + "\n}\n";
   ParsedText parsed = parseText(text, "test");
   EXPECT_EQ(describeErrors(parsed.errors, "test"), "");
@@ -85,6 +87,19 @@ TEST(ServedFunction, IsNoneOfOtherContracts) {
                               "inout x: i32[2n]\nout y: i32[n] aliases x[0..n]\n",
                               "ensures y == sum(x[n..2n]@0, x[n..2n]@1)")),
             "rank 0: 'x' is an input that the schedule writes, and calls keep theirs");
+}
+
+TEST(ServedFunction, HasItsInputWhereCallsInPlaceHaveIt) {
+  std::string gathers = "ensures y[0..n] == x@0\nensures y[n..2n] == x@1";
+  auto buffersOf = [](const std::string &part) {
+    return "in x: i32[n] aliases y[" + part + "]\nout y: i32[2n]\n";
+  };
+  std::string own = buffersOf("0..n"), other = buffersOf("n..2n");
+  EXPECT_EQ(functionOf(pairOf(gathers, own, gathers, "contract", other)), "allgather, in place, 1");
+  EXPECT_EQ(functionOf(pairOf(gathers, own)),
+            "rank 1: 'x' does not lie in 'y' as it does in calls in place");
+  EXPECT_EQ(functionOf(pairOf(kSums, "in x: i32[n]\nout y: i32[n] aliases x\n")),
+            "rank 0: 'x' does not lie in 'y' as it does in calls in place");
 }
 
 // What it promises for n elements may be the function at that n alone.
