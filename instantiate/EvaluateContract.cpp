@@ -152,13 +152,15 @@ void Interpreter::addCostBound(const EnsureNode &node, const SizeExtent &most) {
   if (!most.bound || most.callTime)
     return fail(node.loc, concat("'", spelling(cost),
                                  "' is bounded by a number that is known at call time only"));
+  if (most.value() == kNone)
+    return fail(node.loc, concat("'", spelling(cost), "' is bounded by 'none'"));
   bool countsElements = cost == Cost::Sent || cost == Cost::Received;
   const std::vector<Param> &params = frame_->decl->params;
   bool isGeneric = std::any_of(params.begin(), params.end(),
                                [](const Param &p) { return p.isBuffer && p.buffer.generic; });
   int64_t bytes = countsElements && isGeneric ? elementBytes(frame_->type) : 1, bound = 0;
   if (!multiplyInts(most.value(), bytes, bound))
-    return fail(node.loc, concat("'", spelling(cost), "' is bounded by more than 2^63 bytes"));
+    return fail(node.loc, concat("'", spelling(cost), "' is bounded by more than 2^63 ", unit(cost), "s"));
   costs.push_back({rank_, cost, bound, node.loc});
 }
 

@@ -78,7 +78,7 @@ Compared comparedOf(const Call &call, int rank) {
   if (call.recv.type != MPI_DATATYPE_NULL &&
       real::Type_get_name(call.recv.type, name, &length) == MPI_SUCCESS &&
       std::string_view(name).starts_with("MPI_"))
-    std::snprintf(mine.type, sizeof mine.type, "%s", name);
+    std::string_view(name).copy(mine.type, sizeof mine.type - 1);
   return mine;
 }
 

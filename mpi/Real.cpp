@@ -13,8 +13,11 @@ template <const char *name> [[noreturn]] void missing() {
   std::abort();
 }
 
+// MPICH 5.0.2 exports some functions of its files as MPI_X alone.
 template <const char *name, typename Function> Function resolve() {
   void *found = dlsym(RTLD_NEXT, name);
+  if (!found)
+    found = dlsym(RTLD_NEXT, name + 1);
   return found ? reinterpret_cast<Function>(found) : reinterpret_cast<Function>(&missing<name>);
 }
 

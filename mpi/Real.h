@@ -1,6 +1,6 @@
 /// The MPI below: what a program's call would have reached without us. `real::Allreduce(...)` is
-/// PMPI_Allreduce of the MPI library, never an entry of ours, and it goes around tools that wrap
-/// MPI_Allreduce.
+/// PMPI_Allreduce of the MPI library, or its MPI_Allreduce where it has no other name, never an
+/// entry of ours, and it goes around tools that wrap MPI_Allreduce.
 #pragma once
 
 #include "ir/Result.h"

@@ -22,8 +22,8 @@ public:
       if (waits_[e] == 0)
         happened_.push_back(Event{e});
     settle();
-    for (uint32_t round = 1; !receivers_.empty(); ++round)
-      play(round);
+    while (!receivers_.empty())
+      playRound();
     return std::move(round_);
   }
 
@@ -53,16 +53,17 @@ private:
 
   void ready(Vertex send) {
     uint32_t rank = index(graph_.model().rankOf(send));
-    ready_[rank].push(send);
+    ready_[rank].push({numRounds_, send});
     senders_.push_back(rank);
   }
 
-  /// The first ready message of a rank, unless it has offered one that was not taken.
+  /// The message of a rank that has been ready for longest, unless it has offered one that was not
+  /// taken.
   void offer(uint32_t rank) {
     if (hasOffer_[rank] || ready_[rank].empty())
       return;
     hasOffer_[rank] = true;
-    Vertex send = ready_[rank].top();
+    Vertex send = ready_[rank].top().send;
     ready_[rank].pop();
     uint32_t to = index(graph_.model().op(send).peer);
     if (offers_[to].empty())
@@ -70,7 +71,8 @@ private:
     offers_[to].push_back(send);
   }
 
-  void play(uint32_t round) {
+  void playRound() {
+    ++numRounds_;
     std::vector<uint32_t> receivers = std::move(receivers_);
     receivers_.clear();
     std::vector<Vertex> taken;
@@ -85,23 +87,28 @@ private:
       hasOffer_[from] = false;
       senders_.push_back(from);
       for (Vertex end : {send, graph_.partnerOf(send)}) {
-        round_[index(end)] = round;
+        round_[index(end)] = numRounds_;
         happened_.push_back(finishOf(end));
       }
     }
     settle();
   }
 
-  struct Later {
-    bool operator()(Vertex a, Vertex b) const { return a > b; }
+  struct Ready {
+    uint32_t since; ///< how many rounds were over then
+    Vertex send;
+    bool operator>(const Ready &other) const {
+      return std::pair(since, send) > std::pair(other.since, other.send);
+    }
   };
 
   const EventGraph &graph_;
   std::vector<uint32_t> waits_; // per event: predecessors that have not happened
   std::vector<uint32_t> round_;
+  uint32_t numRounds_ = 0;
   std::vector<Event> happened_; // whose successors were not told
-  std::vector<std::priority_queue<Vertex, std::vector<Vertex>, Later>> ready_; // per sender
-  std::vector<bool> hasOffer_;                                                 // per sender
+  std::vector<std::priority_queue<Ready, std::vector<Ready>, std::greater<>>> ready_; // per sender
+  std::vector<bool> hasOffer_;                                                        // per sender
   std::vector<uint32_t> senders_;          // that may offer something new
   std::vector<std::deque<Vertex>> offers_; // per receiver, the oldest first
   std::vector<uint32_t> receivers_;        // with offers

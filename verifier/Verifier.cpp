@@ -118,15 +118,25 @@ private:
     if (hasContract) {
       report_.compared = checkPostconditions(model_, placement_, state, values, names_, failures_,
                                              usefulness ? &*usefulness : nullptr);
+      addBounds(report_.compared);
       checkBlockTails(model_, placement_, state, names_, failures_);
     }
-    report_.undecided = bytesWithoutBound().value_or(state.undecided());
+    for (std::string why :
+         {bytesWithoutBound(), roundsOfSomeLengths(graph, certain), state.undecided()})
+      if (report_.undecided.empty())
+        report_.undecided = why;
     if (usefulness && failures_.empty())
       findWaste(*usefulness, order);
   }
 
-  /// A bound of bytes that some lengths of blocks break.
-  std::optional<std::string> bytesWithoutBound() const {
+  void addBounds(std::vector<SourceLoc> &places) const {
+    for (const CostBound &bound : model_.schedule().costs)
+      if (std::find(places.begin(), places.end(), bound.loc) == places.end())
+        places.push_back(bound.loc);
+  }
+
+  /// Why bounds of bytes hold for some lengths of blocks alone; empty: they hold for all.
+  std::string bytesWithoutBound() const {
     for (const CostBound &bound : model_.schedule().costs)
       if (bound.cost == Cost::Sent || bound.cost == Cost::Received)
         for (const Slice &slice : model_.dag(bound.rank).slices) {
@@ -135,7 +145,22 @@ private:
             return rankWord(bound.rank) + ": bytes have a bound, and " +
                    names_.slice(bound.rank, slice) + " may have any length";
         }
-    return std::nullopt;
+    return "";
+  }
+
+  /// The same of bounds of rounds. A port that one message leaves free may go to another one than
+  /// before, so that fewer messages may take more rounds.
+  std::string roundsOfSomeLengths(const EventGraph &all, const EventGraph &certain) const {
+    const std::vector<CostBound> &costs = model_.schedule().costs;
+    auto bound = std::find_if(costs.begin(), costs.end(),
+                              [](const CostBound &b) { return b.cost == Cost::Rounds; });
+    if (!model_.lengths() || bound == costs.end())
+      return "";
+    for (Vertex v{0}; index(v) < model_.numVertices(); v = Vertex{index(v) + 1})
+      if (exists(all.partnerOf(v)) != exists(certain.partnerOf(v)))
+        return rankWord(bound->rank) + ": rounds have a bound, and " + names_.opOfRank(v) +
+               " may have no bytes";
+    return "";
   }
 
   void findWaste(Usefulness &usefulness, std::span<const Event> order) {

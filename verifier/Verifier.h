@@ -92,9 +92,10 @@ struct VerifyReport {
   std::vector<Proof> skipped; ///< not tried, because a failure above takes away what they rest on
   uint64_t ops = 0;
   uint64_t messages = 0;
-  std::vector<SourceLoc> compared; ///< places of the `ensures` of which some rank compared bytes
-  Waste waste;                     ///< if it is proved, and VerifyOptions::findsWaste
-  bool contractChecked = false;    ///< false: the schedule has none (plain GOAL), or it was skipped
+  /// Places of the `ensures` of which some rank compared bytes, or had a bound of its costs.
+  std::vector<SourceLoc> compared;
+  Waste waste;                  ///< if it is proved, and VerifyOptions::findsWaste
+  bool contractChecked = false; ///< false: the schedule has none (plain GOAL), or it was skipped
   /// Of verifyAllLengths(): why the proof stands for some lengths alone. Empty: for all.
   std::string undecided = {};
   bool proved() const { return failures.empty() && undecided.empty(); }

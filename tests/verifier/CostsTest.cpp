@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
 #include <set>
 
@@ -90,14 +91,24 @@ private:
   void offerAll(uint32_t round) {
     for (uint32_t i = 0; i < model_.numVertices(); ++i) {
       Vertex v{i}, other = graph_.partnerOf(v);
-      uint32_t from = index(model_.rankOf(v));
-      bool isReady = exists(other) && graph_.sends(v) && started_[i] && started_[index(other)] &&
-                     round_[i] == 0;
-      if (isReady && !exists(offer_[from])) {
+      if (exists(other) && graph_.sends(v) && started_[i] && started_[index(other)])
+        readyIn_.try_emplace(i, round);
+    }
+    for (uint32_t from = 0; from < model_.numRanks(); ++from)
+      if (Vertex v = readyForLongest(from); !exists(offer_[from]) && exists(v)) {
         offer_[from] = v;
         offeredIn_[from] = round;
       }
-    }
+  }
+
+  /// Of messages that have not travelled.
+  Vertex readyForLongest(uint32_t from) const {
+    Vertex first = kNoVertex;
+    for (auto [i, round] : readyIn_)
+      if (index(model_.rankOf(Vertex{i})) == from && round_[i] == 0 &&
+          (!exists(first) || round < readyIn_.at(index(first))))
+        first = Vertex{i};
+    return first;
   }
 
   Vertex oldestOffer(uint32_t to) const {
@@ -113,7 +124,8 @@ private:
   const Model &model_;
   std::vector<bool> started_, finished_;
   std::vector<uint32_t> round_;
-  std::vector<Vertex> offer_; // per sender
+  std::map<uint32_t, uint32_t> readyIn_; // vertices of sends
+  std::vector<Vertex> offer_;            // per sender
   std::vector<uint32_t> offeredIn_;
 };
 
@@ -149,8 +161,9 @@ void expectOnePort(const EventGraph &graph, const std::vector<uint32_t> &rounds)
     ASSERT_EQ(rounds[i] > 0, exists(graph.partnerOf(v)));
     ASSERT_TRUE(uses.insert({index(model.rankOf(v)), rounds[i], graph.sends(v)}).second);
     for (const Dep &dep : model.dag(model.rankOf(v)).depsOf(model.op(v)))
-      if (dep.kind == DepKind::Requires)
+      if (dep.kind == DepKind::Requires) {
         ASSERT_LT(rounds[index(model.vertex(model.rankOf(v), dep.op))], rounds[i]);
+      }
   }
 }
 

@@ -1,29 +1,11 @@
 #include "tools/lsp/Rpc.h"
 
+#include "tools/input/ReadJson.h"
+
 #include "llvm/Support/raw_ostream.h"
 
 namespace colldsl::lsp {
 namespace {
-
-/// The depth of brackets in a JSON text. The parser recurses, so that hostile text could use up
-/// the stack.
-bool isNestedTooDeep(llvm::StringRef text) {
-  constexpr unsigned kMaxDepth = 200;
-  unsigned depth = 0;
-  bool isString = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (isString && c == '\\')
-      ++i;
-    else if (c == '"')
-      isString = !isString;
-    else if (!isString && (c == '[' || c == '{') && ++depth > kMaxDepth)
-      return true;
-    else if (!isString && (c == ']' || c == '}') && depth > 0)
-      --depth;
-  }
-  return false;
-}
 
 bool isId(const json::Value &value) {
   return value.kind() == json::Value::Number || value.kind() == json::Value::String;
@@ -38,11 +20,9 @@ BadMessage invalid(const json::Object &object, std::string why) {
 } // namespace
 
 std::variant<Message, BadMessage> parseMessage(llvm::StringRef content) {
-  if (isNestedTooDeep(content))
-    return BadMessage{nullptr, {ErrorCode::ParseError, "brackets are nested too deep"}};
-  llvm::Expected<json::Value> parsed = json::parse(content);
+  Result<json::Value> parsed = tools::readJson(content);
   if (!parsed)
-    return BadMessage{nullptr, {ErrorCode::ParseError, llvm::toString(parsed.takeError())}};
+    return BadMessage{nullptr, {ErrorCode::ParseError, parsed.message()}};
   json::Object *object = parsed->getAsObject();
   if (!object)
     return BadMessage{nullptr, {ErrorCode::InvalidRequest, "a message is a JSON object"}};

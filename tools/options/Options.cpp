@@ -184,6 +184,9 @@ std::optional<Exit> Options::parseOption(llvm::StringRef word, std::span<const c
     if (rest.empty())
       return refuse(name + " needs a value: " + name + " " + option->value);
     value = rest.front();
+    if (const Option *next = find(value.split('=').first))
+      return refuse(name + " needs a value, and " + next->name + " is an option: " + name + "=" +
+                    option->value);
     rest = rest.subspan(1);
   }
   return take(*option, value);

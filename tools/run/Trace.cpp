@@ -1,5 +1,6 @@
 #include "tools/run/Trace.h"
 
+#include "tools/input/ReadJson.h"
 #include "tools/options/Json.h"
 #include "tools/options/Lists.h"
 #include "tools/sim/Summary.h"
@@ -173,14 +174,12 @@ void writeRunTrace(const std::string &name, const Schedule &schedule,
 }
 
 Result<RunTrace> readRunTrace(llvm::StringRef text, const Schedule &schedule) {
-  llvm::Expected<llvm::json::Value> json = llvm::json::parse(text);
+  Result<llvm::json::Value> json = readJson(text);
   std::string format = json ? "" : foreignFormat(std::string_view(text), Readable::Text);
-  if (!format.empty() && !format.starts_with("JSON")) {
-    llvm::consumeError(json.takeError());
+  if (!format.empty() && !format.starts_with("JSON"))
     return Status::error("it is no JSON, but " + format);
-  }
   if (!json)
-    return Status::error("it is no JSON: " + llvm::toString(json.takeError()));
+    return Status::error("it is no JSON: " + json.message());
   const llvm::json::Object *object = json->getAsObject();
   const llvm::json::Object *other = object ? object->getObject("otherData") : nullptr;
   const llvm::json::Array *events = object ? object->getArray("traceEvents") : nullptr;

@@ -77,11 +77,11 @@ bool Summary::isCompared(SourceLoc promise) const {
       outcomes, [&](const ProofOutcome &o) { return llvm::is_contained(o.compared, promise); });
 }
 
-void Summary::addVacuous(SourceLoc promise) {
-  vacuous.push_back(
-      Diagnostic::error(promise, std::string(spelling(Proof::Contract)) +
-                                     ": this promises nothing: no rank compares a byte in " +
-                                     counted(proofs(), "proof")));
+void Summary::addVacuous(SourceLoc promise, bool isCost) {
+  vacuous.push_back(Diagnostic::error(promise, std::string(spelling(Proof::Contract)) +
+                                                   ": this promises nothing: no rank " +
+                                                   (isCost ? "has this bound" : "compares a byte") +
+                                                   " in " + counted(proofs(), "proof")));
 }
 
 void Summary::findPromisesOfNothing(const Program &program) {
@@ -91,9 +91,8 @@ void Summary::findPromisesOfNothing(const Program &program) {
     return findPromisesOfNothing(*target.schedule);
   for (uint32_t root : program.decl(target.collective).ensures) {
     const EnsureNode &node = program.statementOf(root);
-    bool comparesBytes = node.kind == EnsureKind::Equal || node.kind == EnsureKind::EqualReduce;
-    if (comparesBytes && !isCompared(node.loc))
-      addVacuous(node.loc);
+    if (node.kind != EnsureKind::Synchronizes && !isCompared(node.loc))
+      addVacuous(node.loc, node.kind == EnsureKind::Cost);
   }
 }
 

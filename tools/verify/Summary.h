@@ -40,7 +40,7 @@ private:
   /// The summary lists its values: it is a proof, or there is none.
   bool isNamed(size_t task) const { return isProof(task) || proofs() == 0; }
   bool isCompared(SourceLoc promise) const;
-  void addVacuous(SourceLoc promise);
+  void addVacuous(SourceLoc promise, bool isCost = false);
   void findPromisesOfNothing(const Schedule &schedule);
   bool hasContract(const Program &program) const;
   std::string rangeOfRanks() const;

@@ -14,7 +14,7 @@ namespace {
 /// Empty: there is nothing to say.
 std::string words(const Waste::Place &place) {
   if (place.spare == place.ops)
-    return "the temporary '" + place.temporary + "' is only copied to '" + place.parameter +
+    return "the temporary '" + place.temporary + "' is copied to '" + place.parameter +
            "', which could take its place";
   if (place.useless < place.ops)
     return "";
@@ -26,7 +26,8 @@ std::string words(const Waste::Place &place) {
   return std::string("no postcondition depends on what this ") + verb;
 }
 
-/// The places of all proofs.
+/// The places of all proofs. Of several parameters that could take the place of one temporary the
+/// first is said.
 std::vector<Waste::Place> placesOf(const Summary &summary) {
   std::map<std::tuple<uint16_t, uint32_t, uint16_t>, Waste::Place> all;
   for (const ProofOutcome &outcome : summary.outcomes)
@@ -44,8 +45,12 @@ std::vector<Waste::Place> placesOf(const Summary &summary) {
       }
     }
   std::vector<Waste::Place> places;
-  for (const auto &[_, place] : all)
-    places.push_back(place);
+  std::set<std::string> temporaries;
+  for (const auto &[_, place] : all) {
+    bool isSpare = place.spare == place.ops;
+    if (!isSpare || temporaries.insert(place.temporary).second)
+      places.push_back(place);
+  }
   return places;
 }
 
@@ -66,7 +71,8 @@ const ProofOutcome *withRoundsTooMany(const Summary &summary) {
 
 std::vector<Diagnostic> warningsOfWaste(const Summary &summary, const Source &source) {
   std::vector<Diagnostic> warnings;
-  if (!summary.ok() || summary.target.schedule)
+  bool hasPeers = llvm::any_of(summary.tasks, [](const ProofTask &t) { return t.shape.ranks > 1; });
+  if (!summary.ok() || summary.target.schedule || !hasPeers) // a rank alone needs little
     return warnings;
   std::set<uint16_t> files = source.mainFiles();
   for (const Waste::Place &place : placesOf(summary))
