@@ -395,7 +395,8 @@ typedef struct colldsl_plan_description {
                            * known; trees and graphs have no value here: "t=..." */
   const char *passes;     /**< that made it: "tune,choose"; empty: none */
   colldsl_proof proof;
-  uint64_t min_count, max_count; /**< n that the plan may have */
+  /** n that the plan may have, if the chunks of its schedule divide it. */
+  uint64_t min_count, max_count;
   const char *remarks; /**< of the passes, where they ran when the plan was committed: "tune: 25247
                         * ns, then 7644 ns; segment = 8KiB; t = chain" */
   /** "via static 4 of 4, canary 0 of 4": of the attributes that the schedule gives to messages
