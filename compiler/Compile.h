@@ -21,8 +21,9 @@ namespace colldsl {
 
 class SymbolIndex;
 
-/// Places that lines of a text stand for which a program wrote, such as one that was traced from
-/// Python: ops and messages about them name these.
+/// The places that the lines of a generated text stand for, such as one that was traced from
+/// Python: ops and messages about them name these. With more files than a compilation may have, the
+/// lines stand for themselves.
 struct Origins {
   struct File {
     std::string name, text;

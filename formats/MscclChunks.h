@@ -15,7 +15,7 @@ public:
   /// the class makes them whole; else so many elements, at n == sizeClass.elements.
   static Result<Chunks> of(const Schedule &schedule);
 
-  /// Else chunks are those of one size.
+  /// Chunks are fractions of n; false: so many elements, at n == sizeClass.elements.
   bool areFractions() const { return isFraction_; }
 
   /// In the coordinates of the buffer that the slice names; those of a temporary begin

@@ -19,7 +19,7 @@ bool hasParameters(const std::vector<Buffer> &buffers) {
                      [](const Buffer &b) { return b.role == BufferRole::Temp; });
 }
 
-// Programs keep what they give.
+// One input, which programs keep, and one output, of one type.
 Status checkBuffers(const Schedule &schedule) {
   for (uint32_t r = 0; r < schedule.numRanks(); ++r) {
     const std::vector<Buffer> &buffers = schedule.ranks[r].buffers;

@@ -13,9 +13,10 @@ struct ServedFunction {
   uint32_t unit = 1;
 };
 
-/// The one that it serves for each n: allreduce, allgather, reduce_scatter or alltoall of one input
-/// and one output, which are the first buffers; in place the first two only. Reductions are sums,
-/// all buffers have one type. An error: there is none, or the schedule writes its input.
+/// The function that the schedule serves for each n: allreduce, allgather, reduce_scatter or
+/// alltoall of one input and one output, which are the first buffers; in place, allreduce and
+/// allgather only. Reductions are sums, all buffers have one type. An error: there is none, or the
+/// schedule writes its input.
 Result<ServedFunction> servedFunction(const Schedule &schedule);
 
 } // namespace colldsl

@@ -160,8 +160,7 @@ void Interpreter::addCostBound(const EnsureNode &node, const SizeExtent &most) {
                                [](const Param &p) { return p.isBuffer && p.buffer.generic; });
   int64_t bytes = countsElements && isGeneric ? elementBytes(frame_->type) : 1, bound = 0;
   if (!multiplyInts(most.value(), bytes, bound))
-    return fail(node.loc,
-                concat("'", spelling(cost), "' is bounded by more than 2^63 ", unit(cost), "s"));
+    return fail(node.loc, concat("'", spelling(cost), "' is bounded by more than 2^63 bytes"));
   costs.push_back({rank_, cost, bound, node.loc});
 }
 

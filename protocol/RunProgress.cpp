@@ -46,9 +46,9 @@ bool ProgressTable::isOverHere(const Tag &tag) const {
 }
 
 shm::RunCounter *ProgressTable::add(const RunProgress &progress) {
-  if (ended_.size() > kUnusedAtLeast)
+  if (ended_.size() > kUnusedAtLeast) {
     streams_.splice(streams_.end(), ended_, ended_.begin());
-  else {
+  } else {
     std::list<Stream> made(1);
     made.front().counter = makeCounter();
     streams_.splice(streams_.end(), made);

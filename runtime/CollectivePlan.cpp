@@ -217,8 +217,8 @@ Situation CollectivePlan::situation() const {
   return s;
 }
 
-// The collective of that name, else the one that the library's rules, from that one on, give for
-// the function. False: it has neither.
+// The collective of that name, else the one that the library's rules, from rule number `firstRule`
+// on, give for the function. False: it has neither.
 Result<bool> CollectivePlan::chooseFrom(Library &library, size_t firstRule) {
   Result<const Program *> found = library.program();
   if (!found)
@@ -497,11 +497,11 @@ std::string CollectivePlan::withNames(std::string text) const {
 /// "3 ranks, n = 0.. in multiples of 4, i32, in place; ...".
 std::string CollectivePlan::servedByImages() const {
   std::string all;
+  uint32_t unit = unitOf(**library_->imported(), collective_);
   for (const LibraryImage &image : **library_->images())
     if (image.collective == collective_)
-      all += concat(all.empty() ? "" : "; ", image.ranks,
-                    " ranks, n = ", sizesInWords(image, *unitOfImported(*library_, request_)), ", ",
-                    spelling(image.type), image.inPlace ? ", in place" : "");
+      all += concat(all.empty() ? "" : "; ", image.ranks, " ranks, n = ", sizesInWords(image, unit),
+                    ", ", spelling(image.type), image.inPlace ? ", in place" : "");
   return all;
 }
 

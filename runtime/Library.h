@@ -81,7 +81,7 @@ struct LibraryImage {
 /// alone, and its declaration says how it is called.
 struct ImportedCollective {
   std::string collective;
-  /// A call's number of elements is so many times the n of an image: it must divide it.
+  /// Elements of a call per element of an image's n; calls of other than multiples are not served.
   uint32_t unit = 1;
 };
 
@@ -152,7 +152,7 @@ public:
   /// A view of the library's bytes, of one of images().
   Result<const Image *> image(const LibraryImage &image);
 
-  /// The first rule that fits, from that number on; null if none does.
+  /// The first rule that fits, from rule number `first` on; null if none does.
   Result<const SelectionRule *> select(const Situation &situation, size_t first = 0);
 
   /// From now on the profile's decisions come before the rules. At most once, and before anything

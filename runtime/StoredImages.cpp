@@ -91,7 +91,7 @@ bool hasElementsOf(const LibraryImage &image, const InstantiateRequest &request)
                                    : sizeBytes(image.type) == request.elementBytes;
 }
 
-/// `unit`: of what n counts.
+/// `unit`: elements of the call per element of the image's n.
 bool serves(const LibraryImage &image, const std::string &collective,
             const InstantiateRequest &request, uint64_t unit, const Topology &topology,
             const std::vector<LibraryArgument> &arguments) {
@@ -147,6 +147,13 @@ SizeClass inUnits(const SizeClass &sizes, uint64_t unit) {
   return {times(sizes.elements), times(sizes.min), times(sizes.max)};
 }
 
+uint32_t unitOf(const std::vector<ImportedCollective> &imported, std::string_view collective) {
+  for (const ImportedCollective &one : imported)
+    if (one.collective == collective)
+      return one.unit;
+  return 0;
+}
+
 Result<uint32_t> unitOfImported(Library &library, const InstantiateRequest &request) {
   Result<const Program *> program = library.program();
   if (!program)
@@ -154,11 +161,7 @@ Result<uint32_t> unitOfImported(Library &library, const InstantiateRequest &requ
   Result<const std::vector<ImportedCollective> *> imported = library.imported();
   if (!imported)
     return imported.status();
-  const std::string &name = (*program)->nameOf((*program)->decl(request.collective));
-  for (const ImportedCollective &one : **imported)
-    if (one.collective == name)
-      return one.unit;
-  return 0u;
+  return unitOf(**imported, (*program)->nameOf((*program)->decl(request.collective)));
 }
 
 std::string sizesInWords(const LibraryImage &image, uint32_t unit) {

@@ -26,8 +26,10 @@ bool tunes(const Program &program, const InstantiateRequest &request);
 /// images of any type of that size do, if the program has no buffers of other types than T.
 Result<const LibraryImage *> findImage(Library &library, const InstantiateRequest &request);
 
-/// In what images of the request's collective count its elements; 0: it was not imported. Elements
-/// that are no multiple are served by no image.
+/// ImportedCollective::unit of the collective; 0: it was not imported.
+uint32_t unitOf(const std::vector<ImportedCollective> &imported, std::string_view collective);
+
+/// unitOf() the request's collective.
 Result<uint32_t> unitOfImported(Library &library, const InstantiateRequest &request);
 
 /// Sizes of calls that count so many elements per element of n.

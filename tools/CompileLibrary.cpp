@@ -38,7 +38,7 @@ struct Settings {
   std::string depfile;
   std::string rules;
   InputForm form;
-  std::optional<ElementType> type; ///< of imports, else all
+  std::optional<ElementType> type; ///< of imports; nothing: all types
   bool stdlib = false;
   bool prove = true;
 
@@ -94,22 +94,17 @@ void Settings::addTo(Options &options) {
 Status checkGiven(const Options &options, const Settings &settings,
                   llvm::ArrayRef<Source::Target> targets) {
   auto isSchedule = [](const Source::Target &target) { return target.schedule != nullptr; };
-  bool hasSchedules = llvm::any_of(targets, isSchedule);
-  if (llvm::all_of(targets, isSchedule))
-    return options.refuseGiven({"--ranks", "--bytes", "--topology", "--op", "--set", "--passes",
-                                "--model", "--network", "--receive-slots"},
-                               "a schedule from a file is as it is");
-  llvm::StringRef why = "it is for images, which are made with --ranks only";
-  if (Status s = settings.proofs.ranks || hasSchedules
-                     ? Status()
-                     : options.refuseGiven({"--no-verify", "--type"}, why);
-      !s)
-    return s;
-  return settings.proofs.ranks
-             ? Status()
-             : options.refuseGiven({"--bytes", "--topology", "--op", "--set", "--passes", "--model",
-                                    "--network", "--receive-slots"},
-                                   why);
+  std::vector<llvm::StringRef> unused = {"--bytes",  "--topology", "--op",      "--set",
+                                         "--passes", "--model",    "--network", "--receive-slots"};
+  if (llvm::all_of(targets, isSchedule)) {
+    unused.push_back("--ranks");
+    return options.refuseGiven(unused, "a schedule from a file is as it is");
+  }
+  if (settings.proofs.ranks)
+    return {};
+  if (llvm::none_of(targets, isSchedule))
+    unused.insert(unused.end(), {"--no-verify", "--type"});
+  return options.refuseGiven(unused, "it is for images, which are made with --ranks only");
 }
 
 /// The images of one target, in the order of its tasks.
@@ -293,7 +288,7 @@ std::string escapedForMake(llvm::StringRef path) {
   return escaped;
 }
 
-/// What goes into a library.
+/// The parts of a library.
 struct Parts {
   Source &source; ///< declares the imports, too
   std::vector<std::string> operands;
@@ -338,7 +333,9 @@ bool addRules(Parts &parts, const Settings &settings, llvm::StringRef text,
   return true;
 }
 
-Exit compile(Parts parts, const Source &input, const Settings &settings, llvm::StringRef rules) {
+/// `input`: the sources as they were read, which render counterexamples of imports.
+Exit writeLibrary(Parts parts, const Source &input, const Settings &settings,
+                  llvm::StringRef rules) {
   LibraryContent content;
   if (!addRules(parts, settings, rules, content))
     return Exit::Failure;
@@ -371,7 +368,7 @@ Exit compile(Source &input, llvm::ArrayRef<Source::Target> targets,
   for (const Source::Target &target : targets)
     (target.schedule ? schedules : collectives).push_back(target);
   if (schedules.empty())
-    return compile({input, operands, collectives, {}}, input, settings, rules);
+    return writeLibrary({input, operands, collectives, {}}, input, settings, rules);
   if (input.library())
     return printError("'" + input.mainFile() + "': a library stands alone, without schedules"),
            Exit::Failure;
@@ -384,8 +381,8 @@ Exit compile(Source &input, llvm::ArrayRef<Source::Target> targets,
     return Exit::Failure;
   for (Source::Target &target : collectives)
     target.collective = declared->program().find(target.name, DeclKind::Collective);
-  return compile({*declared, operands, std::move(collectives), imports.take()}, input, settings,
-                 rules);
+  return writeLibrary({*declared, operands, std::move(collectives), imports.take()}, input,
+                      settings, rules);
 }
 
 /// What may be names of declarations: a word of the rules that is none does no harm.
@@ -397,6 +394,19 @@ std::vector<std::string> namesIn(const std::vector<std::string> &operands,
     rules += linesOfFunction(selectionRules(), name);
   llvm::append_range(all, wordsOf(rules));
   return all;
+}
+
+/// The text of a file of rules; empty: none was given.
+Result<std::string> readRules(const std::string &path) {
+  if (path.empty())
+    return std::string();
+  Result<std::unique_ptr<llvm::MemoryBuffer>> input = readInput(path);
+  if (!input)
+    return input.status();
+  std::string rules = (*input)->getBuffer().str();
+  if (std::string format = foreignFormat(rules, Readable::Text); !format.empty())
+    return Status::error("'" + path + "' has no rules: it is " + format);
+  return rules;
 }
 
 } // namespace
@@ -425,26 +435,17 @@ Exit compileCommand(Arguments arguments) {
   if (options.isGiven("--type"))
     settings.type = settings.schedule.type;
   settings.schedule.retypes = true;
-  std::string rules;
-  if (!settings.rules.empty()) {
-    Result<std::unique_ptr<llvm::MemoryBuffer>> input = readInput(settings.rules);
-    if (!input)
-      return printError(input.status().diagnostic()), Exit::Failure;
-    rules = (*input)->getBuffer().str();
-    if (std::string format = foreignFormat(rules, Readable::Text); !format.empty())
-      return printError("'" + settings.rules + "' has no rules: it is " + format), Exit::Failure;
-  }
+  Result<std::string> rules = readRules(settings.rules);
+  if (!rules)
+    return printError(rules.status().diagnostic()), Exit::Failure;
   if (!settings.stdlib)
-    settings.schedule.compile.usedBy = namesIn(options.operands(), settings.schedule.names, rules);
+    settings.schedule.compile.usedBy = namesIn(options.operands(), settings.schedule.names, *rules);
   std::unique_ptr<Source> source =
       Source::read(options.operands(), settings.schedule, settings.form);
   if (!source)
     return Exit::Failure;
-  std::vector<Source::Target> targets;
-  if (settings.stdlib)
-    targets = source->stdlib();
-  else
-    targets = source->choose(settings.schedule);
+  std::vector<Source::Target> targets =
+      settings.stdlib ? source->stdlib() : source->choose(settings.schedule);
   expandFunctions(*source, targets);
   if (targets.empty())
     return Exit::Failure;
@@ -453,7 +454,7 @@ Exit compileCommand(Arguments arguments) {
   if (!usedAllSettings(*source, targets, settings.schedule) ||
       !usesAllGiven(options, *source, targets, settings.schedule))
     return Exit::Failure;
-  return compile(*source, targets, options.operands(), settings, rules);
+  return compile(*source, targets, options.operands(), settings, *rules);
 }
 
 } // namespace colldsl::tools

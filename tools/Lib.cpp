@@ -25,10 +25,7 @@ struct Contents {
   const std::vector<ImportedCollective> *imported;
 
   uint32_t unitOf(const LibraryImage &image) const {
-    for (const ImportedCollective &one : *imported)
-      if (one.collective == image.collective)
-        return one.unit;
-    return 1;
+    return std::max(colldsl::unitOf(*imported, image.collective), 1u);
   }
 };
 

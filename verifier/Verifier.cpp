@@ -121,7 +121,7 @@ private:
       addBounds(report_.compared);
       checkBlockTails(model_, placement_, state, names_, failures_);
     }
-    for (std::string why :
+    for (const std::string &why :
          {bytesWithoutBound(), roundsOfSomeLengths(graph, certain), state.undecided()})
       if (report_.undecided.empty())
         report_.undecided = why;
@@ -148,8 +148,9 @@ private:
     return "";
   }
 
-  /// The same of bounds of rounds. A port that one message leaves free may go to another one than
-  /// before, so that fewer messages may take more rounds.
+  /// Why bounds of rounds hold for some lengths of blocks alone; empty: they hold for all. A port
+  /// that one message leaves free may go to another one than before, so that fewer messages may
+  /// take more rounds.
   std::string roundsOfSomeLengths(const EventGraph &all, const EventGraph &certain) const {
     const std::vector<CostBound> &costs = model_.schedule().costs;
     auto bound = std::find_if(costs.begin(), costs.end(),

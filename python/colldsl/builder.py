@@ -62,7 +62,7 @@ class Slice:
 
 
 class _Place(NamedTuple):
-    """Of an operation in Python; lines and columns from 1."""
+    """The place of an operation in Python; lines and columns from 1."""
 
     file: str
     line: int

@@ -100,7 +100,7 @@ TEST(ApiImages, provedOnFewerRanksCountForMore) {
       << refused;
 }
 
-/// Of the library of an imported schedule; what is told of the plan.
+/// Sums by the library of an imported schedule; the description of the plan.
 template <typename T>
 std::string sumsImported(uint32_t ranks, const char *name, uint64_t count,
                          const char *file = COLLDSL_IMPORTED) {

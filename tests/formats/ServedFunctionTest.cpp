@@ -12,7 +12,7 @@ using msccl::Collective;
 
 constexpr const char *kBuffers = "in x: i32[n]\nout y: i32[n]\n";
 
-/// Two ranks with these buffers and promises; what else they do is none of a contract's.
+/// Two ranks with these buffers and promises, and without ops; rank 1 has the others, if any.
 Schedule pairOf(const std::string &promise, const std::string &buffers = kBuffers,
                 const std::string &other = "", const std::string &head = "contract",
                 const std::string &otherBuffers = "") {
@@ -102,7 +102,7 @@ TEST(ServedFunction, HasItsInputWhereCallsInPlaceHaveIt) {
             "rank 0: 'x' does not lie in 'y' as it does in calls in place");
 }
 
-// What it promises for n elements may be the function at that n alone.
+// Promises of fixed positions are those of the function at one n alone.
 TEST(ServedFunction, IsThatForEachSize) {
   EXPECT_EQ(functionOf(pairOf("ensures y[0..12] == sum(x[0..12]@0, x[0..12]@1)")),
             "some of its positions are no fractions of n");

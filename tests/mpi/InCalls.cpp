@@ -133,11 +133,11 @@ bool hasSharedWindows() {
   return has;
 }
 
-/// Open MPI 4.1 alone hangs there: between ranks of one job, and in some thirty spawns once.
 bool isBroken(const Waiter &waiter) {
   std::string_view name = waiter.name;
   if (name == "Win_allocate_shared" || name == "Win_sync")
     return !hasSharedWindows();
+  // Open MPI 4.1 alone hangs there: between ranks of one job, and in some thirty spawns once.
   return COLLDSL_OPEN_MPI != 0 && COLLDSL_OPEN_MPI < 50000 &&
          (name == "Comm_connect" || name == "Comm_accept" || name.starts_with("Comm_spawn"));
 }

@@ -37,7 +37,7 @@ LibrarySection &sectionOf(Bytes &bytes, uint32_t i) {
 
 void repairHead(Bytes &bytes) { headerOf(bytes).checksum = libraryChecksum(bytes); }
 
-/// Changes the list of rules or images, as an attacker with knowledge of the format might.
+/// Changes rules, images or imports, as an attacker with knowledge of the format might.
 template <typename Change> Bytes changed(Change change) {
   LibraryContent content = smallLibrary();
   change(content);

@@ -101,7 +101,7 @@ private:
       }
   }
 
-  /// Of messages that have not travelled.
+  /// The message of a rank that has been ready for longest, and has not travelled.
   Vertex readyForLongest(uint32_t from) const {
     Vertex first = kNoVertex;
     for (auto [i, round] : readyIn_)

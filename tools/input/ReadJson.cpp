@@ -3,8 +3,7 @@
 namespace colldsl::tools {
 namespace {
 
-/// The depth of brackets in a JSON text. The parser recurses, so that hostile text could use up
-/// the stack.
+/// The parser recurses, so brackets of a hostile text could use up the stack.
 bool isNestedTooDeep(llvm::StringRef text) {
   constexpr unsigned kMaxDepth = 200;
   unsigned depth = 0;

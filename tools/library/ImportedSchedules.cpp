@@ -37,17 +37,22 @@ std::string nameFor(llvm::StringRef wanted, llvm::ArrayRef<ImportedSchedule> oth
     name += llvm::isAlnum(c) ? c : '_';
   if (name.empty() || !llvm::isAlpha(name[0]))
     name = "imported_" + name;
-  auto isNamedSo = [&](const Decl &decl) { return program.nameOf(decl) == name; };
-  if (llvm::is_contained(functionNames(), name) || llvm::any_of(program.decls, isNamedSo))
+  auto isElsewhere = [&](const std::string &tried) {
+    return llvm::is_contained(functionNames(), tried) ||
+           llvm::any_of(program.decls, [&](const Decl &d) { return program.nameOf(d) == tried; });
+  };
+  auto isOther = [&](const std::string &tried) {
+    return llvm::any_of(others, [&](const ImportedSchedule &o) { return o.name == tried; });
+  };
+  if (isElsewhere(name))
     name += "_imported";
   std::string tried = name;
-  auto isTaken = [&](const ImportedSchedule &other) { return other.name == tried; };
-  for (unsigned i = 2; llvm::any_of(others, isTaken); ++i)
+  for (unsigned i = 2; isElsewhere(tried) || isOther(tried); ++i)
     tried = name + "_" + std::to_string(i);
   return tried;
 }
 
-/// Of elements of another type, with the names that calls have for the buffers.
+/// The schedule for elements of another type, with the names that calls have for the buffers.
 Schedule madeFor(const ImportedSchedule &import, ElementType type) {
   Schedule schedule = *import.target.schedule;
   schedule.name = import.name;

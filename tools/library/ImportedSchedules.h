@@ -37,19 +37,20 @@ Result<std::vector<ImportedSchedule>> describeImports(llvm::ArrayRef<Source::Tar
 std::string declarationsOf(llvm::ArrayRef<ImportedSchedule> imports);
 
 struct ImportSettings {
-  std::optional<ElementType> type; ///< else all
+  std::optional<ElementType> type; ///< nothing: all types
   bool proves = true;
   VerifyOptions verify;
 };
 
-/// Its images, by type. What is not proved is reported, with its counterexample; false then.
+/// Adds the import and its images, by type. An image that is not proved is reported with its
+/// counterexample; false then.
 bool addImages(const Source &source, const ImportedSchedule &import, const ImportSettings &settings,
                LibraryContent &content);
 
-/// In a program that has the declarations.
+/// The import's declaration in a program that has declarationsOf() it.
 DeclId idOf(const ImportedSchedule &import, const Program &program);
 
-/// It serves its function on its number of ranks.
+/// The rule by which the import serves its function on its number of ranks.
 SelectionRule ruleFor(const ImportedSchedule &import, const Program &program);
 
 } // namespace colldsl::tools

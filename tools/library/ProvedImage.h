@@ -7,7 +7,8 @@
 
 namespace colldsl::tools {
 
-/// Of a schedule that was proved at its n; its size class becomes what is proved.
+/// How far a schedule that was proved at its n is proved; its size class is narrowed to the sizes
+/// for which it is.
 ImageProof narrowToProved(Schedule &image, const VerifyOptions &options);
 
 } // namespace colldsl::tools

@@ -35,21 +35,19 @@ constexpr std::string_view kCostSummaries[] = {
 /// Some tokens of a clause, in a row.
 class Words {
 public:
-  explicit Words(const std::vector<Token> &tokens) : Words(tokens.data(), tokens.size()) {}
+  explicit Words(std::span<const Token> tokens) : tokens_(tokens) {}
 
-  bool empty() const { return count_ == 0; }
-  size_t size() const { return count_; }
-  std::string_view operator[](size_t i) const { return i < count_ ? begin_[i].text : ""; }
-  Words from(size_t i) const {
-    return {begin_ + std::min(i, count_), count_ - std::min(i, count_)};
-  }
-  Words to(size_t i) const { return {begin_, std::min(i, count_)}; }
+  bool empty() const { return tokens_.empty(); }
+  size_t size() const { return tokens_.size(); }
+  std::string_view operator[](size_t i) const { return i < size() ? tokens_[i].text : ""; }
+  Words from(size_t i) const { return Words(tokens_.subspan(std::min(i, size()))); }
+  Words to(size_t i) const { return Words(tokens_.first(std::min(i, size()))); }
 
   /// The first of a sign outside of brackets and of `? :`; the number of words: there is none.
   size_t find(std::string_view wanted) const {
     int depth = 0;
-    for (size_t i = 0; i < count_; ++i) {
-      std::string_view sign = begin_[i].text;
+    for (size_t i = 0; i < size(); ++i) {
+      std::string_view sign = tokens_[i].text;
       bool isColonOfChoice = sign == ":" && depth > 0;
       if (sign == wanted && depth == 0)
         return i;
@@ -58,26 +56,13 @@ public:
       else if (sign == ")" || sign == "]" || isColonOfChoice)
         --depth;
     }
-    return count_;
+    return size();
   }
 
-  /// As it is written, in one line.
-  std::string text() const {
-    std::string text;
-    for (size_t i = 0; i < count_; ++i) {
-      bool isGap = i > 0 && begin_[i].text.data() != end(i - 1);
-      text += (isGap ? " " : "") + std::string(begin_[i].text);
-    }
-    return text;
-  }
-  std::string code() const { return "`" + text() + "`"; }
+  std::string code() const { return "`" + oneLine(tokens_) + "`"; }
 
 private:
-  Words(const Token *begin, size_t count) : begin_(begin), count_(count) {}
-  const char *end(size_t i) const { return begin_[i].text.data() + begin_[i].text.size(); }
-
-  const Token *begin_;
-  size_t count_;
+  std::span<const Token> tokens_;
 };
 
 /// "for r in R [if D]": "each `r` in `R` for which `D`". Empty: it is no iteration yet.

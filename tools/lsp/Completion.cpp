@@ -5,7 +5,7 @@
 #include "tools/lsp/Names.h"
 #include "tools/lsp/Structure.h"
 #include "tools/lsp/SymbolText.h"
-#include "tools/lsp/TextKind.h"
+#include "tools/lsp/TextPart.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -6,7 +6,7 @@
 namespace colldsl::lsp {
 namespace {
 
-/// Of a word that is none of the text's own names.
+/// Describes a word that is none of the text's own names.
 std::string describeLanguageWord(const View &view, const View::Word &word) {
   bool markdown = view.context().client.hoverMarkdown;
   if (std::string clause = describeClause(view.document().text, word.begin, markdown);

@@ -156,6 +156,22 @@ void addStatements(std::vector<LanguageWord> &words) {
   }
 }
 
+/// Clauses, and the words of the grammar that are in no table.
+void addKeywords(std::vector<LanguageWord> &words) {
+  for (const auto &clause : kClauses)
+    if (!clause.word.empty())
+      words.push_back(
+          {Kind::Keyword, clause.word.str(), clause.form.str(), withoutLinks(clause.summary)});
+  auto isKeyword = [&](const std::string &word) {
+    return llvm::any_of(words, [&](const LanguageWord &w) {
+      return (w.kind == Kind::Statement || w.kind == Kind::Keyword) && w.word == word;
+    });
+  };
+  for (const std::string &word : grammarWords())
+    if (!isKeyword(word))
+      words.push_back({Kind::Keyword, word, word, ""});
+}
+
 std::vector<LanguageWord> makeWords() {
   std::vector<LanguageWord> words;
   addBuiltins(words);
@@ -176,18 +192,7 @@ std::vector<LanguageWord> makeWords() {
                        parseReduction(std::string_view(name))
                            ? "a reduction"
                            : "a level of the machine, as a group"});
-  for (const auto &clause : kClauses)
-    if (!clause.word.empty())
-      words.push_back(
-          {Kind::Keyword, clause.word.str(), clause.form.str(), withoutLinks(clause.summary)});
-  auto isKeyword = [&](const std::string &word) {
-    return llvm::any_of(words, [&](const LanguageWord &w) {
-      return (w.kind == Kind::Statement || w.kind == Kind::Keyword) && w.word == word;
-    });
-  };
-  for (const std::string &word : grammarWords())
-    if (!isKeyword(word))
-      words.push_back({Kind::Keyword, word, word, ""});
+  addKeywords(words);
   for (LanguageWord &word : words)
     if (word.kind != Kind::Statement && word.call.empty())
       word.call = callIn(word.usage, word.word);

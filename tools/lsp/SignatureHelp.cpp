@@ -8,7 +8,7 @@
 #include "tools/lsp/Names.h"
 #include "tools/lsp/Structure.h"
 #include "tools/lsp/SymbolText.h"
-#include "tools/lsp/TextKind.h"
+#include "tools/lsp/TextPart.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -25,33 +25,25 @@ struct Signature {
   }
 };
 
-/// Without comments and line ends: one blank for each gap between tokens.
-std::string oneLine(const std::string &text) {
+/// The parameter as it is written, without comments and line ends.
+std::string parameterText(const Analysis &analysis, const Param &param) {
+  std::string text = partAt(analysis, param.loc);
   Result<std::vector<Token>> tokens = scan(text, 0, {});
-  if (!tokens)
-    return text;
-  std::string line;
-  const char *end = text.data();
-  for (const Token &token : *tokens) {
-    bool isGap = !line.empty() && token.text.data() != end;
-    line += (isGap ? " " : "") + std::string(token.text);
-    end = token.text.data() + token.text.size();
-  }
-  return line;
+  return tokens ? oneLine(*tokens) : text;
 }
 
 Signature signatureOf(const Analysis &analysis, const Decl &decl) {
   const Program &program = analysis.program();
   Signature signature{program.nameOf(decl), {}, program.strings[decl.doc]};
   for (const Param &param : decl.params)
-    signature.parameters.push_back(oneLine(partAt(analysis, param.loc)));
+    signature.parameters.push_back(parameterText(analysis, param));
   signature.documentation += (signature.documentation.empty() ? "" : "\n\n") +
                              tools::kindWord(decl.kind).str() + ", " +
                              tools::placeOf(program, decl);
   return signature;
 }
 
-/// Of the declaration that hides others of its name, or else all that the language has.
+/// The signature of the declaration that hides others of its name, else all that the language has.
 std::vector<Signature> signaturesOf(const Analysis *analysis, const Structure::Call &call) {
   if (analysis && !call.isMember)
     for (const Decl &decl : llvm::reverse(analysis->program().decls)) // the nearest come last
@@ -79,7 +71,7 @@ llvm::StringRef nameOf(llvm::StringRef parameter) {
 }
 
 /// The parameter that the last argument is for: the one that it names, else the next one in order
-/// that no argument before it names. Their number: there is none.
+/// that no argument before it names. The number of parameters: there is none.
 size_t activeParameter(const Signature &signature, llvm::ArrayRef<Structure::Argument> arguments) {
   const std::vector<std::string> &parameters = signature.parameters;
   auto isNamedBy = [](const std::string &parameter, const Structure::Argument &argument) {
@@ -98,6 +90,7 @@ size_t activeParameter(const Signature &signature, llvm::ArrayRef<Structure::Arg
   return parameters.size();
 }
 
+// Offsets in labels count units of UTF-16 in the protocol, whatever the positions count.
 json::Value toJson(const Signature &signature, const ClientAbilities &client) {
   auto units = [](const std::string &text) {
     return Lines(text).positionOf(text.size(), Encoding::Utf16).character;
@@ -151,7 +144,7 @@ Answer signatureHelp(const View &view, Position position) {
     return json::Value(nullptr);
   View::Word word = view.wordAt(caret);
   bool isString = part.kind == TextPart::Kind::String;
-  // What is behind the caret may have strings and comments without end.
+  // Strings and comments behind the caret may have no end, so the text before it is scanned alone.
   size_t begin = isString ? part.begin : word.begin;
   std::string before = text.substr(0, isString ? begin : endOf(word, text));
   std::vector<Structure::Call> calls = Structure(before).callsAround(isString ? begin : caret);

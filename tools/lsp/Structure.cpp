@@ -159,7 +159,7 @@ Structure::Piece Structure::partAround(size_t offset) const {
   return {beginOf(first), endOf(last)};
 }
 
-/// Between the parentheses that a token opens, to the last token.
+/// The arguments between the parentheses that a token opens, up to the token `last`.
 std::vector<Structure::Argument> Structure::argumentsOf(size_t opener, size_t last) const {
   std::vector<Argument> arguments(1);
   for (size_t i = opener + 1; i <= last; ++i) {

@@ -38,8 +38,8 @@ public:
     bool isMember = false;           ///< `t.callee(`
     std::vector<Argument> arguments; ///< up to the one at the offset
   };
-  /// The calls in which the offset is, the innermost one first. What words of the language have
-  /// before parentheses looks like a call, too: `not (`, `send x to (`.
+  /// The calls in which the offset is, the innermost one first. Words of the language before
+  /// parentheses look like calls, too: `not (`, `send x to (`.
   std::vector<Call> callsAround(size_t offset) const;
 
   /// The clause of a collective whose keyword is at an offset: `where`, `ensures`, or `aliases`

@@ -6,8 +6,20 @@
 #include "llvm/ADT/StringRef.h"
 
 namespace colldsl::lsp {
+
 std::string fenced(const std::string &code, bool markdown) {
   return markdown ? "```colldsl\n" + code + "\n```" : code;
+}
+
+std::string oneLine(std::span<const Token> tokens) {
+  std::string line;
+  const char *end = nullptr;
+  for (const Token &token : tokens) {
+    bool isGap = !line.empty() && token.text.data() != end;
+    line += (isGap ? " " : "") + std::string(token.text);
+    end = token.text.data() + token.text.size();
+  }
+  return line;
 }
 
 std::string_view textOfFile(const Analysis &analysis, uint16_t file) {

@@ -1,7 +1,10 @@
 /// What people read of a symbol.
 #pragma once
 
+#include "compiler/Scanner.h"
 #include "tools/lsp/View.h"
+
+#include <span>
 
 namespace colldsl::lsp {
 
@@ -18,8 +21,11 @@ std::string kindOf(const Analysis &analysis, const SymbolIndex::Symbol &symbol);
 /// In Markdown, or as plain text.
 std::string describe(const Analysis &analysis, const SymbolIndex::Symbol &symbol, bool markdown);
 
-/// As a block of code, in Markdown.
+/// The code as a block of Markdown, or as it is.
 std::string fenced(const std::string &code, bool markdown);
+
+/// Tokens as they are written, in one line: one blank for each gap between them.
+std::string oneLine(std::span<const Token> tokens);
 
 /// MarkupContent.
 json::Object markup(const std::string &text, bool markdown);

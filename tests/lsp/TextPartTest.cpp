@@ -1,4 +1,4 @@
-#include "tools/lsp/TextKind.h"
+#include "tools/lsp/TextPart.h"
 
 #include <gtest/gtest.h>
 
@@ -14,31 +14,31 @@ Kind kindAt(std::string text) {
   return textPartAt(text.erase(caret, 1), caret).kind;
 }
 
-TEST(TextKind, code) {
+TEST(TextPart, code) {
   for (const char *text :
        {"^", "a^", "/* a */^", "^/* a */", "^// a", "// a\n^", "\"a\"^", "^\"a\"", "// \" \n^",
         "// /* \n^", "/* \" */^", "\"/*\" ^", "\"a\\\"\"^", "\"a\n^"})
     EXPECT_EQ(kindAt(text), Kind::Code) << text;
 }
 
-TEST(TextKind, comments) {
+TEST(TextPart, comments) {
   for (const char *text :
        {"/^/", "//^", "// a^", "// a^\nb", "/* ^", "/* a *^/", "/* // */ /*^", "/// \"a\"^"})
     EXPECT_EQ(kindAt(text), Kind::Comment) << text;
 }
 
-TEST(TextKind, strings) {
+TEST(TextPart, strings) {
   for (const char *text :
        {"\"^", "\"a^\"", "\"a^", "\"a^\nb", "\"//^", "\"\\\"^", "\"\\\\\" \"^", "\"a\" \"^\""})
     EXPECT_EQ(kindAt(text), Kind::String) << text;
 }
 
-TEST(TextKind, begin) {
+TEST(TextPart, begin) {
   EXPECT_EQ(textPartAt("ab // c", 6).begin, 3u);
   EXPECT_EQ(textPartAt("ab \"c", 5).begin, 3u);
 }
 
-TEST(TextKind, endOfCode) {
+TEST(TextPart, endOfCode) {
   EXPECT_EQ(endOfCodeBefore("a; // b\n  /* c */ d", 18), 2u);
   EXPECT_EQ(endOfCodeBefore("a;b", 2), 2u);
   EXPECT_EQ(endOfCodeBefore("\"// a\" ", 7), 6u);

@@ -1,4 +1,4 @@
-#include "tools/lsp/TextKind.h"
+#include "tools/lsp/TextPart.h"
 
 #include <algorithm>
 
