@@ -19,6 +19,7 @@ OPENERS = {"if", "then", "elif", "else", "while", "until", "do", "{", "!", "exec
            "nohup", "(", "builtin", "eval"}
 NAME = re.compile(r"^[A-Za-z_][\w.+-]*$")
 EXPANSION = "X"  # what stands for an expansion, or for the line before
+GENERATORS = {"Unix Makefiles": "make", "Ninja": "ninja"}  # of CMake, and the programs that they need
 HERE_DOCUMENT = re.compile(r"<<-?\s*(['\"]?)(\w+)\1")
 
 
@@ -146,6 +147,13 @@ def lit(text):
             continued = found[1].rstrip().endswith("\\")
 
 
+def generators(text):
+    for number, line in enumerate(text.splitlines(), 1):
+        for name, program in GENERATORS.items():
+            if re.search(rf"\b{name}\b", line):
+                yield number, program
+
+
 def cmake(text):
     for number, line in enumerate(text.splitlines(), 1):
         for found in re.findall(r"\bCOMMAND\s+([\w.+-]+)(?=[\s)]|$)", line):
@@ -173,6 +181,7 @@ def uses(root):
             add(programs, path, shell(tree.read(root, path)))
         elif path.endswith((".test", ".coll")) and path.startswith("tests"):
             add(programs, path, lit(tree.read(root, path)))
+            add(programs, path, generators(tree.read(root, path)))
         elif name == "CMakeLists.txt" or path.endswith(".cmake"):
             add(programs, path, cmake(tree.read(root, path)))
         elif path.endswith(".ipynb"):
