@@ -29,7 +29,7 @@ public:
         see(v);
   }
 
-  /// Those that some op touches.
+  /// The temporaries that some op touches.
   std::set<std::string> temporaries() const {
     std::set<std::string> names;
     for (const Touched &touched : touched_)

@@ -26,7 +26,7 @@ std::string words(const Waste::Place &place) {
   return std::string("no postcondition depends on what this ") + verb;
 }
 
-/// The places of all proofs. Where several parameters could take the place of a temporary, the
+/// The places of all proofs. Of several parameters that could take the place of a temporary, the
 /// first one is named.
 std::vector<Waste::Place> placesOf(const Summary &summary) {
   std::map<std::tuple<uint16_t, uint32_t, uint16_t>, Waste::Place> all;
