@@ -505,21 +505,24 @@ std::string CollectivePlan::servedByImages() const {
   return all;
 }
 
-// An imported collective is its images. False: a rule chose it, and the next one is to be tried.
+// An imported collective is its images. False: a rule chose it, and the next one is to be tried;
+// notServed_ says why.
 Result<bool> CollectivePlan::takeImported() {
-  Status described = describe(**library_->program());
-  if (!described)
-    return rule_ ? Result<bool>(false) : described;
-  Result<bool> isTaken = takeImage();
-  if (!isTaken || *isTaken)
-    return isTaken;
-  proof_ = ProofStamp::None;
-  Result<const LibraryImage *> found = findImage(*library_, request_);
-  if (Status s = found && *found ? checkProof() : found.status(); !s)
-    return s;
-  if (rule_)
-    return false;
-  return Status::error(concat("'", collective_, "' was imported; it serves ", servedByImages()));
+  Status why = describe(**library_->program());
+  if (why) {
+    Result<bool> isTaken = takeImage();
+    if (!isTaken || *isTaken)
+      return isTaken;
+    proof_ = ProofStamp::None;
+    Result<const LibraryImage *> found = findImage(*library_, request_);
+    if (Status s = found && *found ? checkProof() : found.status(); !s)
+      return s;
+    why = Status::error(concat("'", collective_, "' was imported; it serves ", servedByImages()));
+  }
+  if (!rule_)
+    return why;
+  notServed_ = std::move(why);
+  return false;
 }
 
 // False: the library has neither such a collective nor a rule.
@@ -553,17 +556,19 @@ Result<bool> CollectivePlan::makeChosen() {
 }
 
 Status CollectivePlan::make() {
+  notServed_ = {};
   if (preferred_)
     if (Result<bool> made = makeFrom(*preferred_); !made || *made)
       return made ? Status() : made.status();
   Result<bool> made = makeFrom(given_);
   if (!made)
     return made.status();
+  if (*made)
+    return {};
   Situation s = situation();
-  return *made
-             ? Status()
-             : Status::error(concat("the library has no collective '", name_, "', and no rule for ",
-                                    s.ranks, " ranks and ", s.bytes, " bytes of it"));
+  return Status::error(concat("the library has no collective '", name_, "', and no rule for ",
+                              s.ranks, " ranks and ", s.bytes, " bytes of it",
+                              notServed_ ? "" : ": " + notServed_.message()));
 }
 
 Status CollectivePlan::checkProof() const {

@@ -206,6 +206,7 @@ private:
   const LibraryImage *image_ = nullptr;
   const SelectionRule *rule_ = nullptr; ///< null: the collective was named
   std::string reason_, remarks_;
+  Status notServed_; ///< why an imported collective that a rule chose does not serve the call
   ProofStamp proof_ = ProofStamp::None;
   bool needsDisjointBlocks_ = false;
   TransferPolicy transferPolicy_ = TransferPolicy::Report;

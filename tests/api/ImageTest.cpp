@@ -131,7 +131,8 @@ TEST(ApiImages, importedSchedulesServeNothingElse) {
   auto has = [](const std::string &text, const char *words) {
     EXPECT_NE(text.find(words), std::string::npos) << text;
   };
-  has(sumsImported<int32_t>(2, "allreduce", 1023), "no rule for 2 ranks and 4092 bytes of it");
+  has(sumsImported<int32_t>(2, "allreduce", 1023),
+      "no rule for 2 ranks and 4092 bytes of it: 'pair_halves' was imported; it serves 2 ranks, ");
   has(sumsImported<int32_t>(3, "allreduce", 1024), "no rule for 3 ranks and 4096 bytes of it");
   for (uint32_t ranks : {2, 3})
     has(sumsImported<int32_t>(ranks, "pair_halves", 1023),

@@ -251,6 +251,19 @@ TEST(ImportedCollectives, serveNothingElseByTheirNames) {
       << named(2 * kElements + 1);
 }
 
+// If no other rule fits, the call learns why the imported collective does not serve it.
+TEST(ImportedCollectives, sayWhyTheyDoNotServeACallOfTheirFunction) {
+  LibraryContent content = libraryWithImport();
+  content.rules.pop_back();
+  auto gathers = [&](uint64_t elements, std::vector<std::pair<std::string, int64_t>> values) {
+    return ranWith({content}, {.elements = elements, .values = values, .name = "gathers"}, kRanks);
+  };
+  EXPECT_EQ(gathers(2 * kElements, {}), kImage);
+  std::string odd = gathers(2 * kElements + 1, {}), unknown = gathers(2 * kElements, {{"pace", 1}});
+  EXPECT_NE(odd.find("'reversed' was imported; it serves"), std::string::npos) << odd;
+  EXPECT_NE(unknown.find("'pace'"), std::string::npos) << unknown;
+}
+
 std::string contractOf(const char *collective) {
   const Decl &decl = program().decl(program().find(collective, DeclKind::Collective));
   std::vector<bool> isIn = contractParams(program(), decl);
