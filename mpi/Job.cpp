@@ -55,6 +55,17 @@ bool allAgree(MPI_Comm comm, bool word) {
   return all != 0;
 }
 
+bool isOpenMpi() {
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  real::Get_library_version(version, &length);
+  return std::string_view(version).find("Open MPI") != std::string_view::npos;
+}
+
+// Collective writes of more than 64 MiB have requests inside, which no other thread may progress
+// (mpi/entries/Files.cpp). Open MPI reads its variables when the first file is opened.
+void avoidRequestsInFileWrites() { setenv("OMPI_MCA_fcoll_vulcan_async_io", "2", 1); }
+
 /// Collective over the node.
 Result<WiredUp> shareAllThatCanBe(const Node &node) {
   shm::Options memory;
@@ -250,6 +261,9 @@ void Job::connectNodes(uint32_t ranksOnMachine) {
   remote_ = remote ? remote.take() : RemoteRanks::overMpi(MPI_COMM_WORLD, worker_->progressTable());
   remote_->worker().whileWaiting([this] { worker_->progress(); });
   movesRemoteInBackground_ = !remote_->isOfMpi() || allAgree(MPI_COMM_WORLD, anyThreadMayCall_);
+  progressesOpenMpiInThread_ = remote_->isOfMpi() && movesRemoteInBackground_ && isOpenMpi();
+  if (progressesOpenMpiInThread_)
+    avoidRequestsInFileWrites();
   assumeMachine(ranksOnMachine);
 }
 
@@ -350,9 +364,9 @@ bool Job::poll(bool mayCallBelow) {
   return moved;
 }
 
-// Where no other thread may call the MPI, and messages between nodes are the MPI's, what is under
-// way is within this node: see ServedComm::servesNonblocking().
-bool Job::pollInBackground() { return poll(anyThreadMayCall_); }
+// Where messages between nodes are the MPI's, and on some rank no other thread may call it, what is
+// under way is within this node: see ServedComm::servesNonblocking().
+bool Job::pollInBackground() { return poll(movesRemoteInBackground_); }
 
 std::optional<protocol::Wakeup> Job::wakeup() {
   return remote_ ? remote_->wakeup() : protocol::Wakeup{};

@@ -95,6 +95,8 @@ public:
   /// Whether operations move while this rank is in calls of the MPI below, those with other nodes
   /// too. Alike on all ranks.
   bool movesRemoteInBackground() const { return movesRemoteInBackground_; }
+  /// Whether a thread of ours may progress the MPI below, and that is Open MPI. Alike on all ranks.
+  bool progressesOpenMpiInThread() const { return progressesOpenMpiInThread_; }
   /// Before a sleep, as Worker::sleep() takes it. Empty: there is something now.
   std::optional<protocol::Wakeup> wakeup() override;
 
@@ -186,6 +188,7 @@ private:
   bool hasThreads_ = false;       ///< the program asked for threads
   bool anyThreadMayCall_ = false; ///< the MPI below
   bool movesRemoteInBackground_ = true;
+  bool progressesOpenMpiInThread_ = false;
   bool movesAlways_ = false;        ///< also while the program is in no call
   std::atomic<uint32_t> moving_{0}; ///< threads that wait in calls of the MPI below
   FairMutex mutex_;
