@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ir/Image.h"
-#include "transports/Transport.h"
+#include "protocol/Endpoint.h"
 
 namespace colldsl {
 

@@ -2,7 +2,7 @@
 /// others too, so that ranks may wait for their plans in different orders.
 #pragma once
 
-#include "transports/Transport.h"
+#include "protocol/Endpoint.h"
 
 #include <atomic>
 #include <mutex>

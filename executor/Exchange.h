@@ -14,10 +14,10 @@
 /// Runs: the run of a number here meets the run of that number at every peer. Memory is the
 /// exchange's from start() on until it is done. A run allocates nothing.
 ///
-/// Threads: as Worker.
+/// Threads: as LocalWorker.
 #pragma once
 
-#include "protocol/Worker.h"
+#include "protocol/local/LocalWorker.h"
 
 #include <cstring>
 
@@ -26,11 +26,11 @@ namespace colldsl {
 class Exchange : protocol::DeferredReceives, protocol::ProgressProbe {
 public:
   /// With a stream of its own.
-  Exchange(protocol::Worker &worker, uint32_t context, uint32_t stream)
+  Exchange(protocol::LocalWorker &worker, uint32_t context, uint32_t stream)
       : Exchange(worker, std::make_shared<protocol::RunProgress>(worker.progressTable(),
                                                                  Tag{context, stream, 0, 0})) {}
   /// All that run in a stream share its progress, and are started in the order of their runs.
-  Exchange(protocol::Worker &worker, std::shared_ptr<protocol::RunProgress> progress)
+  Exchange(protocol::LocalWorker &worker, std::shared_ptr<protocol::RunProgress> progress)
       : worker_(worker), progress_(std::move(progress)) {}
   ~Exchange() { cancel(); }
   Exchange(const Exchange &) = delete;
@@ -92,11 +92,11 @@ public:
       defer();
   }
 
-  /// Whether the run is over. Worker::progress() moves it.
+  /// Whether the run is over. LocalWorker::progress() moves it.
   bool isDone() const { return counter_.outstanding == 0 && received_ == recvs_.size(); }
 
   /// For a caller that is about to wait for this run: takes what is here or a moment away, which is
-  /// cheaper than Worker::progress(). True: the run is over.
+  /// cheaper than LocalWorker::progress(). True: the run is over.
   bool await() {
     if (isDeferred_ && recvNow())
       undefer();
@@ -186,7 +186,7 @@ private:
       std::memcpy(copy.target, copy.source, copy.bytes);
   }
 
-  protocol::Worker &worker_;
+  protocol::LocalWorker &worker_;
   std::shared_ptr<protocol::RunProgress> progress_;
   std::vector<End> sends_, recvs_;
   std::vector<LocalCopy> copies_;  ///< to this rank itself

@@ -1,6 +1,6 @@
 #include "executor/LocalRanks.h"
 
-#include "protocol/Attach.h"
+#include "protocol/local/Attach.h"
 
 namespace colldsl {
 

@@ -1,7 +1,7 @@
 /// Runs ranks as processes of this machine, for `colldsl run` and for tests.
 #pragma once
 
-#include "transports/Transport.h"
+#include "protocol/Endpoint.h"
 #include "transports/shm/World.h"
 #include "wireup/ForkedRanks.h"
 

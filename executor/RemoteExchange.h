@@ -5,7 +5,7 @@
 /// Threads: as RemoteWorker.
 #pragma once
 
-#include "protocol/RemoteEndpoint.h"
+#include "protocol/remote/RemoteEndpoint.h"
 
 namespace colldsl {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "mpi/Mpi.h"
-#include "transports/Transport.h"
+#include "transports/Payload.h"
 
 namespace colldsl::mpi {
 

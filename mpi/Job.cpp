@@ -9,7 +9,7 @@
 #include "mpi/Requests.h"
 #include "mpi/Settings.h"
 #include "mpi/Unserved.h"
-#include "protocol/CopyCosts.h"
+#include "protocol/local/CopyCosts.h"
 #include "runtime/MemoryReserve.h"
 #include "runtime/PreferredLibrary.h"
 #include "stdlib/StandardLibrary.h"
@@ -203,7 +203,7 @@ void Job::noteHere(const std::string &line) {
 }
 
 void Job::connect(WiredUp wired, const Node &node) {
-  protocol::Options options;
+  protocol::LocalOptions options;
   options.longestSleep = kLongestSleep;
   options.sleepsOnFiles = nodes_.count > 1;
   if (nodes_.count > 1)
@@ -217,7 +217,7 @@ void Job::connect(WiredUp wired, const Node &node) {
   auto numRanks = static_cast<uint32_t>(nodes_.first.size());
   topology_ = places ? places.take() : Topology::flat(numRanks);
   world_ = std::move(wired.world);
-  worker_ = std::make_unique<protocol::Worker>(*world_, onNode(Rank{worldRank_}), options);
+  worker_ = std::make_unique<protocol::LocalWorker>(*world_, onNode(Rank{worldRank_}), options);
   if (!world_->sharesCores())
     measureCopies(node);
   if (nodes_.count > 1)
@@ -230,7 +230,7 @@ void Job::connect(WiredUp wired, const Node &node) {
 // The first two ranks of a node measure, for all of it.
 void Job::measureCopies(const Node &node) {
   Rank self = worker_->rank();
-  const protocol::Options &options = worker_->options();
+  const protocol::LocalOptions &options = worker_->options();
   protocol::CopyLimits limits{options.singleCopyMinBytes, options.eagerBytes};
   if (index(self) < 2 && worker_->numRanks() > 1) {
     Guard guard(*this);
@@ -456,8 +456,8 @@ void *Job::lend(uint64_t bytes) {
   void *memory = worker_->allocate(bytes);
   if (!memory)
     return nullptr;
-  void *rest =
-      worker_->allocate(worker_->numRanks() * shm::fifoBytes(protocol::Options().fifo.ringBytes));
+  void *rest = worker_->allocate(worker_->numRanks() *
+                                 shm::fifoBytes(protocol::LocalOptions().fifo.ringBytes));
   worker_->release(rest ? rest : memory);
   return rest ? memory : nullptr;
 }

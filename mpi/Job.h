@@ -8,7 +8,7 @@
 #include "mpi/Mpi.h"
 #include "mpi/Nodes.h"
 #include "mpi/TypesInUse.h"
-#include "protocol/Worker.h"
+#include "protocol/local/LocalWorker.h"
 #include "runtime/Library.h"
 #include "runtime/PlanCompiler.h"
 #include "runtime/WireUp.h"
@@ -43,7 +43,7 @@ public:
   /// Whether one thread may start an operation while another one waits in a call.
   static bool anyThreadMayStart() { return anyThreadMayStart_.load(std::memory_order_relaxed); }
 
-  protocol::Worker &worker() { return *worker_; }
+  protocol::LocalWorker &worker() { return *worker_; }
   /// To ranks of other nodes; null: there are none.
   RemoteRanks *remote() { return remote_.get(); }
 
@@ -97,7 +97,7 @@ public:
   bool movesRemoteInBackground() const { return movesRemoteInBackground_; }
   /// Whether a thread of ours may progress the MPI below, and that is Open MPI. Alike on all ranks.
   bool progressesOpenMpiInThread() const { return progressesOpenMpiInThread_; }
-  /// Before a sleep, as Worker::sleep() takes it. Empty: there is something now.
+  /// Before a sleep, as LocalWorker::sleep() takes it. Empty: there is something now.
   std::optional<protocol::Wakeup> wakeup() override;
 
   /// The same, for a caller that does not wait, but comes by now and then. An error: a rank died.
@@ -121,7 +121,7 @@ public:
   /// The same for a blocking call: until this operation is done, which moves too.
   Status waitFor(Operation &operation);
 
-  /// Shared memory for the program; it goes back by Worker::release(). Null: the rest is for
+  /// Shared memory for the program; it goes back by LocalWorker::release(). Null: the rest is for
   /// connections.
   void *lend(uint64_t bytes);
 
@@ -170,7 +170,7 @@ private:
   static inline constinit std::atomic<bool> anyThreadMayStart_{false};
 
   std::unique_ptr<shm::World> world_;
-  std::unique_ptr<protocol::Worker> worker_;
+  std::unique_ptr<protocol::LocalWorker> worker_;
   std::unique_ptr<Library> library_, ownLibrary_;
   std::set<std::string> ownFunctions_; ///< that ownLibrary_ serves
   std::shared_ptr<const PlanCompiler> compiler_, ownCompiler_;

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "protocol/HybridEndpoint.h"
-#include "protocol/LocalEndpoint.h"
-#include "protocol/RemoteEndpoint.h"
+#include "protocol/local/LocalEndpoint.h"
+#include "protocol/remote/RemoteEndpoint.h"
 #include "runtime/Communicator.h"
 
 #include <optional>

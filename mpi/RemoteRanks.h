@@ -10,9 +10,9 @@
 #pragma once
 
 #include "mpi/Mpi.h"
-#include "protocol/Options.h"
-#include "protocol/RemoteWorker.h"
-#include "protocol/RunProgress.h"
+#include "protocol/local/LocalOptions.h"
+#include "protocol/local/RunProgress.h"
+#include "protocol/remote/RemoteWorker.h"
 #include "runtime/OnNetwork.h"
 
 namespace colldsl::mpi {

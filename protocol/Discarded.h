@@ -1,8 +1,7 @@
 /// Streams, and single runs, of which this rank takes no message any more.
 #pragma once
 
-#include "transports/Tag.h"
-#include "transports/shm/Layout.h"
+#include "transports/RunPlaces.h"
 
 #include <unordered_set>
 #include <vector>
@@ -22,11 +21,11 @@ public:
 
   /// Each run has a place, as its failure has, and an older one gives way.
   void add(const RunId &run) {
-    runs_.resize(shm::RunFailures::kPlaces);
-    runs_[shm::RunFailures::placeOf(run.stream, run.run)] = run;
+    runs_.resize(kRunPlaces);
+    runs_[placeOf(run.stream, run.run)] = run;
   }
   bool containsRunOf(const Tag &tag) const {
-    return !runs_.empty() && runs_[shm::RunFailures::placeOf(streamOf(tag), tag.run)].contains(tag);
+    return !runs_.empty() && runs_[placeOf(streamOf(tag), tag.run)].contains(tag);
   }
 
 private:

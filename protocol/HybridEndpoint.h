@@ -12,7 +12,7 @@
 /// Threads, errors: as Endpoint.
 #pragma once
 
-#include "transports/Transport.h"
+#include "protocol/Endpoint.h"
 
 namespace colldsl::protocol {
 

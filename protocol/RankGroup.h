@@ -1,7 +1,7 @@
 /// Ranks that open plans together, and how they name each other.
 #pragma once
 
-#include "transports/Transport.h"
+#include "protocol/Endpoint.h"
 
 namespace colldsl::protocol {
 

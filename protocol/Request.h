@@ -2,9 +2,10 @@
 /// is until it is completed or cancelled.
 #pragma once
 
+#include "ir/Transfer.h"
+#include "transports/Payload.h"
 #include "transports/Rendezvous.h"
 #include "transports/Tag.h"
-#include "transports/Transport.h"
 
 namespace colldsl::protocol {
 

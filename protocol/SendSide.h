@@ -9,6 +9,7 @@
 /// message. Without room on the wire sends wait here in their order.
 #pragma once
 
+#include "ir/Ids.h"
 #include "protocol/Limits.h"
 #include "protocol/Request.h"
 

@@ -3,7 +3,7 @@
 #include "ir/Concat.h"
 #include "program/CountedSize.h"
 #include "program/Operands.h"
-#include "protocol/PlanTerms.h"
+#include "protocol/open/PlanTerms.h"
 #include "runtime/CollectivePlan.h"
 
 #include <cstdio>

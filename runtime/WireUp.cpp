@@ -1,8 +1,8 @@
 #include "runtime/WireUp.h"
 
-#include "protocol/Attach.h"
 #include "protocol/HybridEndpoint.h"
-#include "protocol/NetworkEndpoint.h"
+#include "protocol/local/Attach.h"
+#include "protocol/remote/NetworkEndpoint.h"
 #include "runtime/NodeMemory.h"
 #include "runtime/OnNetwork.h"
 #include "transports/datagram/Open.h"

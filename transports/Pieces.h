@@ -1,7 +1,8 @@
 /// Copies between lists of memory pieces and flat memory.
 #pragma once
 
-#include "transports/Transport.h"
+#include "transports/Fault.h"
+#include "transports/Payload.h"
 
 #include <cstring>
 

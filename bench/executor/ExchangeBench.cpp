@@ -105,7 +105,7 @@ private:
     return static_cast<std::byte *>(memory);
   }
 
-  protocol::Worker worker_;
+  protocol::LocalWorker worker_;
   Rank me_;
   Flags &flags_;
   uint32_t turns_ = 0;

@@ -14,7 +14,7 @@
 #include "bench/executor/Measure.h"
 #include "executor/LocalRanks.h"
 #include "executor/Plan.h"
-#include "protocol/LocalEndpoint.h"
+#include "protocol/local/LocalEndpoint.h"
 #include "tests/executor/Schedules.h"
 
 #include <algorithm>

@@ -13,7 +13,7 @@
 //   bench-transfers [ROUNDS]
 #include "bench/executor/Measure.h"
 #include "executor/Plan.h"
-#include "protocol/LocalEndpoint.h"
+#include "protocol/local/LocalEndpoint.h"
 #include "tests/executor/Schedules.h"
 #include "transports/shm/ShmBootstrap.h"
 #include "wireup/ForkedRanks.h"
@@ -70,8 +70,8 @@ namespace colldsl::bench {
 namespace {
 
 using protocol::LocalEndpoint;
+using protocol::LocalWorker;
 using protocol::RankGroup;
-using protocol::Worker;
 
 struct Variant {
   const char *name;
@@ -110,7 +110,7 @@ Schedule exchangeWith(const Transfer &transfer) {
 /// One rank with all plans of one length.
 class Exchanges {
 public:
-  Exchanges(Worker &worker, Endpoint &endpoint, uint64_t bytes, bool isShared)
+  Exchanges(LocalWorker &worker, Endpoint &endpoint, uint64_t bytes, bool isShared)
       : worker_(worker), engine_(endpoint), bytes_(bytes), isShared_(isShared) {
     x_ = allocate();
     y_ = allocate();
@@ -177,7 +177,7 @@ private:
       fail("wrong data at the end");
   }
 
-  Worker &worker_;
+  LocalWorker &worker_;
   Engine engine_;
   uint64_t bytes_;
   bool isShared_;
@@ -201,7 +201,8 @@ void print(uint64_t bytes, bool isShared, const Exchanges &exchanges,
   std::fflush(stdout);
 }
 
-void measureAll(Worker &worker, Endpoint &endpoint, uint64_t bytes, bool isShared, int rounds) {
+void measureAll(LocalWorker &worker, Endpoint &endpoint, uint64_t bytes, bool isShared,
+                int rounds) {
   Exchanges exchanges(worker, endpoint, bytes, isShared);
   auto runs = static_cast<uint32_t>(std::clamp<uint64_t>((8 << 20) / (bytes + 512), 20, 4000));
   std::vector<Figures> figures(kNumVariants);
@@ -226,7 +227,7 @@ int main(int argc, char **argv) {
   auto outcomes = forkRanks(fork, [&](Rank rank) -> Result<std::vector<std::byte>> {
     if (Status s = shm::exchangePids(**world, rank); !s)
       return s;
-    Worker worker(**world, rank, {});
+    LocalWorker worker(**world, rank, {});
     std::mutex mutex;
     LocalEndpoint endpoint(worker, RankGroup::ofAll(2, rank), &mutex);
     for (bool isShared : {false, true})

@@ -4,7 +4,7 @@
 //
 // With a loss, in per cent, each rank loses so much of what comes to it; then the time is that of
 // the wall, since lost packets are waited for.
-#include "protocol/NetworkEndpoint.h"
+#include "protocol/remote/NetworkEndpoint.h"
 #include "transports/datagram/DatagramCarrier.h"
 
 #include <algorithm>

@@ -17,7 +17,7 @@
 #include "executor/Plan.h"
 #include "executor/RemoteExchange.h"
 #include "passes/RtrTree.h"
-#include "protocol/NetworkEndpoint.h"
+#include "protocol/remote/NetworkEndpoint.h"
 #include "tests/executor/Schedules.h"
 #include "transports/ofi/OfiCarrier.h"
 #include "transports/verbs/VerbsCarrier.h"

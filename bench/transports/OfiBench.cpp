@@ -5,7 +5,7 @@
 // Arguments: provider, or "verbs"; bytes, round trips. Prints the microseconds of one way.
 #include "bench/executor/Measure.h"
 #include "executor/LocalRanks.h"
-#include "protocol/NetworkEndpoint.h"
+#include "protocol/remote/NetworkEndpoint.h"
 #include "transports/ofi/Open.h"
 #include "transports/verbs/Open.h"
 

@@ -1,8 +1,8 @@
 // What a plan refuses before it runs.
 #include "executor/Plan.h"
 #include "ir/RankSchedule.h"
+#include "protocol/fake/FakeWorld.h"
 #include "tests/executor/Schedules.h"
-#include "transports/fake/FakeWorld.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>

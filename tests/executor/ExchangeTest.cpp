@@ -15,17 +15,17 @@
 namespace colldsl {
 namespace {
 
-using protocol::Worker;
+using protocol::LocalWorker;
 
 struct Case {
   const char *name;
-  protocol::Options options;
+  protocol::LocalOptions options;
   shm::SingleCopy singleCopy;
 };
 
 // All limits small, so that few bytes meet them.
-protocol::Options tight() {
-  protocol::Options options;
+protocol::LocalOptions tight() {
+  protocol::LocalOptions options;
   options.fifo.ringBytes = 512;
   options.fifo.slotsBytes = 110;
   options.eagerBytes = 128;
@@ -35,8 +35,8 @@ protocol::Options tight() {
   return options;
 }
 
-protocol::Options reading() {
-  protocol::Options options = tight();
+protocol::LocalOptions reading() {
+  protocol::LocalOptions options = tight();
   options.singleCopyMinBytes = 300;
   return options;
 }
@@ -47,14 +47,15 @@ void PrintTo(const Case &c, std::ostream *out) { *out << c.name; }
 
 class Exchanges : public testing::TestWithParam<Case> {
 protected:
-  std::string onRanks(uint32_t ranks, const std::function<std::string(protocol::Worker &)> &body) {
+  std::string onRanks(uint32_t ranks,
+                      const std::function<std::string(protocol::LocalWorker &)> &body) {
     shm::Options options;
     options.singleCopy = GetParam().singleCopy;
     auto world = shm::World::create(ranks, options);
     for (uint32_t r = 0; r < ranks; ++r)
       (*world)->control(Rank{r}).pid.store(getpid());
     return test::runThreads(ranks, [&](Rank rank) {
-      protocol::Worker worker(**world, rank, GetParam().options);
+      protocol::LocalWorker worker(**world, rank, GetParam().options);
       std::string complaint = body(worker);
       // No rank unmaps memory that another one still reads.
       Exchange last(worker, UINT32_MAX, 0);
@@ -77,7 +78,7 @@ protected:
 /// One exchange of a rank with all: its memory, and what must come.
 class Halo {
 public:
-  Halo(protocol::Worker &worker, uint32_t stream, uint32_t seed)
+  Halo(protocol::LocalWorker &worker, uint32_t stream, uint32_t seed)
       : worker_(worker), exchange_(worker, 7, stream) {
     uint32_t ranks = worker.numRanks(), me = index(worker.rank());
     for (uint32_t peer = 0; peer < ranks; ++peer) {
@@ -156,7 +157,7 @@ private:
       exchange_.recv(Rank{peer}, pieces);
   }
 
-  protocol::Worker &worker_;
+  protocol::LocalWorker &worker_;
   Exchange exchange_;
   std::vector<Block> out_, in_;
   std::vector<std::unique_ptr<std::byte[]>> own_;
@@ -167,7 +168,7 @@ TEST_P(Exchanges, BringAllBytes) {
   for (uint32_t ranks : {1, 2, 3, 5})
     for (uint32_t seed = 0; seed < 6; ++seed)
       ASSERT_EQ(onRanks(ranks,
-                        [&](protocol::Worker &worker) -> std::string {
+                        [&](protocol::LocalWorker &worker) -> std::string {
                           Halo halo(worker, 0, seed);
                           for (uint32_t run = 1; run < 20; ++run) {
                             halo.fill(run);
@@ -186,7 +187,7 @@ TEST_P(Exchanges, BringAllBytes) {
 TEST_P(Exchanges, OverlapInAnyOrder) {
   for (uint32_t seed = 0; seed < 8; ++seed)
     ASSERT_EQ(onRanks(3,
-                      [&](protocol::Worker &worker) -> std::string {
+                      [&](protocol::LocalWorker &worker) -> std::string {
                         constexpr uint32_t kMany = 12;
                         std::vector<std::unique_ptr<Halo>> halos;
                         for (uint32_t h = 0; h < kMany; ++h)
@@ -221,7 +222,7 @@ TEST_P(Exchanges, OverlapInAnyOrder) {
 TEST_P(Exchanges, MoveWhileOthersAreWaitedFor) {
   ASSERT_EQ(
       onRanks(2,
-              [&](protocol::Worker &worker) -> std::string {
+              [&](protocol::LocalWorker &worker) -> std::string {
                 bool sends = worker.rank() == Rank{1};
                 Rank peer{sends ? 0u : 1u};
                 std::vector<uint32_t> data(5000, sends ? 7 : 0);
@@ -253,7 +254,7 @@ TEST_P(Exchanges, MoveWhileOthersAreWaitedFor) {
 // Before it was progressed and after. Later messages match no receive.
 TEST_P(Exchanges, AreCancelled) {
   ASSERT_EQ(onRanks(2,
-                    [&](protocol::Worker &worker) -> std::string {
+                    [&](protocol::LocalWorker &worker) -> std::string {
                       Rank peer{1 - index(worker.rank())};
                       std::array<uint64_t, 2> out = {7, 7}, in = {};
                       Exchange meeting(worker, 1, 9);
@@ -297,7 +298,7 @@ TEST_P(Exchanges, AreCancelled) {
 TEST_P(Exchanges, RunAhead) {
   ASSERT_EQ(
       onRanks(2,
-              [&](protocol::Worker &worker) -> std::string {
+              [&](protocol::LocalWorker &worker) -> std::string {
                 constexpr uint32_t kFlows = 4000;
                 bool sends = worker.rank() == Rank{0};
                 Rank peer{sends ? 1u : 0u};
@@ -329,7 +330,7 @@ TEST_P(Exchanges, RunAhead) {
 // Back to back, so that receivers come upon messages that are still being written.
 TEST_P(Exchanges, AreReadWhileTheyAreWritten) {
   ASSERT_EQ(onRanks(2,
-                    [&](protocol::Worker &worker) -> std::string {
+                    [&](protocol::LocalWorker &worker) -> std::string {
                       constexpr uint32_t kRuns = 20000;
                       Rank peer{1 - index(worker.rank())};
                       std::array<uint32_t, 250> out, in;
@@ -356,7 +357,7 @@ TEST_P(Exchanges, AreReadWhileTheyAreWritten) {
 // One message that goes to several places, whose pieces are cut elsewhere.
 TEST_P(Exchanges, RepeatTheirReceives) {
   ASSERT_EQ(onRanks(2,
-                    [&](protocol::Worker &worker) -> std::string {
+                    [&](protocol::LocalWorker &worker) -> std::string {
                       Rank peer{1 - index(worker.rank())};
                       std::vector<std::byte> out(3000), in(3000), again(6000);
                       iovec sent{out.data(), 3000};
@@ -393,7 +394,7 @@ TEST_P(Exchanges, RepeatTheirReceives) {
 TEST_P(Exchanges, TellLengthsThatDiffer) {
   ASSERT_EQ(
       onRanks(2,
-              [&](protocol::Worker &worker) -> std::string {
+              [&](protocol::LocalWorker &worker) -> std::string {
                 std::vector<std::byte> data(1000);
                 bool sends = worker.rank() == Rank{0};
                 for (uint64_t bytes : {8, 100, 600}) {
@@ -414,7 +415,7 @@ TEST_P(Exchanges, TellLengthsThatDiffer) {
 // The next run is another one: what was wrong with the one before is over.
 TEST_P(Exchanges, GoOnAfterLengthsThatDiffer) {
   ASSERT_EQ(onRanks(2,
-                    [&](protocol::Worker &worker) -> std::string {
+                    [&](protocol::LocalWorker &worker) -> std::string {
                       std::vector<std::byte> data(100);
                       bool sends = worker.rank() == Rank{0};
                       Exchange wrong(worker, 1, 1), right(worker, 1, 1);
@@ -449,7 +450,7 @@ TEST_P(Exchanges, AnEndWithoutBytesDelaysNoOtherRank) {
   constexpr uint32_t kAlone = 3000, kTogether = 9000;
   ASSERT_EQ(
       onRanks(2,
-              [&](protocol::Worker &worker) -> std::string {
+              [&](protocol::LocalWorker &worker) -> std::string {
                 std::vector<std::byte> data(300000);
                 bool sends = worker.rank() == Rank{0};
                 Rank peer{sends ? 1u : 0u};
@@ -492,7 +493,7 @@ TEST_P(Exchanges, AnEndWithoutBytesDelaysNoOtherRank) {
 TEST_P(Exchanges, EndsAreReportedWhileOthersAreInFlight) {
   std::atomic<bool> isTold = false;
   ASSERT_EQ(onRanks(2,
-                    [&](protocol::Worker &worker) -> std::string {
+                    [&](protocol::LocalWorker &worker) -> std::string {
                       auto progress = std::make_shared<protocol::RunProgress>(
                           worker.progressTable(), Tag{1, 1, 0, 0});
                       if (worker.rank() == Rank{1}) {

@@ -5,8 +5,8 @@
 #include "executor/LocalWork.h"
 #include "executor/StraightLine.h"
 #include "protocol/HybridEndpoint.h"
+#include "protocol/fake/FakeWorld.h"
 #include "tests/executor/Schedules.h"
-#include "transports/fake/FakeWorld.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 /// its plans, in steps.
 #pragma once
 
-#include "protocol/RemoteEndpoint.h"
+#include "protocol/remote/RemoteEndpoint.h"
 #include "tests/explorer/Fiber.h"
 #include "tests/explorer/Scenario.h"
 #include "tests/explorer/ScriptedCarrier.h"

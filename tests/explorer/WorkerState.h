@@ -6,7 +6,7 @@
 /// of one peer arrive in their order.
 #pragma once
 
-#include "protocol/RemoteChannels.h"
+#include "protocol/remote/RemoteChannels.h"
 #include "tests/explorer/StateWords.h"
 
 #include <functional>

@@ -39,9 +39,9 @@ ALLOWED = {
 # What runs a schedule knows images, not DAGs: these headers, and no others of ir.
 IMAGE_ONLY = ["transports", "protocol", "executor"]
 NOT_IMAGE = ["Dag.h", "Schedule.h", "TextForm.h"]
-# What holds over any wire knows its capabilities alone: no folder of transports/.
-OVER_ANY_WIRE = ["SendSide.h", "ReceiveSide.h", "ReceiveRendezvous.h", "PlanChannels.h", "Request.h",
-                 "UnexpectedQueue.h", "TagTable.h", "RunStatus.h", "RankGroup.h"]
+# Which folders of protocol/ a file there may include besides its own; "" is protocol/ itself, which
+# holds over any wire: it includes no folder of transports/.
+PROTOCOL = {"": [], "open": [""], "local": ["", "open"], "remote": ["", "open"], "fake": [""]}
 # Libraries that only some folders know.
 LIBRARIES = {
     "ANTLR": (r"antlr4-runtime|Coll(Lexer|Parser|Visitor|BaseVisitor|Listener|BaseListener)\.h",
@@ -78,8 +78,15 @@ def problem(path, quote, header):
         return f"{folder} must not include {other}"
     if folder in IMAGE_ONLY and other == "ir" and name in NOT_IMAGE:
         return f"{folder} knows images only"
-    if folder == "protocol" and file in OVER_ANY_WIRE and re.match("transports/.+/", header):
+    return problem_in_protocol(file, other, name) if folder == "protocol" else None
+
+
+def problem_in_protocol(file, other, name):
+    part, wanted = (path.rpartition("/")[0] for path in (file, name))
+    if other == "transports" and wanted and not part:
         return "it holds over any wire"
+    if other == "protocol" and wanted != part and wanted not in PROTOCOL[part]:
+        return f"protocol/{part} must not include protocol/{wanted}"
     return None
 
 

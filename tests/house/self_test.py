@@ -125,7 +125,17 @@ class Includes(unittest.TestCase):
             ["protocol/SendSide.h:1: it holds over any wire: " + fifo.strip()],
         )
         self.assertFalse(self.found("protocol/SendSide.h", '#include "transports/Tag.h"\n'))
-        self.assertFalse(self.found("protocol/Worker.h", fifo))
+        self.assertFalse(self.found("protocol/local/LocalWorker.h", fifo))
+
+    def test_folders_of_the_protocol_know_what_they_are_made_of(self):
+        worker = '#include "protocol/local/LocalWorker.h"\n'
+        self.assertEqual(
+            self.found("protocol/remote/RemoteWorker.h", worker),
+            ["protocol/remote/RemoteWorker.h:1: protocol/remote must not include protocol/local: " + worker.strip()],
+        )
+        self.assertTrue(self.found("protocol/SendSide.h", worker))
+        self.assertFalse(self.found("protocol/local/Attach.h", worker))
+        self.assertFalse(self.found("protocol/local/Attach.h", '#include "protocol/open/PlanTerms.h"\n'))
 
     def test_spacing_does_not_hide_an_include(self):
         self.assertTrue(self.found("ir/Dag.cpp", '  #  include   "program/Program.h"\n'))

@@ -2,7 +2,7 @@
 // receives.
 #include "mpi/Job.h"
 #include "mpi/RemoteRanks.h"
-#include "protocol/RemoteEndpoint.h"
+#include "protocol/remote/RemoteEndpoint.h"
 
 #include <algorithm>
 #include <chrono>

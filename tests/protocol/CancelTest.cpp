@@ -1,7 +1,7 @@
 // Messages between ranks of a node that one end cancels: no byte of them moves any more, in any
 // state of the other end, and nothing of them is kept. One thread is both ranks, so that it orders
 // their steps; where an end must wait for the other one there are two.
-#include "protocol/Worker.h"
+#include "protocol/local/LocalWorker.h"
 
 #include <algorithm>
 #include <atomic>
@@ -23,7 +23,7 @@ constexpr uint8_t kSent = 1, kReused = 2, kUntouched = 3;
 /// A message in one piece, in memory of its own or in that which ranks share.
 class Buffer {
 public:
-  Buffer(Worker &worker, bool isShared, uint8_t value, CompletionCounter &counter,
+  Buffer(LocalWorker &worker, bool isShared, uint8_t value, CompletionCounter &counter,
          uint32_t number = 0)
       : worker_(worker), shared_(isShared ? worker.allocate(kBytes) : nullptr),
         own_(isShared ? 0 : kBytes), piece_{isShared ? shared_ : own_.data(), kBytes} {
@@ -48,7 +48,7 @@ public:
   Request message;
 
 private:
-  Worker &worker_;
+  LocalWorker &worker_;
   void *shared_;
   std::vector<uint8_t> own_;
   iovec piece_;
@@ -70,8 +70,8 @@ struct Pair {
     world = shm::World::create(2, options).take();
     for (uint32_t r : {0u, 1u})
       world->control(Rank{r}).pid.store(getpid());
-    there = std::make_unique<Worker>(*world, Rank{0});
-    here = std::make_unique<Worker>(*world, Rank{1});
+    there = std::make_unique<LocalWorker>(*world, Rank{0});
+    here = std::make_unique<LocalWorker>(*world, Rank{1});
   }
   void send(Buffer &from) { there->sendsTo(Rank{1})->send(from.message); }
   void receive(Buffer &to) { here->receivesFrom(Rank{0}).recv(to.message); }
@@ -95,7 +95,7 @@ struct Pair {
   }
 
   std::unique_ptr<shm::World> world;
-  std::unique_ptr<Worker> there, here;
+  std::unique_ptr<LocalWorker> there, here;
 };
 
 class Cancel : public ::testing::TestWithParam<Way> {

@@ -1,5 +1,5 @@
 // Long messages that both ends copy, part by part.
-#include "protocol/LocalEndpoint.h"
+#include "protocol/local/LocalEndpoint.h"
 #include "tests/protocol/TwoRanks.h"
 #include "transports/CooperativeCopy.h"
 #include "transports/shm/Sleep.h"
@@ -173,7 +173,7 @@ TEST_F(Cooperation, ofRanksThatShareCoresOneEndCopies) {
 
 // Appends what it combines, and lets the sender go on during call `senderAt`.
 struct Appending final : CombiningTarget {
-  Appending(uint64_t bytes, Worker &sender, uint64_t senderAt)
+  Appending(uint64_t bytes, LocalWorker &sender, uint64_t senderAt)
       : memory(bytes), sender(sender), senderAt(senderAt) {
     room = memory.data();
   }
@@ -184,7 +184,7 @@ struct Appending final : CombiningTarget {
       sender.progress();
   }
   std::vector<std::byte> memory, combined;
-  Worker &sender;
+  LocalWorker &sender;
   uint64_t senderAt, calls = 0;
 };
 

@@ -1,6 +1,6 @@
 // How often workers copy a byte, and what memory their FIFOs take: counted. One thread is all
 // ranks. Calls of the kernel that read and write other processes' memory come by here.
-#include "protocol/Worker.h"
+#include "protocol/local/LocalWorker.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -49,10 +49,10 @@ public:
     for (uint32_t r = 0; r < numRanks; ++r)
       world_->control(Rank{r}).pid.store(getpid());
     for (uint32_t r = 0; r < numRanks; ++r)
-      ranks_.push_back(std::make_unique<Worker>(*world_, Rank{r}));
+      ranks_.push_back(std::make_unique<LocalWorker>(*world_, Rank{r}));
   }
 
-  Worker &operator[](uint32_t rank) { return *ranks_[rank]; }
+  LocalWorker &operator[](uint32_t rank) { return *ranks_[rank]; }
 
   /// One message; true: it arrived.
   bool move(uint32_t from, uint32_t to, void *source, void *target, uint64_t bytes) {
@@ -76,7 +76,7 @@ public:
 
 private:
   std::unique_ptr<shm::World> world_;
-  std::vector<std::unique_ptr<Worker>> ranks_;
+  std::vector<std::unique_ptr<LocalWorker>> ranks_;
   uint32_t run_ = 0;
 };
 
@@ -130,7 +130,7 @@ TEST(Memory, GoesBackToTheSystem) {
   constexpr uint64_t kBytes = 8 << 20;
   auto world = shm::World::create(1);
   (*world)->control(Rank{0}).pid.store(getpid());
-  Worker worker(**world, Rank{0});
+  LocalWorker worker(**world, Rank{0});
   auto pages = [&] {
     struct stat file {};
     fstat((*world)->descriptor(), &file);

@@ -1,5 +1,5 @@
 // Which of two ways of copying is chosen.
-#include "protocol/CopyCosts.h"
+#include "protocol/local/CopyCosts.h"
 
 #include <gtest/gtest.h>
 

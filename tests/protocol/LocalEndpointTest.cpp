@@ -1,7 +1,7 @@
 // Plans over local endpoints: groups that share the worker of a process, and what is left of closed
 // plans.
 #include "executor/LocalRanks.h"
-#include "protocol/CopyCosts.h"
+#include "protocol/local/CopyCosts.h"
 #include "tests/protocol/CountedYields.h"
 #include "tests/transports/Harness.h"
 #include "transports/shm/Sleep.h"
@@ -18,18 +18,18 @@ namespace {
 using namespace std::chrono_literals;
 using protocol::CopyCost;
 using protocol::LocalEndpoint;
+using protocol::LocalWorker;
 using protocol::measureCopies;
 using protocol::RankGroup;
-using protocol::Worker;
 
 // Threads that are ranks, with nothing but a worker.
-std::string onWorkers(uint32_t numRanks, const protocol::Options &options,
-                      const std::function<std::string(Worker &)> &body) {
+std::string onWorkers(uint32_t numRanks, const protocol::LocalOptions &options,
+                      const std::function<std::string(LocalWorker &)> &body) {
   auto world = shm::World::create(numRanks);
   for (uint32_t r = 0; r < numRanks; ++r)
     (*world)->control(Rank{r}).pid.store(getpid());
   return runThreads(numRanks, [&](Rank rank) {
-    Worker worker(**world, rank, options);
+    LocalWorker worker(**world, rank, options);
     return body(worker);
   });
 }
@@ -86,11 +86,11 @@ std::string faultOf(const std::vector<CopyCost> &costs) {
 
 TEST(CopyCosts, TwoRanksMeasureThem) {
   EXPECT_EQ(onWorkers(2, {},
-                      [](Worker &worker) -> std::string {
-                        const protocol::Options before = worker.options();
+                      [](LocalWorker &worker) -> std::string {
+                        const protocol::LocalOptions before = worker.options();
                         protocol::CopyCosts costs =
                             measureCopies(worker, Rank{1 - index(worker.rank())});
-                        const protocol::Options &after = worker.options();
+                        const protocol::LocalOptions &after = worker.options();
                         if (after.singleCopyMinBytes != before.singleCopyMinBytes ||
                             after.eagerBytes != before.eagerBytes)
                           return "not put back";
@@ -150,13 +150,13 @@ TEST(CopyCosts, RanksWithCoresOfTheirOwnMeasureForAll) {
 TEST(CopyCosts, RanksThatShareCoresMeasureNothing) {
   Chosen chosen = chosenBy(shm::numCores() + 1, kGiven, true);
   EXPECT_EQ(chosen.singleCopyFrom, shm::kSingleCopyOnSharedCores);
-  EXPECT_EQ(chosen.eagerBytes, protocol::Options().fifo.longestEagerBytes());
+  EXPECT_EQ(chosen.eagerBytes, protocol::LocalOptions().fifo.longestEagerBytes());
 }
 
 // Rank 0 and rank 2 in both orders, at the same time, with plans of the same number.
 TEST(LocalEndpoint, groupsShareAWorker) {
   EXPECT_EQ(onWorkers(3, {},
-                      [](Worker &worker) -> std::string {
+                      [](LocalWorker &worker) -> std::string {
                         if (worker.rank() == Rank{1})
                           return "";
                         LocalEndpoint up(worker, groupOf(1, {0, 2}, worker.rank()), nullptr);
@@ -183,7 +183,7 @@ TEST(LocalEndpoint, groupsShareAWorker) {
 TEST(LocalEndpoint, failuresNameRanksOfTheGroup) {
   std::atomic<bool> isExchanged{false}; // by rank 2, whose death would fail its exchange
   EXPECT_EQ(onWorkers(4, {},
-                      [&](Worker &worker) -> std::string {
+                      [&](LocalWorker &worker) -> std::string {
                         if (worker.rank() == Rank{0} || worker.rank() == Rank{3})
                           return "";
                         LocalEndpoint pair(worker, groupOf(7, {1, 2}, worker.rank()), nullptr);
@@ -225,7 +225,7 @@ struct Numbered {
   LocalEndpoint endpoint;
   Rank peer;
 
-  explicit Numbered(Worker &worker)
+  explicit Numbered(LocalWorker &worker)
       : endpoint(worker, {5, {Rank{0}, Rank{1}}, worker.rank(), {9, &run}}, nullptr),
         peer{1 - index(endpoint.rank())} {}
 
@@ -241,7 +241,7 @@ TEST(LocalEndpoint, aRankThatIsBehindLearnsOfEachFailedRun) {
   std::atomic<bool> isTold = false;
   EXPECT_EQ(
       onWorkers(2, {},
-                [&](Worker &worker) -> std::string {
+                [&](LocalWorker &worker) -> std::string {
                   Numbered pair(worker);
                   for (pair.run = 1; pair.run <= kRuns; ++pair.run) {
                     if (pair.endpoint.rank() == Rank{1}) {
@@ -257,7 +257,7 @@ TEST(LocalEndpoint, aRankThatIsBehindLearnsOfEachFailedRun) {
                     channels->poll(); // it need not be asked again and again
                     if (!channels->failed())
                       return "run " + std::to_string(pair.run) + " waits";
-                    bool isLongAgo = pair.run + shm::RunFailures::kPlaces <= kRuns;
+                    bool isLongAgo = pair.run + kRunPlaces <= kRuns;
                     if (!isLongAgo &&
                         channels->fault().reason != "rank 1: " + std::to_string(pair.run))
                       return "run " + std::to_string(pair.run) + ": " + channels->fault().reason;
@@ -272,10 +272,10 @@ TEST(LocalEndpoint, aRankThatIsBehindLearnsOfEachFailedRun) {
 // rank 1 has a bound, so rank 0 has to wait.
 TEST(LocalEndpoint, aSenderThatIsAheadIsHeldBack) {
   constexpr uint32_t kStreams = 3000;
-  protocol::Options options;
+  protocol::LocalOptions options;
   options.unexpectedBytes = 4096;
   EXPECT_EQ(onWorkers(2, options,
-                      [](Worker &worker) -> std::string {
+                      [](LocalWorker &worker) -> std::string {
                         LocalEndpoint both(worker, groupOf(1, {0, 1}, worker.rank()), nullptr);
                         bool sends = both.rank() == Rank{0};
                         std::vector<EdgeSpec> edge = edgeTo(Rank{sends ? 1u : 0u}, kStreams + 1);
@@ -322,10 +322,10 @@ TEST(LocalEndpoint, aSenderThatIsAheadIsHeldBack) {
 // Messages of plans that the receiver refused, or closed, are not kept: else its unexpected queue
 // would soon be full for good, and every message would begin with a request to send.
 TEST(LocalEndpoint, messagesOfClosedPlansAreDiscarded) {
-  protocol::Options options;
+  protocol::LocalOptions options;
   options.unexpectedBytes = 2048;
   EXPECT_EQ(onWorkers(2, options,
-                      [](Worker &worker) -> std::string {
+                      [](LocalWorker &worker) -> std::string {
                         LocalEndpoint both(worker, groupOf(1, {0, 1}, worker.rank()), nullptr);
                         bool sends = both.rank() == Rank{0};
                         Rank peer{sends ? 1u : 0u};
@@ -365,12 +365,12 @@ struct Long {
 // A FIFO tells 65,535 long messages apart. Cancelled ones give their rendezvous ids back once their
 // receiver has answered.
 // A network whose events end no sleep has a wait of 0.
-TEST(Worker, aRankThatCannotSleepYieldsItsCore) {
+TEST(LocalWorker, aRankThatCannotSleepYieldsItsCore) {
   for (bool sleepsOnFiles : {false, true}) {
-    protocol::Options options;
+    protocol::LocalOptions options;
     options.sleepsOnFiles = sleepsOnFiles;
     EXPECT_EQ(onWorkers(1, options,
-                        [](Worker &worker) {
+                        [](LocalWorker &worker) {
                           uint32_t before = numYields;
                           worker.sleep(worker.armSleep(), {-1, 0ns});
                           EXPECT_EQ(numYields - before, 1u);
@@ -382,9 +382,9 @@ TEST(Worker, aRankThatCannotSleepYieldsItsCore) {
   }
 }
 
-TEST(Worker, cancelledMessagesGiveTheirIdsBack) {
+TEST(LocalWorker, cancelledMessagesGiveTheirIdsBack) {
   EXPECT_EQ(onWorkers(2, {},
-                      [](Worker &worker) -> std::string {
+                      [](LocalWorker &worker) -> std::string {
                         constexpr uint32_t kMany = 70000, kAtOnce = 100;
                         bool sends = worker.rank() == Rank{0};
                         std::vector<std::byte> bytes(40 << 10); // always by a request to send
@@ -419,20 +419,20 @@ TEST(Worker, cancelledMessagesGiveTheirIdsBack) {
 
 // Rank 1 posts each receive either before the message is sent or after it; rank 0 learns of that
 // and sends eagerly to a late receiver, unless the message can be moved by a single copy.
-TEST(Worker, aLateReceiverGetsNoRequestsToSend) {
+TEST(LocalWorker, aLateReceiverGetsNoRequestsToSend) {
   constexpr uint32_t kRuns = 40;
   std::atomic<uint32_t> sent{0}, received{0}, wanted{0};
   auto isOnTime = [](uint32_t run) { return run >= kRuns / 2; };
-  auto until = [](Worker &worker, auto done) {
+  auto until = [](LocalWorker &worker, auto done) {
     while (!done())
       worker.progress();
   };
-  protocol::Options twoCopies;
+  protocol::LocalOptions twoCopies;
   twoCopies.eagerBytes = 8 << 10;
   twoCopies.singleCopyMinBytes = 1 << 20;
   EXPECT_EQ(
       onWorkers(2, twoCopies,
-                [&](Worker &worker) -> std::string {
+                [&](LocalWorker &worker) -> std::string {
                   bool atOnce[kRuns] = {};
                   for (uint32_t run = 0; run < kRuns; ++run) {
                     Long it(run);

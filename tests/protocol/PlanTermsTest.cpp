@@ -1,5 +1,5 @@
 // What a plan is, in words of bounded length.
-#include "protocol/PlanTerms.h"
+#include "protocol/open/PlanTerms.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "protocol/RemoteContext.h"
+#include "protocol/remote/RemoteContext.h"
 
 #include <gtest/gtest.h>
 

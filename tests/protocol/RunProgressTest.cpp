@@ -1,6 +1,6 @@
 // Which runs a rank has ended, as another one sees it. One thread is both ranks.
-#include "protocol/RunProgress.h"
-#include "protocol/Worker.h"
+#include "protocol/local/RunProgress.h"
+#include "protocol/local/LocalWorker.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -15,8 +15,8 @@ protected:
   Progresses() {
     for (uint32_t r : {0u, 1u})
       world->control(Rank{r}).pid.store(getpid());
-    there = std::make_unique<Worker>(*world, Rank{0});
-    here = std::make_unique<Worker>(*world, Rank{1});
+    there = std::make_unique<LocalWorker>(*world, Rank{0});
+    here = std::make_unique<LocalWorker>(*world, Rank{1});
     progress.emplace(there->progressTable(), Tag{1, 1, 0, 0});
   }
   bool hasEnded(uint32_t run) const {
@@ -24,7 +24,7 @@ protected:
   }
 
   std::unique_ptr<shm::World> world = shm::World::create(2).take();
-  std::unique_ptr<Worker> there, here;
+  std::unique_ptr<LocalWorker> there, here;
   std::optional<RunProgress> progress;
 };
 

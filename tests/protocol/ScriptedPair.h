@@ -1,7 +1,7 @@
 /// A plan of one message from rank 0 to rank 1 over a scripted network.
 #pragma once
 
-#include "protocol/RemoteEndpoint.h"
+#include "protocol/remote/RemoteEndpoint.h"
 #include "tests/explorer/ScriptedCarrier.h"
 
 #include <cstring>

@@ -1,6 +1,6 @@
 // Allocations that fail in the tables of a rank: what was there before stays as it was.
-#include "protocol/RunProgress.h"
-#include "protocol/Worker.h"
+#include "protocol/local/LocalWorker.h"
+#include "protocol/local/RunProgress.h"
 #include "tests/runtime/FailingAllocator.h"
 
 #include <functional>
@@ -29,7 +29,7 @@ int failEachOnce(const std::function<void()> &call, const std::function<void()> 
 
 TEST(ShortMemory, aStreamThatIsNotMadeIsNotInTheTable) {
   auto world = shm::World::create(1).take();
-  Worker worker(*world, Rank{0});
+  LocalWorker worker(*world, Rank{0});
   std::vector<std::unique_ptr<RunProgress>> before;
   Tag tag{1, 1, 0, 0};
   int failures = 0;
@@ -46,7 +46,7 @@ TEST(ShortMemory, aStreamThatIsNotMadeIsNotInTheTable) {
 
 TEST(ShortMemory, streamsEndWithoutAllocating) {
   auto world = shm::World::create(1).take();
-  Worker worker(*world, Rank{0});
+  LocalWorker worker(*world, Rank{0});
   std::optional<RunProgress> progress(std::in_place, worker.progressTable(), Tag{1, 1, 0, 0});
   allocationsUntilFailure = 0;
   progress.reset();

@@ -1,6 +1,6 @@
 // Static messages between ranks of a node: after the first run one end copies them from buffer to
 // buffer, and nothing goes through a FIFO. One thread is both ranks, so that it orders their steps.
-#include "protocol/LocalEndpoint.h"
+#include "protocol/local/LocalEndpoint.h"
 
 #include <cstring>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ constexpr Transfer kCanary{.protocol = Protocol::Static, .canary = true};
 /// Memory of one rank, or of both.
 class Memory {
 public:
-  Memory(Worker &worker, bool isShared, uint64_t bytes)
+  Memory(LocalWorker &worker, bool isShared, uint64_t bytes)
       : worker_(worker), own_(isShared ? 0 : bytes),
         data_(isShared ? static_cast<uint8_t *>(worker.allocate(bytes)) : own_.data()),
         piece_{data_, bytes}, isShared_(isShared) {
@@ -43,7 +43,7 @@ public:
   }
 
 private:
-  Worker &worker_;
+  LocalWorker &worker_;
   std::vector<uint8_t> own_;
   uint8_t *data_;
   iovec piece_;
@@ -60,7 +60,7 @@ protected:
     for (uint32_t r : {0u, 1u})
       world_->control(Rank{r}).pid.store(getpid());
     for (uint32_t r : {0u, 1u}) {
-      workers_[r] = std::make_unique<Worker>(*world_, Rank{r}, protocol::Options{});
+      workers_[r] = std::make_unique<LocalWorker>(*world_, Rank{r}, protocol::LocalOptions{});
       endpoints_[r] =
           std::make_unique<LocalEndpoint>(*workers_[r], RankGroup::ofAll(2, Rank{r}), nullptr);
     }
@@ -129,7 +129,7 @@ protected:
   }
 
   std::unique_ptr<shm::World> world_;
-  std::unique_ptr<Worker> workers_[2];
+  std::unique_ptr<LocalWorker> workers_[2];
   std::unique_ptr<LocalEndpoint> endpoints_[2];
   std::unique_ptr<Channels> channels_[2];
   bool open_[2] = {};
@@ -147,7 +147,7 @@ TEST_F(StaticMessages, goThroughNoFifoFromTheSecondRunOn) {
         uint32_t before = numSlots();
         for (uint8_t run = 2; run < 20; ++run)
           ASSERT_EQ(runOnce(from, to, static_cast<uint8_t>(run * 7)), "") << bytes;
-        const protocol::Options &limits = workers_[0]->options();
+        const protocol::LocalOptions &limits = workers_[0]->options();
         bool isLong = bytes >= limits.singleCopyMinBytes;
         bool isCopiedByBoth = bytes >= limits.cooperativeMinBytes && way == kStatic;
         EXPECT_EQ(numSlots() - before == 0,
@@ -351,7 +351,7 @@ TEST_F(StaticMessages, keepNoMemory) {
 
 /// A rank of two, which are threads. Empty: each run brought what the other rank sent.
 std::string exchange(shm::World &world, Rank self, const Transfer &way, uint64_t bytes) {
-  Worker worker(world, self, protocol::Options{});
+  LocalWorker worker(world, self, protocol::LocalOptions{});
   LocalEndpoint endpoint(worker, RankGroup::ofAll(2, self), nullptr);
   std::vector<EdgeSpec> edges{{Rank{1 - index(self)}, {MessageId{0}}, {way}}};
   auto channels = endpoint.open({edges, edges, {}, {}}).take();

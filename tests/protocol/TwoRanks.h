@@ -2,7 +2,7 @@
 /// orders their steps.
 #pragma once
 
-#include "protocol/Worker.h"
+#include "protocol/local/LocalWorker.h"
 
 #include <gtest/gtest.h>
 #include <memory>
@@ -57,12 +57,12 @@ protected:
     world_ = made.take();
     for (uint32_t r : {0u, 1u})
       world_->control(Rank{r}).pid.store(getpid());
-    protocol::Options copying;
+    protocol::LocalOptions copying;
     copying.singleCopyMinBytes = 1 << 10; // also of 200 pieces
     copying.eagerBytes = 8 << 10;
     copying.cooperativeCombineMinBytes = copying.cooperativeMinBytes;
-    there_ = std::make_unique<protocol::Worker>(*world_, Rank{0}, copying);
-    here_ = std::make_unique<protocol::Worker>(*world_, Rank{1}, copying);
+    there_ = std::make_unique<protocol::LocalWorker>(*world_, Rank{0}, copying);
+    here_ = std::make_unique<protocol::LocalWorker>(*world_, Rank{1}, copying);
   }
 
   // Both ends of message `number`.
@@ -87,7 +87,7 @@ protected:
   }
 
   std::unique_ptr<shm::World> world_;
-  std::unique_ptr<protocol::Worker> there_, here_;
+  std::unique_ptr<protocol::LocalWorker> there_, here_;
   protocol::CompletionCounter sent_, received_;
 };
 

@@ -1,8 +1,8 @@
 #include "tests/random/Execute.h"
 
 #include "executor/Plan.h"
+#include "protocol/fake/FakeWorld.h"
 #include "tests/random/Lengths.h"
-#include "transports/fake/FakeWorld.h"
 
 #include <algorithm>
 

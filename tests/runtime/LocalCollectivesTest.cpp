@@ -1,7 +1,7 @@
 // Collectives of the standard library over local endpoints: a commit waits for no other rank.
 #include "compiler/Compile.h"
 #include "executor/LocalRanks.h"
-#include "protocol/LocalEndpoint.h"
+#include "protocol/local/LocalEndpoint.h"
 #include "runtime/CollectivePlan.h"
 
 #include <atomic>

@@ -3,7 +3,7 @@
 #include "compiler/Compile.h"
 #include "executor/LocalRanks.h"
 #include "ir/Concat.h"
-#include "protocol/LocalEndpoint.h"
+#include "protocol/local/LocalEndpoint.h"
 #include "runtime/CollectivePlan.h"
 
 #include <gtest/gtest.h>

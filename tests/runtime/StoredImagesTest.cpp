@@ -5,7 +5,7 @@
 #include "executor/LocalRanks.h"
 #include "ir/Concat.h"
 #include "program/Operands.h"
-#include "protocol/LocalEndpoint.h"
+#include "protocol/local/LocalEndpoint.h"
 #include "runtime/CollectivePlan.h"
 #include "topology/LevelSet.h"
 

@@ -2,7 +2,7 @@
 // described otherwise in between.
 #include "compiler/Compile.h"
 #include "executor/LocalRanks.h"
-#include "protocol/LocalEndpoint.h"
+#include "protocol/local/LocalEndpoint.h"
 #include "runtime/CollectivePlan.h"
 
 #include <gtest/gtest.h>

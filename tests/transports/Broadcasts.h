@@ -1,7 +1,7 @@
 /// Ranks over datagrams in one process, moved by one thread, of which the first one broadcasts.
 #pragma once
 
-#include "protocol/NetworkEndpoint.h"
+#include "protocol/remote/NetworkEndpoint.h"
 #include "tests/transports/LossyCalls.h"
 #include "transports/datagram/DatagramCarrier.h"
 

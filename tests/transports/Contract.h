@@ -1,4 +1,4 @@
-/// The suite of tests of what transports/Transport.h promises, and its messages.
+/// The suite of tests of what protocol/Endpoint.h promises, and its messages.
 #pragma once
 
 #include "tests/transports/Harness.h"

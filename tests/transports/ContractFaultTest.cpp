@@ -1,4 +1,4 @@
-// What transports/Transport.h promises of ranks that disagree, fail, close and leave.
+// What protocol/Endpoint.h promises of ranks that disagree, fail, close and leave.
 #include "tests/transports/Contract.h"
 #include "tests/transports/ContractEnd.h"
 

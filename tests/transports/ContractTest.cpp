@@ -1,4 +1,4 @@
-// What transports/Transport.h promises, on every transport.
+// What protocol/Endpoint.h promises, on every transport.
 #include "tests/transports/Contract.h"
 #include "tests/transports/ContractEnd.h"
 

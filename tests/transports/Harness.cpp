@@ -1,9 +1,9 @@
 #include "tests/transports/Harness.h"
 
-#include "protocol/AgreedEndpoint.h"
-#include "protocol/Attach.h"
 #include "protocol/HybridEndpoint.h"
-#include "protocol/NetworkEndpoint.h"
+#include "protocol/local/Attach.h"
+#include "protocol/open/AgreedEndpoint.h"
+#include "protocol/remote/NetworkEndpoint.h"
 #include "transports/ofi/Open.h"
 #include "transports/shm/ShmBootstrap.h"
 #include "transports/verbs/Open.h"
@@ -88,12 +88,12 @@ TransportSetup onProcesses(const std::string &name, const shm::Options &options,
 
 } // namespace
 
-Attach overLocalEndpoints(const protocol::Options &options) {
+Attach overLocalEndpoints(const protocol::LocalOptions &options) {
   return
       [=](shm::World &world, Rank r) { return protocol::LocalEndpoint::attach(world, r, options); };
 }
 
-Attach overShm(const std::optional<protocol::Options> &options) {
+Attach overShm(const std::optional<protocol::LocalOptions> &options) {
   return [=](shm::World &world, Rank r) {
     return protocol::attach(world, r, options ? *options : protocol::optionsOf(world));
   };
@@ -145,28 +145,28 @@ Attach overAgreedDatagrams() {
 }
 
 TransportSetup onShmThreads(const std::string &name, const shm::Options &shm,
-                            const std::optional<protocol::Options> &options) {
+                            const std::optional<protocol::LocalOptions> &options) {
   TransportSetup setup = onThreads(name, shm, overShm(options));
   setup.agreesOnTerms = true;
   return setup;
 }
 
 TransportSetup onShmProcesses(const std::string &name, const shm::Options &shm,
-                              const std::optional<protocol::Options> &options) {
+                              const std::optional<protocol::LocalOptions> &options) {
   TransportSetup setup = onProcesses(name, shm, overShm(options));
   setup.agreesOnTerms = true;
   return setup;
 }
 
 TransportSetup onLocalThreads(const std::string &name, const shm::Options &shm,
-                              const protocol::Options &options) {
+                              const protocol::LocalOptions &options) {
   TransportSetup setup = onThreads(name, shm, overLocalEndpoints(options));
   setup.opensAlone = true;
   return setup;
 }
 
 TransportSetup onLocalProcesses(const std::string &name, const shm::Options &shm,
-                                const protocol::Options &options) {
+                                const protocol::LocalOptions &options) {
   TransportSetup setup = onProcesses(name, shm, overLocalEndpoints(options));
   setup.opensAlone = true;
   return setup;
@@ -308,8 +308,8 @@ shm::Options tightOptions() {
   return options;
 }
 
-protocol::Options tightProtocol() {
-  protocol::Options options;
+protocol::LocalOptions tightProtocol() {
+  protocol::LocalOptions options;
   options.fifo.ringBytes = 1024;
   options.eagerBytes = 128;
   options.fragmentBytes = 448;
@@ -330,7 +330,7 @@ std::vector<TransportSetup> allSetups() {
   singleCopy.singleCopyMinBytes = 1;
   shm::Options refused = singleCopy;
   refused.singleCopy = shm::SingleCopy::Refused;
-  protocol::Options reading = tightProtocol();
+  protocol::LocalOptions reading = tightProtocol();
   reading.singleCopyMinBytes = 1;
   Part onFakes = fakePart({}), onLocal = shmPart({}, overLocalEndpoints({}));
   Part onShm = shmPart({}, overShm());

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "executor/LocalRanks.h"
-#include "protocol/LocalEndpoint.h"
+#include "protocol/fake/FakeWorld.h"
+#include "protocol/local/LocalEndpoint.h"
 #include "tests/transports/LossyCalls.h"
 #include "transports/datagram/Open.h"
-#include "transports/fake/FakeWorld.h"
 
 #include <functional>
 #include <optional>
@@ -20,9 +20,9 @@ using Body = std::function<std::string(Endpoint &)>;
 
 /// How a rank joins the others of a world.
 using Attach = std::function<Result<std::unique_ptr<Endpoint>>(shm::World &, Rank)>;
-Attach overLocalEndpoints(const protocol::Options &options);
+Attach overLocalEndpoints(const protocol::LocalOptions &options);
 /// The same with opens that all ranks agree on; without options those of the world.
-Attach overShm(const std::optional<protocol::Options> &options = {});
+Attach overShm(const std::optional<protocol::LocalOptions> &options = {});
 /// Over datagrams, with opens that all ranks agree on.
 Attach overAgreedDatagrams();
 
@@ -43,13 +43,13 @@ inline void PrintTo(const TransportSetup &setup, std::ostream *out) { *out << se
 /// Threads on the fake, one after the other on many seeds.
 TransportSetup onFake(const std::string &name, const fake::Options &options, uint32_t seeds = 1);
 TransportSetup onShmThreads(const std::string &name, const shm::Options &shm,
-                            const std::optional<protocol::Options> &options = {});
+                            const std::optional<protocol::LocalOptions> &options = {});
 TransportSetup onShmProcesses(const std::string &name, const shm::Options &shm,
-                              const std::optional<protocol::Options> &options = {});
+                              const std::optional<protocol::LocalOptions> &options = {});
 TransportSetup onLocalThreads(const std::string &name, const shm::Options &shm,
-                              const protocol::Options &options);
+                              const protocol::LocalOptions &options);
 TransportSetup onLocalProcesses(const std::string &name, const shm::Options &shm,
-                                const protocol::Options &options);
+                                const protocol::LocalOptions &options);
 
 /// One of the transports that a hybrid one is made of: makes a world for so many ranks, says how
 /// each joins it.
@@ -69,7 +69,7 @@ TransportSetup onDatagrams(const std::string &name, const datagram::Options &opt
 
 /// Options with small everything, so that all limits are met.
 shm::Options tightOptions();
-protocol::Options tightProtocol();
+protocol::LocalOptions tightProtocol();
 
 /// The transports that plans run on, each at least once.
 std::vector<TransportSetup> allSetups();

@@ -1,7 +1,7 @@
 /// Two endpoints over a network in one process, moved by one thread.
 #pragma once
 
-#include "protocol/NetworkEndpoint.h"
+#include "protocol/remote/NetworkEndpoint.h"
 #include "tests/transports/Harness.h"
 
 #include <array>

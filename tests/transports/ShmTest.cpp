@@ -192,7 +192,7 @@ TEST(ShmWorld, failuresOfOneRunAreNoneOfTheNext) {
 // All ranks are through with the plans that failed: what is open, and what is opened later, is as
 // good as new.
 TEST(ShmWorld, anyNumberOfPlansMayFail) {
-  constexpr uint32_t kPlans = 5 * shm::RunFailures::kPlaces, kOpen = 3;
+  constexpr uint32_t kPlans = 5 * kRunPlaces, kOpen = 3;
   auto world = shm::World::create(2);
   ASSERT_TRUE(world.ok());
   Arena arena((*world)->arenaBegin(Rank{0}), 1 << 20);
@@ -214,7 +214,7 @@ TEST(ShmWorld, anyNumberOfPlansMayFail) {
 
 // A rank that comes late is told of each.
 TEST(ShmWorld, failuresThatSomebodyNeedsAreNotForgotten) {
-  constexpr uint32_t kPlans = 3 * shm::RunFailures::kPlaces;
+  constexpr uint32_t kPlans = 3 * kRunPlaces;
   auto world = shm::World::create(2);
   ASSERT_TRUE(world.ok());
   Arena arena((*world)->arenaBegin(Rank{0}), 1 << 20);
@@ -236,7 +236,7 @@ TEST(ShmWorld, reportsOfTheKilledHideNoOthers) {
   auto &header = *reinterpret_cast<shm::WorldHeader *>((*world)->at(0));
   constexpr uint32_t kPlan = 5;
   header.everything.turn = 1;
-  header.planFailures.entries[shm::RunFailures::placeOf(0, kPlan + 1)].turn = 1;
+  header.planFailures.entries[placeOf(0, kPlan + 1)].turn = 1;
   EXPECT_EQ(findAny(**world, 0)->reason, "a rank failed before it could say why");
   header.everything.turn = 0;
   (*world)->report(kPlan + 1, {Rank{1}, kNoOp, "other"});
@@ -250,7 +250,7 @@ TEST(ShmWorld, reportsOfTheKilledHideNoOthers) {
 // Each run that failed is known as such, in particular or because it is as old as one that was.
 // Deaths are not forgotten, and what did not fail is not said to have.
 TEST(ShmWorld, failuresOfRunsGoRound) {
-  constexpr uint32_t kPlaces = shm::RunFailures::kPlaces, kRuns = 5 * kPlaces;
+  constexpr uint32_t kRuns = 5 * kRunPlaces;
   auto world = shm::World::create(2);
   ASSERT_TRUE(world.ok());
   (*world)->reportDeath(Rank{1});
@@ -263,7 +263,7 @@ TEST(ShmWorld, failuresOfRunsGoRound) {
   for (uint32_t run = 1; run <= kRuns; ++run) {
     auto fault = (*world)->findRunFailure(7, run);
     ASSERT_TRUE(fault.has_value()) << run;
-    bool isKnown = run + kPlaces > kRuns;
+    bool isKnown = run + kRunPlaces > kRuns;
     EXPECT_EQ(fault->reason,
               isKnown ? std::to_string(run) : "too many runs failed since this one began");
   }
@@ -272,29 +272,27 @@ TEST(ShmWorld, failuresOfRunsGoRound) {
 
 // A rank that comes late with the failure of an old run drives out none that is newer.
 TEST(ShmWorld, lateFailuresOfOldRunsPushNothingOut) {
-  constexpr uint32_t kPlaces = shm::RunFailures::kPlaces;
   auto world = shm::World::create(2);
   ASSERT_TRUE(world.ok());
-  (*world)->reportRun(7, kPlaces + 5, {Rank{0}, kNoOp, "new"});
+  (*world)->reportRun(7, kRunPlaces + 5, {Rank{0}, kNoOp, "new"});
   (*world)->reportRun(7, 5, {Rank{1}, kNoOp, "old"});
-  EXPECT_EQ((*world)->findRunFailure(7, kPlaces + 5)->reason, "new");
+  EXPECT_EQ((*world)->findRunFailure(7, kRunPlaces + 5)->reason, "new");
   EXPECT_TRUE((*world)->findRunFailure(7, 5).has_value());
   EXPECT_FALSE((*world)->findRunFailure(7, 6).has_value());
 }
 
 // Runs of one plan that lost their places say nothing of another plan whose runs do not fail.
 TEST(ShmWorld, failuresOfRunsAreThoseOfTheirPlan) {
-  constexpr uint32_t kPlaces = shm::RunFailures::kPlaces;
   auto world = shm::World::create(2);
   ASSERT_TRUE(world.ok());
   uint64_t other = 8;
-  while (shm::RunFailures::placeOf(other) != shm::RunFailures::placeOf(7))
+  while (placeOf(other) != placeOf(7))
     ++other;
-  for (uint32_t run : {1u, kPlaces + 1})
+  for (uint32_t run : {1u, kRunPlaces + 1})
     (*world)->reportRun(7, run, {Rank{1}, kNoOp, "mine"});
   EXPECT_TRUE((*world)->findRunFailure(7, 1).has_value());
   EXPECT_FALSE((*world)->findRunFailure(other, 1).has_value());
-  for (uint32_t run : {2u, kPlaces + 2})
+  for (uint32_t run : {2u, kRunPlaces + 2})
     (*world)->reportRun(other, run, {Rank{0}, kNoOp, "other"});
   EXPECT_TRUE((*world)->findRunFailure(7, 1).has_value());
   EXPECT_TRUE((*world)->findRunFailure(other, 2).has_value());
@@ -302,21 +300,20 @@ TEST(ShmWorld, failuresOfRunsAreThoseOfTheirPlan) {
 
 // Their numbers begin again at 0.
 TEST(ShmWorld, numbersOfRunsWrap) {
-  constexpr uint32_t kPlaces = shm::RunFailures::kPlaces;
   auto world = shm::World::create(2);
   ASSERT_TRUE(world.ok());
   EXPECT_FALSE((*world)->findRunFailure(7, 0).has_value());
   uint32_t last = UINT32_MAX - 2;
   (*world)->reportRun(7, last, {Rank{1}, kNoOp, "before"});
-  (*world)->reportRun(7, last + kPlaces, {Rank{1}, kNoOp, "after"});
-  EXPECT_EQ((*world)->findRunFailure(7, last + kPlaces)->reason, "after");
+  (*world)->reportRun(7, last + kRunPlaces, {Rank{1}, kNoOp, "after"});
+  EXPECT_EQ((*world)->findRunFailure(7, last + kRunPlaces)->reason, "after");
   EXPECT_TRUE((*world)->findRunFailure(7, last).has_value());
   EXPECT_FALSE((*world)->findRunFailure(7, 0).has_value());
 }
 
 // Plans whose runs have the same places, reported by threads: nothing is lost without a word.
 TEST(ShmWorld, failuresOfRunsMayComeAtOnce) {
-  constexpr uint32_t kRuns = 3 * shm::RunFailures::kPlaces;
+  constexpr uint32_t kRuns = 3 * kRunPlaces;
   auto world = shm::World::create(2);
   ASSERT_TRUE(world.ok());
   std::vector<std::thread> threads;

@@ -3,10 +3,10 @@
 #include "tools/options/ErrorStream.h"
 
 #include "executor/LocalRanks.h"
-#include "protocol/NetworkEndpoint.h"
+#include "protocol/fake/FakeWorld.h"
+#include "protocol/remote/NetworkEndpoint.h"
 #include "runtime/WireUp.h"
 #include "transports/datagram/Open.h"
-#include "transports/fake/FakeWorld.h"
 #include "transports/ofi/Open.h"
 #include "transports/verbs/Open.h"
 #include "wireup/Allgatherv.h"

@@ -1,6 +1,6 @@
 #include "tools/run/RankRun.h"
 
-#include "protocol/PlanTerms.h"
+#include "protocol/open/PlanTerms.h"
 #include "tools/options/Lists.h"
 #include "tools/options/Progress.h"
 #include "tools/run/Oracle.h"

@@ -2,7 +2,7 @@
 
 #include "executor/Plan.h"
 #include "ir/RankSchedule.h"
-#include "protocol/Options.h"
+#include "protocol/local/LocalOptions.h"
 #include "tools/run/Barrier.h"
 #include "tools/tune/Alternation.h"
 #include "tools/tune/Noise.h"
@@ -317,7 +317,7 @@ LogGop parametersOf(const PairTimes &times, unsigned distance) {
   p.L = static_cast<uint64_t>(std::max(times.oneWay[0] - 2 * o, 0.0));
   p.G = PerByte::fromNs(perByteOf(times));
   p.O = distance < kOtherNode ? p.G : PerByte(); // memory is moved by processors
-  p.S = protocol::Options().eagerBytes;
+  p.S = protocol::LocalOptions().eagerBytes;
   return p;
 }
 

@@ -2,10 +2,10 @@
 /// point, a function for so many bytes, of all its candidates and what the rules choose.
 #pragma once
 
+#include "protocol/Endpoint.h"
 #include "runtime/Candidates.h"
 #include "tools/tune/Alternation.h"
 #include "tools/tune/Noise.h"
-#include "transports/Transport.h"
 
 #include <atomic>
 

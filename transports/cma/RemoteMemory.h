@@ -2,7 +2,7 @@
 /// (process_vm_readv, process_vm_writev, Linux).
 #pragma once
 
-#include "transports/Transport.h"
+#include "transports/Payload.h"
 
 #include <sys/types.h>
 

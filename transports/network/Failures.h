@@ -1,10 +1,11 @@
 /// The body of a message that notifies a rank of a failure.
 #pragma once
 
-#include "transports/Transport.h"
+#include "transports/Fault.h"
 #include "transports/network/Wire.h"
 
 #include <optional>
+#include <span>
 
 namespace colldsl::network {
 

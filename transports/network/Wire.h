@@ -13,14 +13,14 @@
 namespace colldsl::network {
 
 enum class Kind : uint8_t {
-  Eager,       ///< a whole message
-  Rts,         ///< request to send: RtsBody. The message waits for the receiver's reply
-  Rtr,         ///< ready to receive: RtrBody
-  Ready,       ///< the receiver wants the message of this run where its RTR that stays says
-  Notify,      ///< the receiver of a canary sleeps: notify it of the put. As the answer: it was put
-  Fragment,    ///< the next bytes of a message whose receiver waits for fragments
-  Fin,         ///< the receiver has the payload, or does not want it
-  Terms,       ///< of the stream, a plan, as protocol/PlanTerms.h writes them: to each peer, first
+  Eager,    ///< a whole message
+  Rts,      ///< request to send: RtsBody. The message waits for the receiver's reply
+  Rtr,      ///< ready to receive: RtrBody
+  Ready,    ///< the receiver wants the message of this run where its RTR that stays says
+  Notify,   ///< the receiver of a canary sleeps: notify it of the put. As the answer: it was put
+  Fragment, ///< the next bytes of a message whose receiver waits for fragments
+  Fin,      ///< the receiver has the payload, or does not want it
+  Terms, ///< of the stream, a plan, as protocol/open/PlanTerms.h writes them: to each peer, first
   CloseStream, ///< this rank needs nothing of the stream any more: CloseBody
   Cancel,      ///< this rank cancels a run, or a stream, which the receiver answers by Drained
   Drained,     ///< of that run or stream this rank moves none of the receiver's bytes any more

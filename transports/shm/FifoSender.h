@@ -1,6 +1,7 @@
 /// The sending end of a shared-memory FIFO.
 #pragma once
 
+#include "ir/Transfer.h"
 #include "transports/Pieces.h"
 #include "transports/cma/RemoteMemory.h"
 #include "transports/shm/Arena.h"

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "ir/Result.h"
+#include "transports/RunPlaces.h"
 
 #include <atomic>
 #include <cstddef>
@@ -28,28 +29,22 @@ struct RunFailure {
 
 /// The newest of those, each at its place, which it takes from an older one.
 struct RunFailures {
-  static constexpr uint32_t kPlaces = 1024;
   struct alignas(kLineBytes) Entry {
     std::atomic<uint32_t> turn; ///< odd: a rank is writing; else twice the number of writes
     /// A RunFailure.
     std::atomic<uint64_t> words[sizeof(RunFailure) / sizeof(uint64_t)];
   };
-  Entry entries[kPlaces];
+  Entry entries[kRunPlaces];
   /// By plan, where several may meet: in the lower half the last run that lost its place. Any run
   /// of that plan up to it may have failed. The upper half is the plan's
   /// tag; kOfSeveral: runs of several plans lost theirs. 0: none has.
-  std::atomic<uint64_t> lost[kPlaces];
+  std::atomic<uint64_t> lost[kRunPlaces];
   static constexpr uint32_t kOfSeveral = 0xffffffffu;
 
-  static uint32_t placeOf(uint64_t plan) {
-    return static_cast<uint32_t>(plan * 0x9e3779b97f4a7c15u >> 32) % kPlaces;
-  }
   /// Neither 0 nor kOfSeveral.
   static uint32_t tagOf(uint64_t plan) {
     return static_cast<uint32_t>(plan * 0xc2b2ae3d27d4eb4fu >> 32) % (kOfSeveral - 1) + 1;
   }
-  /// Runs of a plan that follow each other have places that do.
-  static uint32_t placeOf(uint64_t plan, uint32_t run) { return (placeOf(plan) + run) % kPlaces; }
 };
 static_assert(sizeof(RunFailure) % sizeof(uint64_t) == 0);
 

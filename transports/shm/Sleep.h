@@ -10,7 +10,7 @@
 /// pay, with a fence each.
 #pragma once
 
-#include "transports/Transport.h"
+#include "transports/SpinBudget.h"
 #include "transports/shm/Layout.h"
 
 #include <atomic>

@@ -18,7 +18,7 @@
 /// run.
 #pragma once
 
-#include "transports/Transport.h"
+#include "transports/Payload.h"
 #include "transports/shm/Fifo.h"
 
 namespace colldsl::shm {

@@ -52,7 +52,7 @@ constexpr std::chrono::milliseconds kLongestWrite{20};
 bool isAfter(uint32_t a, uint32_t b) { return static_cast<int32_t>(a - b) > 0; }
 
 void lose(RunFailures &failures, uint64_t plan, uint32_t run) {
-  std::atomic<uint64_t> &lost = failures.lost[RunFailures::placeOf(plan)];
+  std::atomic<uint64_t> &lost = failures.lost[placeOf(plan)];
   uint64_t before = lost.load(std::memory_order_relaxed), now = 0;
   do {
     auto last = static_cast<uint32_t>(before);
@@ -63,7 +63,7 @@ void lose(RunFailures &failures, uint64_t plan, uint32_t run) {
 }
 
 bool isLost(const RunFailures &failures, uint64_t plan, uint32_t run) {
-  uint64_t lost = failures.lost[RunFailures::placeOf(plan)].load(std::memory_order_acquire);
+  uint64_t lost = failures.lost[placeOf(plan)].load(std::memory_order_acquire);
   uint64_t tag = lost >> 32;
   bool isOurs = tag == RunFailures::tagOf(plan) || tag == RunFailures::kOfSeveral;
   return isOurs && !isAfter(run, static_cast<uint32_t>(lost));
@@ -103,7 +103,7 @@ void putDown(RunFailures &failures, const RunFailure &failure, IsNeeded isNeeded
     if (isNeeded(lost))
       lose(failures, lost.plan, lost.run);
   };
-  RunFailures::Entry &entry = failures.entries[RunFailures::placeOf(failure.plan, failure.run)];
+  RunFailures::Entry &entry = failures.entries[placeOf(failure.plan, failure.run)];
   auto deadline = std::chrono::steady_clock::now() + kLongestWrite;
   while (std::chrono::steady_clock::now() < deadline) {
     RunFailure before;
@@ -136,7 +136,7 @@ std::optional<Fault> find(const RunFailures &failures, uint64_t plan, uint32_t r
                           const char *otherwise) {
   RunFailure found;
   uint32_t turn;
-  if (read(failures.entries[RunFailures::placeOf(plan, run)], turn, found) && found.plan == plan &&
+  if (read(failures.entries[placeOf(plan, run)], turn, found) && found.plan == plan &&
       found.run == run)
     return Fault{found.culprit, kNoOp, found.reason, found.kind};
   if (isLost(failures, plan, run))

@@ -3,7 +3,8 @@
 /// system, so that none can be left behind.
 #pragma once
 
-#include "transports/Transport.h"
+#include "transports/Fault.h"
+#include "transports/SpinBudget.h"
 #include "transports/shm/Options.h"
 #include "transports/shm/WakeupPipes.h"
 

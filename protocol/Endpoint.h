@@ -1,0 +1,247 @@
+/// The contract between plans and the transports that move their messages.
+///
+/// An Endpoint is one rank's end of a transport. Channels carry the messages of one
+/// plan: one channel per directed edge that the plan uses, never one per pair of
+/// ranks. Which messages an edge carries is fixed when the channels are opened, so
+/// both ends number them alike and matching is an array access.
+///
+/// Runs: a plan is run many times. Channels::start() begins the next run on this
+/// rank; the k-th run here meets the k-th run of every other rank, however far
+/// another rank is ahead. In one run every message is sent at most once and
+/// received at most once, in any order; a run is over when both ends of all its
+/// messages on this rank are done. No byte of run k + 1 reaches a buffer of this
+/// rank before its own receive of that run is posted.
+///
+/// Threads: the calls on one Channels object are serialised by the caller. Different
+/// objects are independent. Of an Endpoint, open() and the destruction of Channels
+/// are thread safe against everything but each other's order: all ranks open the
+/// same plans in the same order. armSleep(), sleep() and wake() are thread safe.
+///
+/// Ownership: a Payload's pieces and the bytes that they name belong to the caller
+/// and stay as they are until the message is done. Channels are destroyed before
+/// their Endpoint.
+///
+/// Units: bytes, unless a name has another unit.
+///
+/// Errors: a call that cannot do its work sets fault() and failed(); the channels
+/// are then of no use but to be destroyed. The rank that fails first calls abort(), and
+/// check() fails on all other ranks of the plan in bounded time.
+#pragma once
+
+#include "ir/Ids.h"
+#include "ir/Result.h"
+#include "ir/Transfer.h"
+#include "transports/Fault.h"
+#include "transports/Payload.h"
+#include "transports/SpinBudget.h"
+#include "transports/TransferCaps.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace colldsl {
+
+/// What a transport can do, as data.
+struct Caps {
+  std::string_view name;
+  uint32_t maxInlineBytes = 0; ///< payloads up to this travel inside the header
+  uint64_t eagerBytes = 0;     ///< a longer send finishes only after its receive has started
+  uint32_t slotsPerEdge = 0;   ///< headers in flight per edge; 0: unlimited
+  bool headOfLine = false;     ///< an edge whose oldest message has no receive yet stands still
+  bool canRead = false;        ///< single copy: the receiver reads the sender's memory
+  bool inOrderCommit = false;  ///< bytes of one message become visible in ascending order
+  bool opensAlone = false;     ///< open() waits for no other rank
+  bool batches = false;        ///< sends between Channels::hold() and push() cost less
+  bool mustBePolled = false;   ///< its events end no sleep: a waiting thread takes naps
+  bool sharesCores = false;    ///< the ranks are of one machine, which has fewer cores than ranks
+  TransferCaps transfers = {};
+  SpinBudget spinBudget = {};
+};
+
+/// A directed edge as one of its ends sees it. `messages` is sorted and without
+/// doubles; both ends give the same list.
+struct EdgeSpec {
+  Rank peer = kNoRank;
+  std::vector<MessageId> messages;
+  /// How each message is to travel, alike on both ends; empty: as the transport likes, which
+  /// need not do it.
+  std::vector<Transfer> ways = {};
+};
+
+/// What one run is for this rank.
+struct Work {
+  uint64_t maxBytes = 0;   ///< of one message, sent or received
+  uint64_t movedBytes = 0; ///< sent, received and copied; where ends share work, a hint
+};
+
+class Channels;
+
+/// What one rank opens a plan with.
+struct OpenRequest {
+  std::span<const EdgeSpec> out, in; ///< an edge may lead to this rank itself
+  /// What the plan is, as protocol/open/PlanTerms.h writes it: both ends of an edge have the same.
+  /// Empty: not compared.
+  std::string_view terms = {};
+  /// Called once there are channels; its result is this rank's vote on whether the plan can
+  /// be run here. May be empty.
+  std::function<Status(Channels &)> ready = {};
+  /// No message waits for another one, so that one of the wrong length need not keep the others
+  /// from being finished first. A hint.
+  bool isIndependent = false;
+};
+
+/// Names a message: the edge's place in the list given to open(), the message's
+/// place in that edge's list.
+struct MessageSlot {
+  uint32_t edge = 0;
+  uint32_t message = 0;
+};
+
+enum class Posted : uint8_t {
+  Done,    ///< finished already; poll() will not report it
+  Pending, ///< poll() will report it
+  Failed,  ///< see fault()
+};
+
+struct Completion {
+  OpId op;
+  uint64_t bytes; ///< of the message
+};
+
+/// The messages of one plan on one rank.
+class Channels {
+public:
+  virtual ~Channels() = default;
+
+  /// Makes room for what the next runs send. Between runs; not on the fast path: may
+  /// allocate.
+  virtual Status prepare(const Work &work) = 0;
+
+  /// Between runs: whether later receives may have this payload. An error: the sender of an
+  /// announced message, which posts no RTR of its own, would put it where it was before.
+  virtual Status mayReceive(MessageSlot, const Payload &) const { return {}; }
+
+  /// Begins the next run. The run before must be over.
+  virtual void start() = 0;
+
+  /// Starts a message, which completes `op`. A payload without bytes sends nothing, and is Done,
+  /// unless it always travels. Allocates nothing.
+  virtual Posted send(MessageSlot slot, OpId op, const Payload &payload) = 0;
+
+  /// A receive with `upTo` set is never Done at once, so that its length is reported.
+  virtual Posted recv(MessageSlot slot, OpId op, const Payload &payload) = 0;
+
+  /// The same; the transport may combine what comes with `target`, which then records it, in place
+  /// of storing it.
+  virtual Posted recvCombining(MessageSlot slot, OpId op, const Payload &payload,
+                               CombiningTarget &) {
+    return recv(slot, op, payload);
+  }
+
+  /// Sends and receives from now on may be kept back, also if they are Done, until push() or
+  /// poll(): what leads to one peer may leave at once. A caller that holds pushes soon. A hint.
+  virtual void hold() {}
+  virtual void push() {}
+
+  /// In place of send(), a send that can be done at once, or has nothing to do. False: nothing
+  /// happened. Allocates nothing.
+  virtual bool sendNow(MessageSlot, const Payload &) { return false; }
+
+  /// In place of recv(), a receive of a message that is here already, or that has no bytes and does
+  /// not travel. False: it is not here, and nothing happened. Allocates nothing.
+  virtual bool recvNow(MessageSlot, const Payload &) { return false; }
+
+  /// Moves what can move. What finished since the last poll; valid until the next call.
+  /// Never waits. Allocates nothing, except, where slotsPerEdge is no limit for what comes
+  /// before it is wanted, memory for that, which is kept and used again.
+  virtual std::span<const Completion> poll() = 0;
+
+  /// Looks for dead peers and for failures of other ranks; may enter the kernel now
+  /// and then. Call it while nothing moves. False: failed.
+  virtual bool check() = 0;
+
+  /// Notifies all ranks of the plan that it failed here.
+  virtual void abort(const Fault &fault) = 0;
+
+  /// Ends all messages that are under way, of channels that failed: once it returns, no byte moves
+  /// into or out of memory that payloads name. Waits for copies that have begun. Not needed
+  /// before the destructor.
+  virtual void cancel() = 0;
+
+  /// An op whose message to or from `peer` (kNoRank: any rank) is under way, kNoOp if
+  /// there is none. For error messages.
+  virtual OpId openOp(Rank peer) const = 0;
+
+  bool failed() const { return failed_; }
+  const Fault &fault() const { return fault_; }
+
+protected:
+  /// The first fault counts.
+  void fail(Fault fault) {
+    if (failed_)
+      return;
+    fault_ = std::move(fault);
+    failed_ = true;
+  }
+
+private:
+  Fault fault_;
+  bool failed_ = false;
+};
+
+/// One rank's end of a transport.
+class Endpoint {
+public:
+  virtual ~Endpoint() = default;
+
+  virtual Rank rank() const = 0;
+  virtual uint32_t numRanks() const = 0;
+  virtual const Caps &caps() const = 0;
+
+  /// Opens the channels of one plan. Collective: every rank calls it, also one
+  /// without edges. If the ends of an edge disagree, a rank is not ready or is gone, it
+  /// fails on every rank. Where a rank opens alone (Caps::opensAlone) it succeeds there
+  /// nevertheless: that a rank was not ready or is gone is found by check() then. That ends
+  /// disagree about terms is found there over a network, by the rank that receives first; that they
+  /// disagree about messages alone is not found.
+  virtual Result<std::unique_ptr<Channels>> open(const OpenRequest &request) = 0;
+
+  /// Takes part in the next open() only to fail it, on all ranks and for this reason.
+  virtual void refuse(const std::string &reason) = 0;
+
+  /// The attributes of messages that the wire to and from this peer executes.
+  virtual const TransferCaps &transferCaps(Rank) const { return caps().transfers; }
+
+  /// Whether all ranks of this machine have mapped the payload's memory, which is one piece.
+  virtual bool isShared(const Payload &) const { return false; }
+  /// Such memory, in whole cache lines; its content is undefined. Null: there is none. Thread safe,
+  /// as is release().
+  virtual void *allocateShared(uint64_t) { return nullptr; }
+  virtual void releaseShared(void *) {}
+
+  /// Whether messages with this peer had better start before others that may start as well, since
+  /// they take longer.
+  virtual bool startsFirst(Rank) const { return false; }
+
+  /// Called again and again while open() waits for other ranks. Not while one opens.
+  void whileOpening(std::function<void()> doThis) { whileOpening_ = std::move(doThis); }
+
+  /// Waiting without a core: armSleep(), then poll once more all that is in flight,
+  /// then sleep() if nothing moved. Events after armSleep() end the sleep of the thread
+  /// that called it, however many threads of the rank sleep.
+  virtual WakeupEpoch armSleep() = 0;
+  virtual void sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost) = 0;
+
+  /// Ends the sleep of all threads of this rank.
+  virtual void wake() = 0;
+
+protected:
+  std::function<void()> whileOpening_;
+};
+
+} // namespace colldsl

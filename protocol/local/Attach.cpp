@@ -1,0 +1,93 @@
+#include "protocol/local/Attach.h"
+
+#include "protocol/local/CopyCosts.h"
+#include "protocol/local/LocalEndpoint.h"
+#include "protocol/open/AgreedEndpoint.h"
+#include "transports/shm/ShmBootstrap.h"
+#include "transports/shm/Sleep.h"
+
+#include <algorithm>
+
+namespace colldsl::protocol {
+namespace {
+
+/// What the endpoint is made of.
+struct Parts {
+  Parts(shm::World &world, const RankGroup &group, const LocalOptions &options)
+      : worker(world, group.rankAt(group.self), options), inner(worker, group, &mutex),
+        bootstrap(world, worker.rank(), worker.arena(), mutex, worker.failureDetector()) {}
+
+  std::mutex mutex; ///< of the worker and its arena
+  LocalWorker worker;
+  LocalEndpoint inner;
+  shm::ShmBootstrap bootstrap;
+};
+
+class WorldEndpoint : Parts, public AgreedEndpoint {
+public:
+  WorldEndpoint(shm::World &world, const RankGroup &group, const LocalOptions &options)
+      : Parts(world, group, options), AgreedEndpoint(inner, bootstrap, group) {}
+
+  /// After it wakers of all ranks are registered.
+  Status join() {
+    if (Status s = bootstrap.barrier(); !s)
+      return s;
+    if (worker.world().measuresCopies()) {
+      measureCopies();
+      if (Status s = bootstrap.barrier(); !s)
+        return s;
+    }
+    const shm::MeasuredCopies &measured = worker.world().measuredCopies();
+    if (measured.singleCopyMinBytes != 0) {
+      worker.setCopyLimits({measured.singleCopyMinBytes, measured.eagerBytes});
+      inner.refreshCaps();
+      refreshCaps();
+    }
+    return {};
+  }
+
+private:
+  // The first two ranks measure, for all. A death is found by the barrier behind it.
+  void measureCopies() {
+    Rank self = worker.rank();
+    if (index(self) > 1)
+      return;
+    std::lock_guard held(mutex);
+    std::optional<CopyLimits> limits = measureCopyLimits(worker, Rank{1 - index(self)});
+    if (!limits || index(self) != 0)
+      return;
+    shm::MeasuredCopies &measured = worker.world().measuredCopies();
+    measured.eagerBytes = limits->eagerBytes;
+    measured.singleCopyMinBytes = limits->singleCopyMinBytes;
+  }
+};
+
+} // namespace
+
+LocalOptions optionsOf(const shm::World &world) {
+  LocalOptions options;
+  uint64_t most = std::max<uint64_t>(world.options().singleCopyMinBytes, 1);
+  options.singleCopyMinBytes = most;
+  bool isGiven = !world.measuresCopies() && world.measuredCopies().singleCopyMinBytes == 0;
+  if (isGiven) // what is shorter alone is eager
+    options.eagerBytes = static_cast<uint32_t>(std::min<uint64_t>(options.eagerBytes, most - 1));
+  options.longestSleep = shm::longestSleepAmong(world.numRanks(), options.longestSleep);
+  return options;
+}
+
+Result<std::unique_ptr<Endpoint>> attach(shm::World &world, Rank rank,
+                                         const LocalOptions &options) {
+  return attach(world, RankGroup::ofAll(world.numRanks(), rank), options);
+}
+
+Result<std::unique_ptr<Endpoint>> attach(shm::World &world, const RankGroup &group,
+                                         const LocalOptions &options) {
+  if (Status s = shm::exchangePids(world, group.rankAt(group.self)); !s)
+    return s;
+  auto endpoint = std::make_unique<WorldEndpoint>(world, group, options);
+  if (Status s = endpoint->join(); !s)
+    return s;
+  return std::unique_ptr<Endpoint>(std::move(endpoint));
+}
+
+} // namespace colldsl::protocol

@@ -1,0 +1,50 @@
+/// From which sizes on one copy by the kernel is done before two copies through memory that ranks
+/// share: measured between two processes, since what copies cost depends on whose cache data is in.
+///
+/// Programs differ in that. One that rewrites its buffers between calls has them in the sender's
+/// cache: either way fetches them from there. One that leaves them as they are has them in the
+/// receiver's as well, where the kernel's copy finds them, while memory that one rank writes to and
+/// the other reads from never stays in a cache. The size that is chosen loses as little as can be
+/// in the one case and gains as much as can be in the other.
+///
+/// Operations differ, too. Ranks that exchange both copy all the time, so a copy less counts. A
+/// rank that only sends goes on as soon as its messages are in the FIFO, and copies the next one
+/// while its receiver copies the last.
+#pragma once
+
+#include "protocol/local/LocalWorker.h"
+
+#include <optional>
+#include <span>
+
+namespace colldsl::protocol {
+
+/// Nanoseconds that messages of so many bytes take.
+struct CopyCost {
+  uint64_t bytes;
+  struct Case {
+    double singleCopyNs, twoCopiesNs;
+  } rewritten, unchanged;
+};
+
+/// By size, ascending.
+struct CopyCosts {
+  std::vector<CopyCost> exchanged; ///< one each way, at the same time
+  std::vector<CopyCost> oneWay;    ///< several, one after the other; where two copies may be eager
+};
+
+/// Collective over two ranks, which share no core; takes some milliseconds. No other messages are
+/// under way between them. Empty: the other one died, or the kernel does not copy.
+CopyCosts measureCopies(LocalWorker &worker, Rank peer);
+
+/// The least size from which on the single copy gains more in one case than it loses in the other,
+/// as factors, and `leastGain` in both together; nothing: not even at the longest.
+std::optional<uint64_t> singleCopyFrom(std::span<const CopyCost> costs, double leastGain = 1);
+
+/// In place of "not even at the longest".
+inline constexpr uint64_t kLatestSingleCopy = 256 << 10;
+
+/// What two ranks are to use, as measureCopies() finds it; nothing: it finds nothing.
+std::optional<CopyLimits> measureCopyLimits(LocalWorker &worker, Rank peer);
+
+} // namespace colldsl::protocol

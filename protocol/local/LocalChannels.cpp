@@ -1,0 +1,147 @@
+#include "protocol/local/LocalChannels.h"
+
+namespace colldsl::protocol {
+namespace {
+
+/// Of the places of an edge's static messages, and of the ends that copy them: both ends of the
+/// edge have the same.
+template <typename Ends> shm::StaticRtrs countStatic(const Ends &ends) {
+  shm::StaticRtrs found = {0, 0xcbf29ce484222325u, 0};
+  for (size_t m = 0; m < ends.size(); ++m)
+    if (ends[m].payload.fixed) {
+      ++found.count;
+      found.hash = (found.hash ^ (2 * m + 1 + ends[m].payload.fixed->isPut)) * 0x100000001b3u;
+    }
+  return found;
+}
+
+template <typename Ends> void assign(const Ends &ends, shm::StaticRtr *rtrs) {
+  for (auto &end : ends)
+    if (end.payload.fixed)
+      end.payload.fixed->rtr = rtrs++;
+}
+
+// Reading how far a peer is takes its cache line away from it.
+constexpr uint32_t kChecksPerProbe = 16;
+// Room is made for what peers send that are so many runs ahead, the run at hand included.
+constexpr uint32_t kRunsAhead = 2;
+
+} // namespace
+
+LocalChannels::~LocalChannels() {
+  auto held = endpoint_.hold();
+  if (reservedBytes_)
+    for (size_t e = 0; e < in_.receives.size(); ++e)
+      in_.receives[e]->unreserve(kRunsAhead * in_.numMessages(e));
+}
+
+Status LocalChannels::connect(const OpenRequest &request) {
+  if (Status s = PlanChannels::connect(request); !s)
+    return s;
+  auto held = endpoint_.hold();
+  for (size_t e = 0; e < in_.receives.size(); ++e)
+    nameStaticRtrs(e);
+  for (size_t e = 0; e < out_.sends.size(); ++e)
+    if (countStatic(endsOf(out_, e)).count != 0)
+      unnamed_.push_back(e);
+  return {};
+}
+
+// Without memory for them the messages go as others do.
+void LocalChannels::nameStaticRtrs(size_t edge) {
+  std::span<End> ends = endsOf(in_, edge);
+  shm::StaticRtrs rtrs = countStatic(ends);
+  if (rtrs.count == 0)
+    return;
+  LocalWorker &worker = endpoint_.worker();
+  LocalSends *back = worker.sendsTo(endpoint_.group().rankAt(ends.front().peer));
+  shm::StaticRtr *made =
+      back ? in_.receives[edge]->wire().makeStaticRtrs(plan_, rtrs.count) : nullptr;
+  assign(ends, made);
+  if (!made) {
+    for (End &end : ends)
+      end.payload.fixed = nullptr;
+    return;
+  }
+  rtrs.offset = *worker.world().offsetOf(made, rtrs.count * sizeof(shm::StaticRtr));
+  back->wire().nameStaticRtrs(endpoint_.group().context, stream_, rtrs);
+}
+
+// False: the receiver has not named them yet. Where it lists other messages none is static.
+bool LocalChannels::findStaticRtrs(size_t edge) {
+  std::span<End> ends = endsOf(out_, edge);
+  Rank peer = endpoint_.group().rankAt(ends.front().peer);
+  const shm::StaticRtrs *named = endpoint_.worker().receivesFrom(peer).staticRtrsOf(plan_);
+  if (!named)
+    return false;
+  shm::StaticRtrs own = countStatic(ends);
+  if (own.count == named->count && own.hash == named->hash)
+    assign(ends, reinterpret_cast<shm::StaticRtr *>(endpoint_.worker().world().at(named->offset)));
+  return true;
+}
+
+void LocalChannels::start() {
+  PlanChannels::start();
+  if (unnamed_.empty())
+    return;
+  auto held = endpoint_.hold();
+  std::erase_if(unnamed_, [this](size_t edge) { return findStaticRtrs(edge); });
+}
+
+Status LocalChannels::prepare(const Work &work) {
+  counter_.copyKiB = static_cast<uint32_t>(std::min<uint64_t>(work.movedBytes >> 10, UINT32_MAX));
+  counter_.sendsOnly = in_.ends.empty();
+  // A group that numbers the runs of its plans has many, and lets what comes early allocate.
+  if (numbersRuns() || (reservedBytes_ && work.maxBytes <= *reservedBytes_))
+    return {};
+  auto held = endpoint_.hold();
+  for (size_t e = 0; e < in_.receives.size(); ++e)
+    in_.receives[e]->reserve(reservedBytes_ ? 0 : kRunsAhead * in_.numMessages(e), work.maxBytes);
+  if (work.maxBytes > endpoint_.worker().options().eagerBytes)
+    for (size_t e = 0; e < out_.sends.size(); ++e)
+      out_.sends[e]->reserve(std::min(out_.numMessages(e), shm::kIdsAtOnce));
+  reservedBytes_ = work.maxBytes;
+  return {};
+}
+
+bool LocalChannels::check() {
+  if (failed())
+    return false;
+  endpoint_.worker().failureDetector().poll();
+  std::optional<Fault> fault = findFailure();
+  std::optional<Fault> deserted = fault ? std::nullopt : findDeserted();
+  if (deserted)
+    fault = findFailure(); // the reason why it left is reported before
+  if (fault)
+    fail(std::move(*fault));
+  else if (deserted) // others wait for us who do not know that peer
+    abort(*deserted);
+  return !failed();
+}
+
+// A peer that closed the plan, left, or is over with the run, while this rank still needs it. What
+// it had to send it sent before: so look once more.
+std::optional<Fault> LocalChannels::findDeserted() {
+  auto held = endpoint_.hold();
+  LocalWorker &worker = endpoint_.worker();
+  bool probes = numbersRuns() && ++checks_ % kChecksPerProbe == 0;
+  for (Rank peer : peers_) {
+    Rank rank = endpoint_.group().rankAt(peer);
+    bool isOver =
+        probes && findOpen(peer) && worker.progressTable()->isOver(rank, tagOf(plan_, run_));
+    bool isGone = worker.receivesFrom(rank).hasClosed(plan_) || worker.world().hasLeft(rank);
+    if (!(isOver || isGone) || !findOpen(peer))
+      continue;
+    worker.progress();
+    takeCompleted();
+    const End *end = findOpen(peer);
+    if (end && isOver)
+      return endedWithout(peer, OpId{end->owner}, end->payload);
+    if (end)
+      return Fault{peer, OpId{end->owner},
+                   "rank " + std::to_string(index(peer)) + " has closed the plan"};
+  }
+  return std::nullopt;
+}
+
+} // namespace colldsl::protocol

@@ -1,0 +1,19 @@
+/// Why a message, or all of a plan's, cannot be moved.
+#pragma once
+
+#include "ir/Ids.h"
+#include "ir/Result.h"
+
+#include <string>
+
+namespace colldsl {
+
+/// Why channels failed.
+struct Fault {
+  Rank peer = kNoRank; ///< the rank that caused it, if it is known
+  OpId op = kNoOp;     ///< this rank's op that could not finish, if one is known
+  std::string reason;  ///< lower case, without a full stop
+  ErrorKind kind = ErrorKind::Other;
+};
+
+} // namespace colldsl

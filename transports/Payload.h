@@ -1,0 +1,69 @@
+/// The bytes of a message as a wire moves them.
+///
+/// Ownership: a payload's pieces and the bytes that they name belong to the caller and stay as they
+/// are until the message is done. Units: bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <sys/uio.h>
+
+namespace colldsl {
+
+namespace network {
+struct RegisteredMemory;
+}
+namespace shm {
+struct StaticEnd;
+}
+
+/// The bytes of one message at one of its ends: `count` pieces, `bytes` in total.
+struct Payload {
+  const iovec *pieces = nullptr;
+  uint32_t count = 0;
+  bool always = false; ///< travels even without bytes; alike on both ends
+  bool upTo = false;   ///< receive: a shorter message is no error
+  uint64_t bytes = 0;
+};
+
+/// A payload as wires see it.
+struct RequestPayload : Payload {
+  RequestPayload() = default;
+  RequestPayload(const Payload &payload) : Payload(payload) {}
+  /// Takes the pieces and keeps the memory handle.
+  RequestPayload &operator=(const Payload &payload) {
+    static_cast<Payload &>(*this) = payload;
+    return *this;
+  }
+
+  /// What a wire to other machines knows of the pieces, and keeps from run to run; null: nothing.
+  network::RegisteredMemory *registered = nullptr;
+  /// Of a static message between ranks of a machine; null: it is none.
+  shm::StaticEnd *fixed = nullptr;
+};
+
+/// The result of a get that a wire begins.
+enum class GetResult : uint8_t {
+  Done,
+  Started, ///< the wire reports when it is done
+  Refused, ///< the memory cannot be read
+};
+
+/// Combines what a receive gets with what is there, as it comes. Belongs to the caller that posts
+/// the receive, and stays where it is until that is done.
+class CombiningTarget {
+public:
+  virtual ~CombiningTarget() = default;
+
+  /// Bytes of the message from `offset` on: whole elements, in ascending order, without gaps.
+  /// Called by the thread that moves messages, any one of this rank; waits for nothing.
+  virtual void combine(uint64_t offset, const std::byte *from, uint64_t bytes) = 0;
+
+  uint64_t elementBytes = 1;
+  /// Has room for the whole message, which may be put there before it is combined; null: there is
+  /// none.
+  std::byte *room = nullptr;
+  uint64_t combinedBytes = 0; ///< by the transport; not 0 when it is done: nothing was stored
+};
+
+} // namespace colldsl

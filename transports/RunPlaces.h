@@ -1,0 +1,19 @@
+/// Where a rank keeps what it knows of single runs, such as that one failed: each run has a place,
+/// and a newer one takes it from an older one.
+#pragma once
+
+#include "transports/Tag.h"
+
+namespace colldsl {
+
+inline constexpr uint32_t kRunPlaces = 1024;
+
+constexpr uint32_t placeOf(StreamId stream) {
+  return static_cast<uint32_t>(stream * 0x9e3779b97f4a7c15u >> 32) % kRunPlaces;
+}
+/// Runs of a stream that follow each other have places that do.
+constexpr uint32_t placeOf(StreamId stream, uint32_t run) {
+  return (placeOf(stream) + run) % kRunPlaces;
+}
+
+} // namespace colldsl
