@@ -1,6 +1,6 @@
 #include "compiler/Format.h"
 
-#include "compiler/Pieces.h"
+#include "compiler/SourcePieces.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"

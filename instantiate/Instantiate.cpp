@@ -1,6 +1,6 @@
 #include "instantiate/Instantiate.h"
 
-#include "instantiate/Job.h"
+#include "instantiate/AllRanks.h"
 
 namespace colldsl {
 

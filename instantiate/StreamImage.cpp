@@ -3,7 +3,7 @@
 // only if it is far ahead.
 #include "instantiate/StreamImage.h"
 
-#include "instantiate/Job.h"
+#include "instantiate/AllRanks.h"
 #include "ir/Index32.h"
 #include "ir/Threads.h"
 

@@ -1,7 +1,7 @@
 /// The arguments of a collective, whichever of the many it is.
 #pragma once
 
-#include "mpi/Datatype.h"
+#include "mpi/types/Datatype.h"
 
 #include <cstddef>
 #include <cstdint>

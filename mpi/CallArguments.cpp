@@ -2,7 +2,7 @@
 
 #include "ir/Concat.h"
 #include "mpi/Real.h"
-#include "mpi/ServedComm.h"
+#include "mpi/comm/ServedComm.h"
 
 #include <algorithm>
 #include <cctype>

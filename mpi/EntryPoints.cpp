@@ -1,8 +1,8 @@
 #include "mpi/EntryPoints.h"
 
-#include "mpi/FreedComms.h"
 #include "mpi/PrintMessage.h"
 #include "mpi/Settings.h"
+#include "mpi/comm/FreedComms.h"
 
 #include <chrono>
 #include <thread>

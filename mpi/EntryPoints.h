@@ -4,8 +4,8 @@
 
 #include "mpi/Job.h"
 #include "mpi/Real.h"
-#include "mpi/Requests.h"
-#include "mpi/ServedComm.h"
+#include "mpi/comm/ServedComm.h"
+#include "mpi/operations/Requests.h"
 
 #include <tuple>
 

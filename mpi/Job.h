@@ -3,11 +3,11 @@
 #pragma once
 
 #include "mpi/FairMutex.h"
-#include "mpi/InfoHints.h"
-#include "mpi/Learning.h"
 #include "mpi/Mpi.h"
-#include "mpi/Nodes.h"
-#include "mpi/TypesInUse.h"
+#include "mpi/comm/InfoHints.h"
+#include "mpi/learn/Learning.h"
+#include "mpi/remote/MpiNodes.h"
+#include "mpi/types/TypesInUse.h"
 #include "protocol/local/LocalWorker.h"
 #include "runtime/Library.h"
 #include "runtime/PlanCompiler.h"

@@ -1,8 +1,8 @@
 #include "mpi/Serve.h"
 
+#include "mpi/CallSummary.h"
 #include "mpi/CheckCalls.h"
 #include "mpi/Settings.h"
-#include "mpi/Summary.h"
 
 #include <chrono>
 

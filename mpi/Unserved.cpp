@@ -1,7 +1,7 @@
 #include "mpi/Unserved.h"
 
 #include "mpi/PrintMessage.h"
-#include "mpi/RankTexts.h"
+#include "mpi/comm/RankTexts.h"
 
 namespace colldsl::mpi {
 namespace {

@@ -1,6 +1,6 @@
 #include "passes/CanaryRte.h"
 
-#include "passes/Messages.h"
+#include "passes/MessageEnds.h"
 
 namespace colldsl {
 

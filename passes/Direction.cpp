@@ -1,6 +1,6 @@
 #include "passes/Direction.h"
 
-#include "passes/Messages.h"
+#include "passes/MessageEnds.h"
 
 #include <map>
 

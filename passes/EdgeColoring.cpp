@@ -1,6 +1,6 @@
 #include "passes/EdgeColoring.h"
 
-#include "passes/Messages.h"
+#include "passes/MessageEnds.h"
 #include "passes/SendOrder.h"
 #include "passes/coloring/PortGraph.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "instantiate/Instantiate.h"
-#include "passes/Cost.h"
+#include "passes/CostModel.h"
 #include "passes/PassOptions.h"
 
 #include <memory>

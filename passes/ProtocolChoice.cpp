@@ -1,6 +1,6 @@
 #include "passes/ProtocolChoice.h"
 
-#include "passes/Messages.h"
+#include "passes/MessageEnds.h"
 
 namespace colldsl {
 

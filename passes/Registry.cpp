@@ -7,7 +7,7 @@
 #include "passes/EdgeColoring.h"
 #include "passes/Fuse.h"
 #include "passes/LeaderSelection.h"
-#include "passes/Messages.h"
+#include "passes/MessageEnds.h"
 #include "passes/OptimalTree.h"
 #include "passes/ProtocolChoice.h"
 #include "passes/RtrTree.h"

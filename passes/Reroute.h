@@ -6,7 +6,7 @@
 /// rank, and no path can close a cycle.
 #pragma once
 
-#include "passes/Messages.h"
+#include "passes/MessageEnds.h"
 
 namespace colldsl {
 

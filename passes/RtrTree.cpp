@@ -1,7 +1,7 @@
 #include "passes/RtrTree.h"
 
 #include "passes/DagEditor.h"
-#include "passes/Messages.h"
+#include "passes/MessageEnds.h"
 
 #include <algorithm>
 #include <map>

@@ -3,7 +3,7 @@
 /// learn.
 #pragma once
 
-#include "passes/Cost.h"
+#include "passes/CostModel.h"
 #include "runtime/Library.h"
 #include "topology/MachineProfile.h"
 

@@ -3,7 +3,7 @@
 
 #include "show/Grid.h"
 #include "show/Matrix.h"
-#include "show/Times.h"
+#include "show/OpTimes.h"
 #include "simulator/CriticalPath.h"
 #include "topology/Topology.h"
 #include "verifier/Verifier.h"

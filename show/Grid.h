@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ir/Vocabulary.h"
-#include "show/Times.h"
+#include "show/OpTimes.h"
 
 #include <vector>
 

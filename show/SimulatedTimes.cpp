@@ -1,4 +1,4 @@
-#include "show/Times.h"
+#include "show/OpTimes.h"
 
 #include <algorithm>
 

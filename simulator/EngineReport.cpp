@@ -1,6 +1,6 @@
 // What comes out: times, or what could not run.
 #include "ir/Concat.h"
-#include "simulator/Engine.h"
+#include "simulator/EventLoop.h"
 
 #include <algorithm>
 

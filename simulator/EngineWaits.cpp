@@ -1,5 +1,5 @@
 #include "ir/Concat.h"
-#include "simulator/Engine.h"
+#include "simulator/EventLoop.h"
 
 namespace colldsl::sim {
 

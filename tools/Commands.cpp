@@ -2,7 +2,7 @@
 
 #include "compiler/Spelling.h"
 #include "tools/OutOfMemory.h"
-#include "tools/input/Messages.h"
+#include "tools/input/ErrorMessages.h"
 #include "tools/options/ErrorStream.h"
 #include "tools/options/ResultStream.h"
 

@@ -1,7 +1,7 @@
 #include "tools/Commands.h"
+#include "tools/input/ErrorMessages.h"
 #include "tools/input/Functions.h"
 #include "tools/input/GivenOptions.h"
-#include "tools/input/Messages.h"
 #include "tools/input/ReadInput.h"
 #include "tools/library/ImportedSchedules.h"
 #include "tools/library/ProgramContent.h"

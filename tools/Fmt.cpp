@@ -1,7 +1,7 @@
 #include "tools/Commands.h"
 #include "tools/explain/Explanations.h"
+#include "tools/input/ErrorMessages.h"
 #include "tools/input/FileKind.h"
-#include "tools/input/Messages.h"
 #include "tools/input/ReadInput.h"
 #include "tools/options/ErrorStream.h"
 #include "tools/options/ResultStream.h"

@@ -1,7 +1,7 @@
 #include "compiler/Spelling.h"
 #include "stdlib/StdlibFiles.h"
 #include "tools/Commands.h"
-#include "tools/input/Messages.h"
+#include "tools/input/ErrorMessages.h"
 #include "tools/input/Source.h"
 #include "tools/library/Rules.h"
 #include "tools/list/DeclText.h"

@@ -1,5 +1,5 @@
 #include "tools/Commands.h"
-#include "tools/input/Messages.h"
+#include "tools/input/ErrorMessages.h"
 
 #include "llvm/ADT/StringExtras.h"
 

@@ -1,7 +1,7 @@
 #include "tools/Commands.h"
 
+#include "tools/input/ErrorMessages.h"
 #include "tools/input/Functions.h"
-#include "tools/input/Messages.h"
 #include "tools/options/ResultStream.h"
 #include "tools/output/WriteFile.h"
 #include "tools/show/MakeShown.h"

@@ -1,6 +1,6 @@
 #include "ir/Ranges.h"
 #include "tools/Commands.h"
-#include "tools/input/Messages.h"
+#include "tools/input/ErrorMessages.h"
 #include "tools/options/Json.h"
 #include "tools/options/Lists.h"
 #include "tools/options/ResultStream.h"

@@ -1,6 +1,6 @@
 #include "compiler/Spelling.h"
 #include "tools/Commands.h"
-#include "tools/input/Messages.h"
+#include "tools/input/ErrorMessages.h"
 #include "tools/input/Profile.h"
 #include "tools/library/Rules.h"
 #include "tools/options/Lists.h"

@@ -1,6 +1,6 @@
 #include "verifier/BlockLengths.h"
 
-#include "verifier/Decisions.h"
+#include "verifier/SizeDecisions.h"
 
 #include <algorithm>
 #include <optional>

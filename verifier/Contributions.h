@@ -2,7 +2,7 @@
 /// brought the surplus ones.
 #pragma once
 
-#include "verifier/Values.h"
+#include "verifier/SymbolicValues.h"
 
 namespace colldsl::proof {
 

@@ -1,7 +1,7 @@
 #include "verifier/Execution.h"
 
 #include "verifier/Alignment.h"
-#include "verifier/Decisions.h"
+#include "verifier/SizeDecisions.h"
 
 #include <algorithm>
 #include <unordered_map>

@@ -2,7 +2,7 @@
 /// covers has none.
 #pragma once
 
-#include "verifier/Decisions.h"
+#include "verifier/SizeDecisions.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "verifier/Matching.h"
 
-#include "verifier/Decisions.h"
 #include "verifier/EmptyMessages.h"
+#include "verifier/SizeDecisions.h"
 
 #include <algorithm>
 #include <tuple>

@@ -1,7 +1,7 @@
 #include "verifier/Postconditions.h"
 
-#include "verifier/Decisions.h"
-#include "verifier/Reductions.h"
+#include "verifier/PromisedReductions.h"
+#include "verifier/SizeDecisions.h"
 
 #include <algorithm>
 #include <tuple>

@@ -1,6 +1,6 @@
 #include "verifier/ProvedSizes.h"
 
-#include "verifier/Decisions.h"
+#include "verifier/SizeDecisions.h"
 
 #include <algorithm>
 #include <numeric>

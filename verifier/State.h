@@ -3,7 +3,7 @@
 
 #include "verifier/IntervalMap.h"
 #include "verifier/Placement.h"
-#include "verifier/Values.h"
+#include "verifier/SymbolicValues.h"
 
 #include <array>
 #include <map>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "verifier/DiagnosticNames.h"
-#include "verifier/Values.h"
+#include "verifier/SymbolicValues.h"
 
 namespace colldsl::proof {
 

@@ -1,6 +1,6 @@
 #include "verifier/WriteScope.h"
 
-#include "verifier/Decisions.h"
+#include "verifier/SizeDecisions.h"
 
 #include <algorithm>
 

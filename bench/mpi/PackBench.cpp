@@ -4,7 +4,7 @@
 // Every figure is the best of several turns, ours and MPI's by turns, in time of the processor:
 // on a machine that has other work to do, that is closest to the truth.
 #include "bench/executor/Measure.h"
-#include "mpi/Datatype.h"
+#include "mpi/types/Datatype.h"
 
 #include <algorithm>
 #include <cmath>

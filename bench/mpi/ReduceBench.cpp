@@ -4,7 +4,7 @@
 //
 // Every figure is the best of several turns, ours and MPI's by turns, in time of the processor.
 #include "bench/executor/Measure.h"
-#include "mpi/Reductions.h"
+#include "mpi/types/Reductions.h"
 
 #include <cstdio>
 #include <cstring>

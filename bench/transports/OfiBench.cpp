@@ -6,8 +6,8 @@
 #include "bench/executor/Measure.h"
 #include "executor/LocalRanks.h"
 #include "protocol/remote/NetworkEndpoint.h"
-#include "transports/ofi/Open.h"
-#include "transports/verbs/Open.h"
+#include "transports/ofi/OpenOfi.h"
+#include "transports/verbs/OpenVerbs.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,10 +1,10 @@
 // From MPI_Init to MPI_Finalize, and the communicators between.
+#include "mpi/CallSummary.h"
 #include "mpi/EntryPoints.h"
-#include "mpi/Reductions.h"
-#include "mpi/RemoteRanks.h"
 #include "mpi/Settings.h"
-#include "mpi/Summary.h"
 #include "mpi/Unserved.h"
+#include "mpi/remote/RemoteRanks.h"
+#include "mpi/types/Reductions.h"
 #include "transports/shm/Sleep.h"
 
 using namespace colldsl::mpi;

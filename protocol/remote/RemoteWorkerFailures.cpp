@@ -1,6 +1,6 @@
 // Notifications of failures, and what ranks stop then.
 #include "protocol/remote/RemoteWorker.h"
-#include "transports/network/Failures.h"
+#include "transports/network/FailureBody.h"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 // The module colldsl._colldsl: what the package colldsl is made of. python/colldsl/_colldsl.pyi has
 // its types.
-#include "python/native/Plan.h"
+#include "python/native/PythonPlan.h"
 #include "python/native/Shown.h"
 
-#include "tools/verify/Summary.h"
+#include "tools/verify/ProofSummary.h"
 
 #include <pybind11/functional.h>
 #include <pybind11/numpy.h>

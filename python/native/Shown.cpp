@@ -2,7 +2,7 @@
 
 #include "python/native/ChooseProofs.h"
 
-#include "tools/input/Messages.h"
+#include "tools/input/ErrorMessages.h"
 #include "tools/show/FailurePage.h"
 #include "tools/sim/DisturbanceOptions.h"
 

@@ -2,7 +2,7 @@
 /// them.
 #pragma once
 
-#include "python/native/Program.h"
+#include "python/native/PythonProgram.h"
 
 #include "tools/show/PageOptions.h"
 

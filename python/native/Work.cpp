@@ -1,7 +1,7 @@
 #include "python/native/Work.h"
 
 #include "ir/Concat.h"
-#include "tools/input/Messages.h"
+#include "tools/input/ErrorMessages.h"
 #include "tools/options/ErrorStream.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #include "Parsing.h"
 
 #include "compiler/Format.h"
-#include "compiler/Pieces.h"
+#include "compiler/SourcePieces.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -70,7 +70,7 @@ class Diagnostics(unittest.TestCase):
         self.assertEqual(
             found("tools/Sim.cpp", code), ["tools/Sim.cpp:2: 'twice' fits 'it ...is twice'"]
         )
-        self.assertFalse(found("ir/TextParse.cpp", code))
+        self.assertFalse(found("ir/TextParser.cpp", code))
         self.assertFalse(found("tools/Sim.cpp", code.replace("twice", "twice there")))
         self.assertFalse(found("tools/Sim.cpp", code.replace("return fail(", "options.addFlag(")))
         self.assertTrue(found("verify/Sim.cpp", code))

@@ -1,5 +1,5 @@
 // Writes over the messages of the MPI below. Rank 0 writes to memory of rank 1.
-#include "mpi/MpiCarrier.h"
+#include "mpi/remote/MpiCarrier.h"
 
 #include <gtest/gtest.h>
 

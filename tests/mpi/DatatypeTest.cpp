@@ -1,5 +1,5 @@
 // Layouts of datatypes, compared with what MPI_Pack and MPI_Unpack do.
-#include "mpi/Datatype.h"
+#include "mpi/types/Datatype.h"
 
 #include "tests/mpi/RandomType.h"
 

@@ -1,8 +1,8 @@
 // Buffers in memory of devices: a fake driver has memory that no CPU can touch, and a fake of an
 // MPI below that can (Inputs/). The tests build on each other: a driver that is loaded stays so.
+#include "mpi/CallSummary.h"
 #include "mpi/DeviceMemory.h"
-#include "mpi/ServedComm.h"
-#include "mpi/Summary.h"
+#include "mpi/comm/ServedComm.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

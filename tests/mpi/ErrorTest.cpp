@@ -2,7 +2,7 @@
 // far as the others can tell: nothing can follow it.
 #include "mpi/Job.h"
 #include "mpi/Real.h"
-#include "mpi/ServedComm.h"
+#include "mpi/comm/ServedComm.h"
 
 #include <chrono>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Threads in collectives below MPI_THREAD_MULTIPLE, each with a communicator of its own. MPI
 // forbids it, and PT-SCOTCH does it.
-#include "mpi/ServedComm.h"
+#include "mpi/comm/ServedComm.h"
 
 #include <gtest/gtest.h>
 #include <thread>

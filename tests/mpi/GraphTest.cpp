@@ -1,8 +1,8 @@
 // Neighbour calls along graphs whose messages between nodes passes combine: lengths that only two
 // ranks know, wrong ones too; many calls under way; a way that all ranks decide on alike.
-#include "mpi/NeighborGraph.h"
 #include "mpi/Real.h"
-#include "mpi/ServedComm.h"
+#include "mpi/comm/NeighborGraph.h"
+#include "mpi/comm/ServedComm.h"
 
 #include <functional>
 #include <gtest/gtest.h>

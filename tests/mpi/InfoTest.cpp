@@ -1,6 +1,6 @@
 // Info keys of neighbourhood communicators: which ranks must give them, the answers of get_info,
 // the effect of info hints that are true, wrong and not given. Linked with the entries themselves.
-#include "mpi/ServedComm.h"
+#include "mpi/comm/ServedComm.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // With COLLDSL_LEARN=always: whatever serves a call, its result is right. All functions, random
 // lengths, roots and forms, as often as all candidates had their turns and one was decided on.
-#include "mpi/ServedComm.h"
 #include "mpi/Settings.h"
+#include "mpi/comm/ServedComm.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // What is learned while a job runs: with COLLDSL_LEARN=always, so that each call is one of a step
 // from the first on, or with COLLDSL_LEARN=1. Linked with the entries themselves.
-#include "mpi/CollectiveOperation.h"
-#include "mpi/ServedComm.h"
+#include "mpi/CallSummary.h"
 #include "mpi/Settings.h"
-#include "mpi/Summary.h"
+#include "mpi/comm/ServedComm.h"
+#include "mpi/operations/CollectiveOperation.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Communicators and requests that come and go around operations under way, and wrong calls. Linked
 // with the entries themselves, so that what is asked here is asked of them.
 #include "mpi/Job.h"
-#include "mpi/ServedComm.h"
+#include "mpi/comm/ServedComm.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // All ways in which a program makes communicators of one on which collectives were served: each has
 // its own ranks and its own messages, whichever attributes an MPI copies. Linked with the entries
 // themselves.
-#include "mpi/ServedComm.h"
+#include "mpi/comm/ServedComm.h"
 
 #include <functional>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Neighborhoods of all ranks, put together: every edge out must meet the edge in that the rule
 // says. The rule is read here slot by slot, from the lists and coordinates of all ranks.
-#include "mpi/Neighborhood.h"
+#include "mpi/comm/Neighborhood.h"
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 // AVX it lets sums of integers of 8 and 16 bits stop at the largest value. Real numbers of 16
 // bytes in Fortran (MPI_REAL16, MPI_COMPLEX32) are long doubles to Open MPI and bytes to MPICH.
 // Not compared: what becomes of NaNs, and of logical values other than 0 and 1.
-#include "mpi/Reductions.h"
+#include "mpi/types/Reductions.h"
 
 #include <algorithm>
 #include <array>

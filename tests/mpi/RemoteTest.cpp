@@ -1,7 +1,7 @@
 // Messages to ranks of other nodes, without anything that they are for. Rank 0 sends, rank 1
 // receives.
 #include "mpi/Job.h"
-#include "mpi/RemoteRanks.h"
+#include "mpi/remote/RemoteRanks.h"
 #include "protocol/remote/RemoteEndpoint.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // More shapes of calls than operations are kept: an operation that was not used lately takes the
 // counts of the next call, and delivers that many elements and no more.
-#include "mpi/Summary.h"
+#include "mpi/CallSummary.h"
 
 #include <algorithm>
 #include <functional>

@@ -1,5 +1,5 @@
 // Several threads at once, each with communicators of its own that it makes, uses and frees.
-#include "mpi/ServedComm.h"
+#include "mpi/comm/ServedComm.h"
 
 #include <gtest/gtest.h>
 #include <thread>

@@ -2,7 +2,7 @@
 
 #include "stdlib/StdlibFiles.h"
 #include "tools/input/BlockSizes.h"
-#include "tools/input/Messages.h"
+#include "tools/input/ErrorMessages.h"
 #include "tools/verify/Proofs.h"
 
 #include "llvm/Support/FileSystem.h"

@@ -1,6 +1,6 @@
 #include "tests/random/Chains.h"
 
-#include "passes/Messages.h"
+#include "passes/MessageEnds.h"
 #include "passes/Pipeline.h"
 #include "tests/mutation/Oracle.h"
 #include "tests/random/Build.h"

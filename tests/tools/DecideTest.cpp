@@ -2,7 +2,7 @@
 
 #include "runtime/Candidates.h"
 #include "runtime/RoundTimes.h"
-#include "tools/tune/StandardLibrary.h"
+#include "tools/tune/BuiltLibrary.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What is too noisy to be used, and that it is measured again, by times that are written down.
-#include "tools/tune/Noise.h"
+#include "tools/tune/TimingNoise.h"
 
 #include <gtest/gtest.h>
 

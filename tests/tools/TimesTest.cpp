@@ -1,4 +1,4 @@
-#include "tools/run/Times.h"
+#include "tools/run/CallTimes.h"
 
 #include <gtest/gtest.h>
 

@@ -4,9 +4,9 @@
 #include "protocol/local/Attach.h"
 #include "protocol/open/AgreedEndpoint.h"
 #include "protocol/remote/NetworkEndpoint.h"
-#include "transports/ofi/Open.h"
+#include "transports/ofi/OpenOfi.h"
 #include "transports/shm/ShmBootstrap.h"
-#include "transports/verbs/Open.h"
+#include "transports/verbs/OpenVerbs.h"
 
 #include <cstdlib>
 #include <thread>

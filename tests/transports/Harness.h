@@ -6,7 +6,7 @@
 #include "protocol/fake/FakeWorld.h"
 #include "protocol/local/LocalEndpoint.h"
 #include "tests/transports/LossyCalls.h"
-#include "transports/datagram/Open.h"
+#include "transports/datagram/OpenDatagram.h"
 
 #include <functional>
 #include <optional>

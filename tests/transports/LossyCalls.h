@@ -1,7 +1,7 @@
 /// A network that loses, repeats, reorders and spoils datagrams, by a seed.
 #pragma once
 
-#include "transports/datagram/Calls.h"
+#include "transports/datagram/SocketCalls.h"
 
 #include <cstddef>
 #include <deque>

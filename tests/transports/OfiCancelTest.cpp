@@ -2,7 +2,7 @@
 // provider cannot end them, and the memory is used again. Nothing moves later.
 #include "tests/transports/NetworkPair.h"
 #include "transports/ofi/OfiCarrier.h"
-#include "transports/ofi/Open.h"
+#include "transports/ofi/OpenOfi.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>

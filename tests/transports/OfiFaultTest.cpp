@@ -1,7 +1,7 @@
 // Every call of libfabric fails once.
 #include "tests/transports/FaultSweep.h"
 #include "transports/ofi/OfiCarrier.h"
-#include "transports/ofi/Open.h"
+#include "transports/ofi/OpenOfi.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include "tests/transports/NetworkChecks.h"
 #include "transports/ofi/Domains.h"
 #include "transports/ofi/OfiCarrier.h"
-#include "transports/ofi/Open.h"
+#include "transports/ofi/OpenOfi.h"
 
 #include <algorithm>
 #include <arpa/inet.h>

@@ -1,6 +1,6 @@
 // Ranks that watch each other, in one process.
 #include "transports/network/ProcessMonitor.h"
-#include "transports/network/Failures.h"
+#include "transports/network/FailureBody.h"
 #include "wireup/Interfaces.h"
 
 #include <chrono>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tests/transports/NetworkPair.h"
-#include "transports/verbs/Open.h"
+#include "transports/verbs/OpenVerbs.h"
 #include "transports/verbs/VerbsCarrier.h"
 
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 #include "tests/transports/NetworkChecks.h"
 #include "tests/transports/VerbsFixture.h"
 #include "transports/verbs/Nearest.h"
-#include "transports/verbs/Open.h"
+#include "transports/verbs/OpenVerbs.h"
 #include "transports/verbs/VerbsCarrier.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "verifier/Costs.h"
+#include "verifier/CostBounds.h"
 
 #include "tests/verifier/ScheduleBuilder.h"
 #include "verifier/MessageDepths.h"

@@ -1,4 +1,4 @@
-#include "verifier/Values.h"
+#include "verifier/SymbolicValues.h"
 
 #include <gtest/gtest.h>
 

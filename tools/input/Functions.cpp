@@ -1,6 +1,6 @@
 #include "tools/input/Functions.h"
 
-#include "tools/input/Messages.h"
+#include "tools/input/ErrorMessages.h"
 #include "tools/library/Rules.h"
 #include "tools/options/ErrorStream.h"
 #include "transports/shm/Sleep.h"

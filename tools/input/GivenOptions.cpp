@@ -1,6 +1,6 @@
 #include "tools/input/GivenOptions.h"
 
-#include "tools/input/Messages.h"
+#include "tools/input/ErrorMessages.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -3,7 +3,7 @@
 #include "compiler/Spelling.h"
 #include "ir/Operators.h"
 #include "program/CountedSize.h"
-#include "tools/input/Messages.h"
+#include "tools/input/ErrorMessages.h"
 #include "tools/input/TrialValues.h"
 #include "tools/options/Lists.h"
 

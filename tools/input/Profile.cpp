@@ -1,6 +1,6 @@
 #include "tools/input/Profile.h"
 
-#include "tools/input/Messages.h"
+#include "tools/input/ErrorMessages.h"
 
 namespace colldsl::tools {
 

@@ -2,7 +2,7 @@
 
 #include "compiler/Spelling.h"
 #include "stdlib/StdlibFiles.h"
-#include "tools/input/Messages.h"
+#include "tools/input/ErrorMessages.h"
 #include "tools/library/StandardFunctions.h"
 #include "tools/options/Lists.h"
 

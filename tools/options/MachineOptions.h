@@ -1,7 +1,7 @@
 /// The options for the machine that passes choose for, and the one that is simulated.
 #pragma once
 
-#include "passes/Cost.h"
+#include "passes/CostModel.h"
 #include "tools/options/Options.h"
 
 namespace colldsl::tools {

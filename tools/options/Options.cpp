@@ -2,7 +2,7 @@
 
 #include "compiler/Spelling.h"
 #include "tools/explain/Explanations.h"
-#include "tools/input/Messages.h"
+#include "tools/input/ErrorMessages.h"
 #include "tools/options/ErrorStream.h"
 #include "tools/options/Lists.h"
 #include "tools/options/ResultStream.h"

@@ -1,6 +1,6 @@
 #include "tools/output/Convert.h"
 
-#include "tools/input/Messages.h"
+#include "tools/input/ErrorMessages.h"
 #include "tools/output/WriteFile.h"
 #include "verifier/ProvedSizes.h"
 

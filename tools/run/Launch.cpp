@@ -6,9 +6,9 @@
 #include "protocol/fake/FakeWorld.h"
 #include "protocol/remote/NetworkEndpoint.h"
 #include "runtime/WireUp.h"
-#include "transports/datagram/Open.h"
-#include "transports/ofi/Open.h"
-#include "transports/verbs/Open.h"
+#include "transports/datagram/OpenDatagram.h"
+#include "transports/ofi/OpenOfi.h"
+#include "transports/verbs/OpenVerbs.h"
 #include "wireup/Allgatherv.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"

@@ -1,6 +1,6 @@
 #include "tools/show/FailurePage.h"
 
-#include "tools/sim/Summary.h"
+#include "tools/sim/SimulationSummary.h"
 
 namespace colldsl::tools {
 namespace {

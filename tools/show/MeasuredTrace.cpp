@@ -2,7 +2,7 @@
 
 #include "tools/input/ReadInput.h"
 #include "tools/options/MachineOptions.h"
-#include "tools/run/Trace.h"
+#include "tools/run/RunTrace.h"
 
 namespace colldsl::tools {
 

@@ -1,7 +1,7 @@
 /// The options for what disturbs a simulation: noise and skew.
 #pragma once
 
-#include "passes/Cost.h"
+#include "passes/CostModel.h"
 #include "tools/options/Options.h"
 
 namespace colldsl::tools {

@@ -11,7 +11,7 @@
 
 #include "ir/Result.h"
 #include "runtime/RoundTimes.h"
-#include "tools/tune/Noise.h"
+#include "tools/tune/TimingNoise.h"
 #include "topology/MachineProfile.h"
 
 #include <chrono>

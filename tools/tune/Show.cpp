@@ -4,7 +4,7 @@
 #include "show/SvgCanvas.h"
 #include "tools/options/Lists.h"
 #include "tools/options/Table.h"
-#include "tools/run/Times.h"
+#include "tools/run/CallTimes.h"
 
 #include "llvm/Support/FormatVariadic.h"
 

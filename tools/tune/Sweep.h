@@ -5,7 +5,7 @@
 #include "protocol/Endpoint.h"
 #include "runtime/Candidates.h"
 #include "tools/tune/Alternation.h"
-#include "tools/tune/Noise.h"
+#include "tools/tune/TimingNoise.h"
 
 #include <atomic>
 

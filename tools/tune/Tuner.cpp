@@ -2,14 +2,14 @@
 
 #include "runtime/Decide.h"
 #include "runtime/Decisions.h"
-#include "tools/input/Messages.h"
+#include "tools/input/ErrorMessages.h"
 #include "tools/input/Profile.h"
 #include "tools/options/ErrorStream.h"
 #include "tools/options/Lists.h"
 #include "tools/options/Progress.h"
 #include "tools/options/ResultStream.h"
 #include "tools/run/JoinLauncher.h"
-#include "tools/tune/Costs.h"
+#include "tools/tune/MeasuredCosts.h"
 #include "topology/Machine.h"
 #include "wireup/Allgatherv.h"
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "tools/run/Launch.h"
+#include "tools/tune/BuiltLibrary.h"
 #include "tools/tune/Interrupt.h"
-#include "tools/tune/StandardLibrary.h"
 #include "tools/tune/Sweep.h"
 
 namespace colldsl::tools {

@@ -1,7 +1,7 @@
 /// What is to be proved of collectives, as `verify` takes it, and all proofs of one of them.
 #pragma once
 
-#include "tools/verify/Summary.h"
+#include "tools/verify/ProofSummary.h"
 
 #include <atomic>
 

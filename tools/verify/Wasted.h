@@ -1,7 +1,7 @@
 /// Warnings of operations and messages that no postcondition needs.
 #pragma once
 
-#include "tools/verify/Summary.h"
+#include "tools/verify/ProofSummary.h"
 
 namespace colldsl::tools {
 

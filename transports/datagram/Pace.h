@@ -1,8 +1,8 @@
 /// How long a packet takes there and back, and how long to wait for one that should be here.
 #pragma once
 
-#include "transports/datagram/Calls.h"
-#include "transports/datagram/Options.h"
+#include "transports/datagram/DatagramOptions.h"
+#include "transports/datagram/SocketCalls.h"
 
 #include <algorithm>
 

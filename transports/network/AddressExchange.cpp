@@ -1,6 +1,6 @@
 #include "transports/network/AddressExchange.h"
 
-#include "transports/network/Failures.h"
+#include "transports/network/FailureBody.h"
 #include "transports/shm/World.h"
 #include "wireup/Interfaces.h"
 

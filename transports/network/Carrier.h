@@ -11,7 +11,7 @@
 #pragma once
 
 #include "ir/Result.h"
-#include "transports/network/Options.h"
+#include "transports/network/NetworkOptions.h"
 #include "transports/network/Wire.h"
 
 #include <chrono>

@@ -2,8 +2,8 @@
 // libfabric 1.17: 200 ms in the constructor of libinfinipath, which measures the clock, and 70 ms
 // in fi_getinfo(), as its provider verbs reads /proc/kallsyms twice, whichever provider was asked
 // for.
-#include "transports/ofi/Library.h"
-#include "transports/ofi/Open.h"
+#include "transports/ofi/Libfabric.h"
+#include "transports/ofi/OpenOfi.h"
 #include "transports/ofi/RdmEndpoint.h"
 
 #include <algorithm>

@@ -9,9 +9,9 @@
 
 #include "ir/Result.h"
 #include "transports/network/Carrier.h"
-#include "transports/ofi/Calls.h"
-#include "transports/ofi/Library.h"
-#include "transports/ofi/Options.h"
+#include "transports/ofi/Libfabric.h"
+#include "transports/ofi/OfiCalls.h"
+#include "transports/ofi/OfiOptions.h"
 
 namespace colldsl::ofi {
 

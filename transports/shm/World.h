@@ -5,7 +5,7 @@
 
 #include "transports/Fault.h"
 #include "transports/SpinBudget.h"
-#include "transports/shm/Options.h"
+#include "transports/shm/ShmOptions.h"
 #include "transports/shm/WakeupPipes.h"
 
 #include <memory>

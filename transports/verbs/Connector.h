@@ -8,8 +8,8 @@
 #pragma once
 
 #include "transports/network/ActiveMessages.h"
-#include "transports/verbs/Calls.h"
 #include "transports/verbs/Device.h"
+#include "transports/verbs/VerbsCalls.h"
 
 namespace colldsl::verbs {
 

@@ -5,8 +5,8 @@
 /// Not thread safe. Errors: values, which name the device.
 #pragma once
 
-#include "transports/verbs/Library.h"
-#include "transports/verbs/Options.h"
+#include "transports/verbs/Libibverbs.h"
+#include "transports/verbs/VerbsOptions.h"
 
 #include <memory>
 

@@ -1,8 +1,8 @@
 /// Which device of several a rank takes.
 #pragma once
 
-#include "transports/verbs/Library.h"
-#include "transports/verbs/Options.h"
+#include "transports/verbs/Libibverbs.h"
+#include "transports/verbs/VerbsOptions.h"
 #include "wireup/Interfaces.h"
 
 namespace colldsl::verbs {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "transports/network/Carrier.h"
-#include "transports/verbs/Library.h"
+#include "transports/verbs/Libibverbs.h"
 
 #include <array>
 

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "transports/network/Frames.h"
-#include "transports/verbs/Calls.h"
+#include "transports/verbs/VerbsCalls.h"
 
 #include <variant>
 

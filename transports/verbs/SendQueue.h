@@ -7,7 +7,7 @@
 #pragma once
 
 #include "transports/network/Carrier.h"
-#include "transports/verbs/Calls.h"
+#include "transports/verbs/VerbsCalls.h"
 
 #include <array>
 #include <bit>

@@ -5,9 +5,9 @@
 #pragma once
 
 #include "transports/network/ActiveMessages.h"
-#include "transports/verbs/Calls.h"
 #include "transports/verbs/Device.h"
 #include "transports/verbs/Handshake.h"
+#include "transports/verbs/VerbsCalls.h"
 
 #include <array>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tools/tune/Contest.h"
-#include "tools/tune/mpi/Job.h"
+#include "tools/tune/mpi/MpiJob.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 

@@ -2,7 +2,7 @@
 /// they choose.
 #pragma once
 
-#include "tools/tune/mpi/Job.h"
+#include "tools/tune/mpi/MpiJob.h"
 #include "topology/MachineProfile.h"
 
 namespace colldsl::tools {

@@ -11,7 +11,7 @@
 // `begin ARM` before an arm's first call, `refused`, `wrong` or `right ARM`, then for those that
 // are right `times ARM NS...`, each of the slowest rank, then `done`. A call that takes longer than
 // SECONDS ends the job.
-#include "tools/tune/mpi/measure/Calls.h"
+#include "tools/tune/mpi/measure/MeasuredCalls.h"
 #include "tools/tune/mpi/measure/Variables.h"
 
 #include <chrono>

@@ -1,0 +1,175 @@
+#include "instantiate/AllRanks.h"
+#include "ir/Index32.h"
+
+#include <algorithm>
+
+namespace colldsl {
+namespace {
+
+std::string rankText(int64_t rank) {
+  return rank == kNone ? "none" : "rank " + std::to_string(rank);
+}
+
+bool promisesToSynchronize(const Program &program, const Decl &decl) {
+  return std::any_of(decl.ensures.begin(), decl.ensures.end(), [&](uint32_t root) {
+    return program.ensures[root].kind == EnsureKind::Synchronizes;
+  });
+}
+
+} // namespace
+
+Status checkNumRanks(const InstantiateRequest &request) {
+  if (request.ranks != 0 && request.ranks <= request.limits.maxRanks)
+    return {};
+  return Status::error(std::to_string(request.ranks) + " ranks; between 1 and " +
+                       std::to_string(request.limits.maxRanks) + " are instantiated together");
+}
+
+Status checkTotals(const Program &program, const InstantiateRequest &request,
+                   const RankCounts &counts) {
+  const InstantiateLimits &limits = request.limits;
+  const Decl &decl = program.decl(request.collective);
+  auto fail = [&](uint64_t count, const char *what, uint64_t limit, const char *option) {
+    return Status(Diagnostic::error(decl.loc,
+                                    "the first " + std::to_string(counts.ranks) + " of " +
+                                        std::to_string(request.ranks) + " ranks of '" +
+                                        program.nameOf(decl) + "' have " + std::to_string(count) +
+                                        what + ", the limit for all is " + std::to_string(limit),
+                                    "raise the limit with " + std::string(option)));
+  };
+  if (counts.ops > limits.maxTotalOps)
+    return fail(counts.ops, " ops", limits.maxTotalOps, "--max-total-ops");
+  if (counts.deps > limits.maxTotalDeps)
+    return fail(counts.deps, " dependencies", limits.maxTotalDeps, "--max-total-deps");
+  return {};
+}
+
+Schedule sharedOf(const Program &program, const InstantiateRequest &request) {
+  const Decl &decl = program.decl(request.collective);
+  Schedule shared;
+  shared.name = program.nameOf(decl);
+  shared.files = program.files;
+  shared.hasContract = request.contract;
+  shared.deterministic = request.contract && decl.deterministic;
+  shared.synchronizes = request.contract && promisesToSynchronize(program, decl);
+  return shared;
+}
+
+void CallChecker::add(uint32_t rank, const std::vector<CallRecord> &calls) {
+  for (const CallRecord &call : calls) {
+    Entry &entry = entries_[mixHash(call.instance, call.group)];
+    if (entry.made++ == 0)
+      entry = {call, rank, 1};
+  }
+}
+
+Status CallChecker::check() const {
+  const Entry *first = nullptr;
+  for (const auto &[key, entry] : entries_)
+    if (entry.made != entry.call.size && (!first || before(entry, *first)))
+      first = &entry;
+  if (!first)
+    return {};
+  return Status::error(first->call.loc,
+                       "of the " + std::to_string(first->call.size) + " ranks of the group only " +
+                           std::to_string(first->made) + " make this call (rank " +
+                           std::to_string(first->rank) +
+                           " does); all members must make the same calls in the same order");
+}
+
+Status TreeChecker::check(const TreeRecord &record) {
+  uint64_t key = mixHash(index(record.tree.decl), interpreter_.hashOf(record.group));
+  key = mixHash(key, reinterpret_cast<uintptr_t>(record.tree.given));
+  for (int64_t arg : record.tree.args)
+    key = mixHash(key, static_cast<uint64_t>(arg));
+  if (!seen_.try_emplace(key, true).second)
+    return {};
+  if (Status s = view(record); !s)
+    return s;
+  return checkViews(record);
+}
+
+Status TreeChecker::view(const TreeRecord &record) {
+  uint32_t size = record.group.size;
+  parent_.assign(size, kNone);
+  children_.assign(size, {});
+  for (uint32_t r = 0; r < size; ++r)
+    if (Status s = interpreter_.viewTree(record, r, parent_[r], children_[r]); !s)
+      return s;
+  return {};
+}
+
+/// What it says is its root is so.
+template <typename Bad>
+Status TreeChecker::checkRoot(const TreeValue &tree, int64_t root, Bad bad) const {
+  auto wrong = [&](int64_t said) {
+    return bad("its root is rank " + std::to_string(root) + ", not " + rankText(said));
+  };
+  if (tree.given)
+    return index(tree.given->root) == root ? Status() : wrong(index(tree.given->root));
+  const Decl &decl = program_.decl(tree.decl);
+  for (size_t i = 0; i < decl.params.size(); ++i)
+    if (program_.nameOf(decl.params[i]) == "root" && tree.args[i] != root)
+      return wrong(tree.args[i]);
+  return {};
+}
+
+Status TreeChecker::checkViews(const TreeRecord &record) const {
+  auto bad = [&](const std::string &what) {
+    std::string over = " over " + std::to_string(record.group.size) + " ranks: " + what;
+    if (record.tree.given)
+      return Status(Diagnostic::error(record.loc, "the tree that was given" + over));
+    const Decl &decl = program_.decl(record.tree.decl);
+    Diagnostic d = Diagnostic::error(decl.loc, "tree '" + program_.nameOf(decl) + "'" + over);
+    d.notes.push_back(Diagnostic::note(record.loc, "made here"));
+    return Status(std::move(d));
+  };
+  auto size = index32(parent_.size());
+  std::vector<int64_t> claimedBy(size, kNone);
+  for (uint32_t r = 0; r < size; ++r)
+    for (int64_t child : children_[r]) {
+      if (claimedBy[child] != kNone)
+        return bad("ranks " + std::to_string(claimedBy[child]) + " and " + std::to_string(r) +
+                   " both call rank " + std::to_string(child) + " their child");
+      claimedBy[child] = r;
+      if (parent_[child] != r)
+        return bad("rank " + std::to_string(r) + " calls rank " + std::to_string(child) +
+                   " its child, whose parent is " + rankText(parent_[child]));
+    }
+  for (uint32_t r = 0; r < size; ++r)
+    if (parent_[r] != kNone && claimedBy[r] == kNone)
+      return bad("rank " + std::to_string(r) + " calls rank " + std::to_string(parent_[r]) +
+                 " its parent, which does not call it a child");
+  auto roots = std::count(parent_.begin(), parent_.end(), kNone);
+  if (roots > 1) {
+    auto first = std::find(parent_.begin(), parent_.end(), kNone);
+    auto second = std::find(first + 1, parent_.end(), kNone);
+    return bad("it has " + std::to_string(roots) + " roots, among them ranks " +
+               std::to_string(first - parent_.begin()) + " and " +
+               std::to_string(second - parent_.begin()));
+  }
+  std::vector<int64_t> reached;
+  for (uint32_t r = 0; r < size; ++r)
+    if (parent_[r] == kNone)
+      reached.push_back(r);
+  for (size_t i = 0; i < reached.size(); ++i)
+    reached.insert(reached.end(), children_[reached[i]].begin(), children_[reached[i]].end());
+  if (reached.size() != size)
+    return bad("only " + std::to_string(reached.size()) +
+               " ranks hang below a root; the others form a cycle");
+  return checkRoot(record.tree, reached.front(), bad);
+}
+
+void BufferNames::setIn(std::span<Buffer> buffers) {
+  for (Buffer &buffer : buffers) {
+    bool isHidden = buffer.name == kHiddenName;
+    uint32_t &at = isHidden ? hidden_ : place_[buffer.name];
+    if (at == kNoName) {
+      at = index32(names_.size());
+      names_.push_back(isHidden ? "incoming" : all_[buffer.name]);
+    }
+    buffer.name = at;
+  }
+}
+
+} // namespace colldsl

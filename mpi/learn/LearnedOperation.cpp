@@ -1,0 +1,182 @@
+#include "mpi/learn/LearnedOperation.h"
+
+#include "mpi/comm/ServedComm.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace colldsl::mpi {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+uint64_t nsBetween(Clock::time_point begin, Clock::time_point end) {
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(end - begin).count());
+}
+
+} // namespace
+
+Result<std::shared_ptr<Operation>> LearnedOperation::make(Learner &learner, const LearnedKey &key,
+                                                          const Call &call) {
+  std::shared_ptr<LearnedOperation> operation(new LearnedOperation(learner, key, call));
+  operation->join(learner.find(key));
+  uint32_t first = operation->class_ ? operation->class_->trials.best() : Trials::kShipped;
+  Made made = operation->operationOf(first);
+  if (!made)
+    return made.status();
+  if (!*made)
+    return std::shared_ptr<Operation>();
+  operation->beLike(**made);
+  return std::shared_ptr<Operation>(std::move(operation));
+}
+
+LearnedOperation::~LearnedOperation() {
+  cancel();
+  join(nullptr);
+}
+
+void LearnedOperation::join(std::shared_ptr<LearnedClass> learned) {
+  if (class_)
+    class_->operations.erase(this);
+  class_ = std::move(learned);
+  if (class_)
+    class_->operations.insert(this);
+}
+
+// The group has the number of the run that fails on the other ranks if this one cannot make it.
+LearnedOperation::Made LearnedOperation::operationOf(uint32_t candidate) {
+  std::shared_ptr<CollectiveOperation> &known = operations_[candidate];
+  if (known)
+    return known;
+  const TunedCollective *choice =
+      candidate == Trials::kShipped ? nullptr : &class_->what[candidate];
+  ServedComm &comm = learner_.comm();
+  auto made = CollectiveOperation::make(comm, comm.plans(), call_, choice);
+  if (!made)
+    return made.status();
+  known = std::static_pointer_cast<CollectiveOperation>(made.take());
+  return known;
+}
+
+Status LearnedOperation::run(uint32_t number) {
+  if (!class_ || class_->isDropped)
+    join(learner_.classFor(key_, number));
+  if (!class_)
+    return runOn(Trials::kShipped, number);
+  class_->lastRun = number;
+  return class_->trials.begin() ? runTurn(number) : runOn(class_->trials.best(), number);
+}
+
+Status LearnedOperation::runOn(uint32_t candidate, uint32_t number) {
+  CollectiveOperation *operation = operations_[candidate].get();
+  if (!operation) {
+    learner_.comm().plans()->numberNextRun(number);
+    Made made = operationOf(candidate);
+    if (!made)
+      return made.status();
+    if (!*made && candidate != Trials::kShipped) // so it is on all ranks
+      return runOn(Trials::kShipped, number);
+    if (!*made)
+      return Status::error("the call cannot be served any more");
+    operation = made->get();
+  }
+  countFor(*operation);
+  return operation->run(number);
+}
+
+Status LearnedOperation::runTurn(uint32_t number) {
+  std::shared_ptr<LearnedClass> learned = class_;
+  uint32_t candidate = learned->trials.candidate();
+  Clock::time_point begin = Clock::now();
+  if (!operations_[candidate]) {
+    learner_.comm().plans()->numberNextRun(number);
+    (void)operationOf(candidate); // runOn() returns the error
+  }
+  Clock::time_point made = Clock::now();
+  Status outcome = runOn(candidate, number);
+  Clock::time_point end = Clock::now();
+  if (learned->trials.ran(nsBetween(made, end), nsBetween(begin, made), !outcome))
+    learner_.endStep(*learned, this);
+  return outcome;
+}
+
+void LearnedOperation::start(uint32_t number) {
+  isBusy_ = true;
+  std::shared_ptr<LearnedClass> learned = learner_.find(key_);
+  if (learned != class_)
+    join(learned);
+  uint32_t best = learned ? learned->trials.best() : Trials::kShipped;
+  learner_.comm().plans()->numberNextRun(number);
+  Made made = operationOf(best);
+  if (made && !*made && best != Trials::kShipped) // so it is on all ranks
+    made = operationOf(Trials::kShipped);
+  begun_ = !made   ? made.status()
+           : *made ? Status()
+                   : Status::error("the call cannot be served any more");
+  if (!begun_)
+    return;
+  current_ = made.take();
+  countFor(*current_);
+  current_->start(number);
+}
+
+bool LearnedOperation::tryFinish() {
+  if (!current_ || !current_->tryFinish())
+    return false;
+  current_.reset();
+  isBusy_ = false;
+  return true;
+}
+
+Status LearnedOperation::finish() {
+  isBusy_ = false;
+  if (!current_)
+    return begun_;
+  Status outcome = current_->finish();
+  current_.reset();
+  return outcome;
+}
+
+void LearnedOperation::cancel() {
+  isBusy_ = false;
+  if (current_)
+    current_->cancel();
+  current_.reset();
+}
+
+std::optional<TunedCollective> LearnedOperation::shipped() const {
+  if (!operations_[Trials::kShipped])
+    return std::nullopt;
+  return operations_[Trials::kShipped]->chosen();
+}
+
+uint32_t LearnedOperation::prepare(const std::vector<TunedCollective> &what) {
+  uint32_t unusable = 0;
+  ServedComm &comm = learner_.comm();
+  for (size_t i = 1; i < what.size(); ++i) {
+    operations_[i] = CollectiveOperation::prepare(comm, comm.plans(), call_, what[i]);
+    unusable |= static_cast<uint32_t>(!operations_[i]) << (i - 1);
+  }
+  return unusable;
+}
+
+void LearnedOperation::keepOnly(uint32_t candidate) {
+  for (size_t i = 0; i < operations_.size(); ++i)
+    if (i != candidate)
+      operations_[i].reset();
+}
+
+bool LearnedOperation::mayMoveTo(const Call &call) const {
+  return std::all_of(operations_.begin(), operations_.end(), [&](const auto &operation) {
+    return !operation || operation->mayMoveTo(call);
+  });
+}
+
+void LearnedOperation::shift(ptrdiff_t, ptrdiff_t) {
+  for (const auto &operation : operations_)
+    if (operation)
+      operation->moveTo(call_);
+}
+
+} // namespace colldsl::mpi

@@ -1,0 +1,59 @@
+/// A collective of all ranks of which the job learns what serves it best: an operation for each
+/// candidate, of which each run takes one.
+#pragma once
+
+#include "mpi/learn/Learner.h"
+#include "mpi/operations/CollectiveOperation.h"
+
+#include <array>
+
+namespace colldsl::mpi {
+
+class LearnedOperation final : public Operation {
+public:
+  /// Null and errors as CollectiveOperation::make(). The learner outlives its blocking calls.
+  static Result<std::shared_ptr<Operation>> make(Learner &learner, const LearnedKey &key,
+                                                 const Call &call);
+  ~LearnedOperation() override;
+
+  Status run(uint32_t number) override;
+  void start(uint32_t number) override;
+  bool isDone() const override { return !current_ || current_->isDone(); }
+  bool await() override { return !current_ || current_->await(); }
+  bool tryFinish() override;
+  Status finish() override;
+  void cancel() override;
+  bool progress() override { return current_ && current_->progress(); }
+  bool mayMoveTo(const Call &call) const override;
+  void willServe(const Call &call) override { call_ = call; }
+
+  /// What the rules chose, on this rank. Nothing: this operation never ran it.
+  std::optional<TunedCollective> shipped() const;
+  /// As rules count them, of its last call.
+  uint64_t bytes() const { return operations_[Trials::kShipped]->situation().bytes; }
+  /// Prepares the candidates; bit i - 1: this rank cannot run the candidate i.
+  uint32_t prepare(const std::vector<TunedCollective> &what);
+  /// What does not serve calls from now on goes.
+  void keepOnly(uint32_t candidate);
+
+private:
+  using Made = Result<std::shared_ptr<CollectiveOperation>>;
+
+  LearnedOperation(Learner &learner, const LearnedKey &key, const Call &call)
+      : Operation(call.kind), learner_(learner), key_(key), call_(call) {}
+  void join(std::shared_ptr<LearnedClass> learned);
+  Made operationOf(uint32_t candidate);
+  Status runOn(uint32_t candidate, uint32_t number);
+  Status runTurn(uint32_t number);
+  void shift(ptrdiff_t sent, ptrdiff_t received) override;
+
+  Learner &learner_;
+  LearnedKey key_;
+  Call call_; ///< the last that it serves
+  std::shared_ptr<LearnedClass> class_;
+  std::array<std::shared_ptr<CollectiveOperation>, 1 + Trials::kMostCandidates> operations_;
+  std::shared_ptr<CollectiveOperation> current_; ///< of the run that start() began
+  Status begun_;                                 ///< what became of that
+};
+
+} // namespace colldsl::mpi

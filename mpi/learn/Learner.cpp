@@ -1,0 +1,330 @@
+#include "mpi/learn/Learner.h"
+
+#include "ir/Concat.h"
+#include "mpi/Settings.h"
+#include "mpi/comm/ServedComm.h"
+#include "mpi/learn/LearnedOperation.h"
+#include "mpi/learn/Learning.h"
+#include "runtime/Candidates.h"
+#include "runtime/Decide.h"
+#include "runtime/Decisions.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+namespace colldsl::mpi {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Of a communicator: more are in use at once in no program that repeats its calls.
+constexpr size_t kMostClasses = 64;
+// What is slower by more, on the model, than the best of the model is not tried. Models are of
+// messages; caches and what runs beside make up for less than this in what is measured.
+constexpr uint64_t kReach = 2;
+// With COLLDSL_LEARN=always all is, which is finite.
+constexpr uint64_t kAnyReach = 1 << 20;
+// What computing and preparing the candidates takes: so much, and this pace for ops that the model
+// simulates, of which more ranks have more.
+constexpr uint64_t kSearchNs = 2'000'000, kNsPerOp = 150;
+constexpr uint64_t kSearchOps = 1 << 16, kOpsPerRank = 2048;
+// A first look is worth so much time in the collective: 2 % of it are what its agreement takes.
+constexpr double kFirstLookNs = 2e6;
+// A call takes at least about this long.
+constexpr double kLeastCallNs = 300, kLeastByteNs = 0.1;
+constexpr uint64_t kMostFirstLook = 4096, kLeastFirstLook = 32;
+// Of blocks whose lengths the ranks do not know from each other, for the model.
+constexpr uint64_t kUnknownBytes = 1024;
+
+uint64_t nsSince(Clock::time_point begin) {
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count());
+}
+
+bool isInPlace(const Side &side) { return side.buffer == MPI_IN_PLACE; }
+
+/// Whether all ranks know the bytes of a block.
+bool hasBytes(CallKind kind) {
+  switch (kind) {
+  case CallKind::Gatherv:
+  case CallKind::Scatterv:
+  case CallKind::Allgatherv:
+  case CallKind::Alltoallv:
+  case CallKind::Alltoallw:
+  case CallKind::ReduceScatter:
+    return false;
+  default:
+    return true;
+  }
+}
+
+/// Whether MPI wants all ranks to be in place, or none.
+bool sharesPlace(CallKind kind) {
+  return kind == CallKind::Allreduce || kind == CallKind::Allgather ||
+         kind == CallKind::Allgatherv || kind == CallKind::Alltoall ||
+         kind == CallKind::Alltoallv || kind == CallKind::Alltoallw ||
+         kind == CallKind::ReduceScatterBlock;
+}
+
+/// The side that has a block of this rank, or of the root.
+const Side &blockOf(const Call &call) {
+  if (call.kind == CallKind::Bcast)
+    return call.recv;
+  if (call.kind == CallKind::Scatter)
+    return isInPlace(call.recv) ? call.send : call.recv;
+  if (call.kind == CallKind::ReduceScatterBlock)
+    return call.recv;
+  return isInPlace(call.send) ? call.recv : call.send;
+}
+
+/// Nothing: the arguments are wrong.
+std::optional<uint64_t> bytesOf(const Call &call) {
+  if (call.kind == CallKind::Barrier || !hasBytes(call.kind))
+    return 0;
+  const Side &side = blockOf(call);
+  if (side.count == 0) // of any datatype
+    return 0;
+  Result<std::shared_ptr<const TypeLayout>> layout =
+      side.type == MPI_DATATYPE_NULL ? Status::error("no datatype") : layoutOf(side.type);
+  if (!layout || side.count < 0)
+    return std::nullopt;
+  return static_cast<uint64_t>(side.count) * (*layout)->size;
+}
+
+/// An operator that does not commute is served by few collectives, and decisions are for others.
+bool commutes(const Call &call) {
+  if (call.op == MPI_OP_NULL)
+    return true;
+  std::unique_ptr<Reduction> reduction = Reduction::of(call.op, call.reducedType());
+  return reduction && reduction->commutes();
+}
+
+} // namespace
+
+Learner::~Learner() {
+  for (const auto &[key, learned] : classes_)
+    if (learned->trials.communicationNs() > 0 && comm_.rank() == 0)
+      comm_.job().learning()->add(rowOf(*learned));
+}
+
+std::optional<LearnedKey> Learner::keyOf(const Call &call) {
+  Job &job = comm_.job();
+  std::string function = CollectiveOperation::functionOf(call.kind);
+  if (comm_.numRanks() < 2 || job.ownLibraryFor(function) || !commutes(call))
+    return std::nullopt;
+  std::optional<uint64_t> bytes = bytesOf(call);
+  if (!bytes)
+    return std::nullopt;
+  if (Settings::all().learnsAlways())
+    return LearnedKey{call.kind, 0, 0, false};
+  LearnedKey key{call.kind, *bytes, call.root, sharesPlace(call.kind) && isInPlace(call.send)};
+  const Topology &topology = comm_.plans()->communicator().topology();
+  Situation situation;
+  situation.function = function;
+  situation.ranks = topology.numRanks();
+  situation.bytes = *bytes;
+  situation.nodes = topology.numGroups(Level::Node);
+  situation.type = ElementType::U8;
+  TuningPoint point;
+  point.function = function;
+  point.ranks = situation.ranks;
+  point.nodes = situation.nodes;
+  point.bytes = *bytes;
+  if (job.library().hasDecision(situation) || job.learning()->isMeasured(point))
+    return std::nullopt;
+  return key;
+}
+
+std::shared_ptr<LearnedClass> Learner::find(const LearnedKey &key) const {
+  auto known = classes_.find(key);
+  return known == classes_.end() ? nullptr : known->second;
+}
+
+TrialSettings Learner::settingsFor(const LearnedKey &key) const {
+  TrialSettings settings;
+  settings.ranks = static_cast<uint32_t>(comm_.numRanks());
+  double call = kLeastCallNs + static_cast<double>(key.bytes) * kLeastByteNs;
+  settings.firstLook =
+      std::clamp(static_cast<uint64_t>(kFirstLookNs / call), kLeastFirstLook, kMostFirstLook);
+  settings.expectedSearchNs =
+      kSearchNs + std::min<uint64_t>(kSearchOps, kOpsPerRank * settings.ranks) * kNsPerOp;
+  if (Settings::all().learnsAlways()) {
+    settings.firstLook = settings.lookCalls = settings.callsInRow = 1;
+    settings.mostShare = std::numeric_limits<double>::infinity();
+  }
+  return settings;
+}
+
+// Of classes that are not decided the one that was called least recently makes room.
+std::shared_ptr<LearnedClass> Learner::classFor(const LearnedKey &key, uint32_t run) {
+  if (std::shared_ptr<LearnedClass> known = find(key))
+    return known;
+  if (classes_.size() >= kMostClasses) {
+    auto oldest = classes_.end();
+    for (auto at = classes_.begin(); at != classes_.end(); ++at)
+      if (!at->second->trials.isOver() &&
+          (oldest == classes_.end() || run - at->second->lastRun > run - oldest->second->lastRun))
+        oldest = at;
+    if (oldest == classes_.end())
+      return nullptr;
+    oldest->second->isDropped = true;
+    for (LearnedOperation *operation : oldest->second->operations)
+      operation->keepOnly(Trials::kShipped);
+    classes_.erase(oldest);
+  }
+  auto made = std::make_shared<LearnedClass>(key, settingsFor(key));
+  classes_.emplace(key, made);
+  return made;
+}
+
+const TunedCollective *Learner::decided(const Call &call) {
+  std::optional<LearnedKey> key = keyOf(call);
+  std::shared_ptr<LearnedClass> learned = key ? find(*key) : nullptr;
+  bool isOther = learned && learned->trials.best() != Trials::kShipped;
+  return isOther ? &learned->what[learned->trials.best()] : nullptr;
+}
+
+void Learner::countFailed(const Call &call, uint32_t run) {
+  std::optional<LearnedKey> key = keyOf(call);
+  std::shared_ptr<LearnedClass> learned = key ? classFor(*key, run) : nullptr;
+  if (!learned)
+    return;
+  learned->lastRun = run;
+  if (learned->trials.begin() && learned->trials.ran(0, 0, true))
+    endStep(*learned, nullptr);
+}
+
+// An error in the sums is one on all ranks, as each depends on what all others send: all give up.
+// The call itself was served.
+void Learner::endStep(LearnedClass &learned, LearnedOperation *operation) {
+  Trials &trials = learned.trials;
+  if (trials.wantsCandidates())
+    search(learned, operation);
+  Clock::time_point begin = Clock::now();
+  std::span<const uint64_t> words = trials.words();
+  size_t numWords = words.size();
+  if (Status sum = addUp(words); sum.ok())
+    trials.agree(std::span(sums_).first(numWords), nsSince(begin));
+  else
+    giveUp(learned, sum);
+  if (!trials.isOver())
+    return;
+  for (LearnedOperation *each : learned.operations)
+    each->keepOnly(trials.best());
+  report(learned);
+}
+
+void Learner::search(LearnedClass &learned, LearnedOperation *operation) {
+  Clock::time_point begin = Clock::now();
+  uint32_t unusable = UINT32_MAX;
+  learned.what.clear();
+  std::optional<TunedCollective> shipped = operation ? operation->shipped() : std::nullopt;
+  if (shipped) {
+    learned.what = candidatesFor(learned.key, operation->bytes(), *shipped);
+    learned.what.insert(learned.what.begin(), *shipped);
+    unusable = operation->prepare(learned.what);
+  }
+  auto candidates = static_cast<uint32_t>(std::max<size_t>(learned.what.size(), 1) - 1);
+  learned.trials.setCandidates(candidates, unusable, nsSince(begin));
+}
+
+std::vector<TunedCollective> Learner::candidatesFor(const LearnedKey &key, uint64_t bytes,
+                                                    const TunedCollective &shipped) const {
+  Job &job = comm_.job();
+  Library &library = job.library();
+  bool isAny = Settings::all().learnsAlways();
+  CostModel cost;
+  cost.machine = library.costs() ? *library.costs() : job.compiler()->settings().machine;
+  CandidateLimits limits;
+  limits.most = isAny ? SIZE_MAX : Trials::kMostCandidates + 1;
+  limits.reach = isAny ? kAnyReach : kReach;
+  limits.mostOps = kSearchOps;
+  limits.needsModel = !isAny;
+  const Topology &topology = comm_.plans()->communicator().topology();
+  uint64_t modelBytes = hasBytes(key.kind) ? bytes : kUnknownBytes;
+  std::vector<TunedCollective> found =
+      CandidateFinder(library, cost, topology)
+          .make(CollectiveOperation::functionOf(key.kind), modelBytes, limits)
+          .candidates;
+  // Ranks may be in place each for itself.
+  const Program &program = **library.program();
+  bool needsPlace = key.kind == CallKind::Scan || key.kind == CallKind::Exscan;
+  std::erase_if(found, [&](const TunedCollective &what) {
+    const Decl &decl = program.decl(program.find(what.name, DeclKind::Collective));
+    return what == shipped || (needsPlace && decl.aliases.empty());
+  });
+  if (isAny && !found.empty()) // others first on each communicator
+    std::rotate(found.begin(), found.begin() + comm_.context().number % found.size(), found.end());
+  found.resize(std::min(found.size(), Trials::kMostCandidates));
+  return found;
+}
+
+void Learner::giveUp(LearnedClass &learned, const Status &why) {
+  learned.trials.giveUp();
+  comm_.job().note(concat(CollectiveOperation::functionOf(learned.key.kind),
+                          ": the times of the ranks cannot be added up: ", why.message()));
+}
+
+Status Learner::addUp(std::span<const uint64_t> words) {
+  std::fill(std::copy(words.begin(), words.end(), mine_.begin()), mine_.end(), 0);
+  uint32_t run = comm_.nextRun();
+  if (!sum_) {
+    Call sum{CallKind::Allreduce, {}, {}, 0, MPI_SUM};
+    sum.send.buffer = mine_.data();
+    sum.recv.buffer = sums_.data();
+    sum.send.type = sum.recv.type = MPI_UINT64_T;
+    sum.send.count = sum.recv.count = static_cast<MPI_Count>(mine_.size());
+    comm_.plans()->numberNextRun(run);
+    Result<std::shared_ptr<Operation>> made = CollectiveOperation::make(comm_, comm_.plans(), sum);
+    if (!made)
+      return made.status();
+    if (!*made)
+      return Status::error("sums are not served");
+    sum_ = made.take();
+  }
+  return sum_->run(run);
+}
+
+LearnedRow Learner::rowOf(const LearnedClass &learned) const {
+  const Trials &trials = learned.trials;
+  const Topology &topology = comm_.plans()->communicator().topology();
+  LearnedRow row;
+  TuningPoint &point = row.point;
+  point.function = CollectiveOperation::functionOf(learned.key.kind);
+  point.ranks = topology.numRanks();
+  point.nodes = topology.numGroups(Level::Node);
+  point.bytes = learned.key.bytes;
+  point.isLearned = true;
+  if (!learned.what.empty())
+    point.shipped = learned.what.front();
+  point.shippedNs = trials.ns(Trials::kShipped);
+  for (uint32_t i = 1; i < learned.what.size(); ++i)
+    if (trials.ns(i) > 0)
+      point.entries.push_back({learned.what[i], trials.ns(i)});
+  const TunedCollective *best =
+      trials.best() == Trials::kShipped ? nullptr : &learned.what[trials.best()];
+  sortEntries(point, best);
+  point.margin = trials.margin().median;
+  point.least = trials.margin().least;
+  row.isOver = trials.isDecided();
+  row.hasBytes = hasBytes(learned.key.kind) && !Settings::all().learnsAlways();
+  row.calls = trials.calls();
+  row.trialCalls = trials.trialCalls();
+  row.communicationNs = trials.communicationNs();
+  row.spentNs = trials.spentNs();
+  return row;
+}
+
+void Learner::report(const LearnedClass &learned) {
+  const Trials &trials = learned.trials;
+  std::string function = CollectiveOperation::functionOf(learned.key.kind);
+  if (!trials.isDecided())
+    return comm_.job().note(concat(function, ": nothing is learned, for a call or a sum failed"));
+  comm_.job().note(concat(function, " of ", learned.key.bytes, " bytes on ", comm_.numRanks(),
+                          " ranks: learned in ", trials.calls(),
+                          " calls: ", learned.what[trials.best()].words(),
+                          trials.best() == Trials::kShipped ? " stays" : " from now on"));
+}
+
+} // namespace colldsl::mpi

@@ -1,0 +1,558 @@
+#include "mpi/operations/CollectiveOperation.h"
+
+#include "ir/Concat.h"
+#include "mpi/BlockSide.h"
+#include "mpi/CallArguments.h"
+#include "mpi/CallSummary.h"
+#include "mpi/Settings.h"
+#include "mpi/comm/ServedComm.h"
+
+#include <algorithm>
+
+namespace colldsl::mpi {
+namespace {
+
+/// Whether blocks have lengths of their own, which only their two ends know.
+bool isListed(CallKind kind) {
+  return kind == CallKind::Gatherv || kind == CallKind::Scatterv || kind == CallKind::Allgatherv ||
+         kind == CallKind::Alltoallv || kind == CallKind::Alltoallw;
+}
+
+/// "bcast_chain, rule 5 for bcast, root=0, segment=65536, instantiated, not proved".
+std::string inWords(const CollectivePlan &plan) {
+  std::string arguments = plan.argumentsInWords();
+  std::string words = concat(plan.collective(), ", ", plan.reason(), arguments.empty() ? "" : ", ",
+                             arguments, plan.image() ? ", image" : ", instantiated");
+  if (plan.image() && !plan.passes().empty())
+    words += concat(" by ", plan.passes());
+  if (!plan.remarks().empty())
+    words += concat(", ", plan.remarks());
+  return concat(words, ", ", spelling(plan.proof()));
+}
+
+bool isInPlace(const Side &side) { return side.buffer == MPI_IN_PLACE; }
+
+} // namespace
+
+// In the placed form of an allgather a rank knows only the lengths of its own blocks, which may lie
+// anywhere.
+const char *CollectiveOperation::functionOf(CallKind kind) {
+  switch (kind) {
+  case CallKind::Allgatherv:
+    return "allgatherv_placed";
+  case CallKind::Alltoallw: // of bytes
+    return "alltoallv";
+  default:
+    return kCallNames[static_cast<size_t>(kind)];
+  }
+}
+
+CollectiveOperation::CollectiveOperation(ServedComm &comm, std::shared_ptr<PlanGroup> group,
+                                         const Call &call, const TunedCollective *choice)
+    : Operation(call.kind), group_(std::move(group)), rank_(comm.rank()), ranks_(comm.numRanks()),
+      plan_(group_->communicator(), comm.job().library(),
+            choice ? choice->name : functionOf(call.kind)) {
+  // Not committed yet: nothing can be wrong.
+  if (Library *own = choice ? nullptr : comm.job().ownLibraryFor(functionOf(call.kind)))
+    (void)plan_.preferLibrary(*own, comm.job().ownCompiler());
+  (void)plan_.setCompiler(comm.job().compiler());
+  for (size_t i = 0; choice && i < choice->values.size(); ++i)
+    (void)plan_.setValue(choice->values[i].parameter, choice->values[i].value);
+}
+
+/// Null: it is for the MPI below, on all ranks, since operator and datatype are theirs.
+Result<std::shared_ptr<CollectiveOperation>>
+CollectiveOperation::described(ServedComm &comm, std::shared_ptr<PlanGroup> group, Call call,
+                               const TunedCollective *choice) {
+  call.send.isSent = true;
+  std::shared_ptr<CollectiveOperation> operation(
+      new CollectiveOperation(comm, std::move(group), call, choice));
+  Status s = operation->describe(call);
+  if (!s && call.op != MPI_OP_NULL && !operation->reduction_)
+    return std::shared_ptr<CollectiveOperation>();
+  if (!s)
+    return s;
+  return operation;
+}
+
+/// Once the plan knows its collective.
+void CollectiveOperation::complete(const Call &call) {
+  setAlgorithm(plan_.collective());
+  remember(call, ranks_, ranks_);
+  made_ = call;
+  isPlain_ = packed_.empty() && unpacked_.empty() && !holdsType();
+}
+
+Result<std::shared_ptr<Operation>> CollectiveOperation::make(ServedComm &comm,
+                                                             std::shared_ptr<PlanGroup> group,
+                                                             const Call &call,
+                                                             const TunedCollective *choice) {
+  Result<std::shared_ptr<CollectiveOperation>> described =
+      CollectiveOperation::described(comm, std::move(group), call, choice);
+  if (!described)
+    return described.status();
+  if (!*described)
+    return std::shared_ptr<Operation>();
+  std::shared_ptr<CollectiveOperation> operation = described.take();
+  CollectivePlan &plan = operation->plan_;
+  Status committed = plan.commit();
+  if (!committed && committed.kind() == ErrorKind::NotProved) { // on all ranks
+    comm.job().note(concat(functionOf(call.kind), ": passed on, ", committed.message()));
+    Summary::all().countUnproved(call.kind, committed.message());
+    return std::shared_ptr<Operation>();
+  }
+  if (!committed)
+    return committed;
+  operation->complete(call);
+  if (Settings::all().isVerbose()) {
+    std::string transfers = plan.plan().transfers().inWords();
+    comm.job().note(concat(functionOf(call.kind), ": ", inWords(plan),
+                           transfers.empty() ? "" : ", ", transfers));
+  }
+  return std::shared_ptr<Operation>(std::move(operation));
+}
+
+std::shared_ptr<CollectiveOperation> CollectiveOperation::prepare(ServedComm &comm,
+                                                                  std::shared_ptr<PlanGroup> group,
+                                                                  const Call &call,
+                                                                  const TunedCollective &choice) {
+  Result<std::shared_ptr<CollectiveOperation>> operation =
+      described(comm, std::move(group), call, &choice);
+  if (!operation || !*operation || !(*operation)->plan_.tryOut())
+    return nullptr;
+  (*operation)->complete(call);
+  return operation.take();
+}
+
+Result<std::shared_ptr<Operation>>
+CollectiveOperation::makePersistent(ServedComm &comm, std::shared_ptr<PlanGroup> group,
+                                    const Call &call, const TunedCollective *choice) {
+  Result<std::shared_ptr<Operation>> made = make(comm, std::move(group), call, choice);
+  if (!made || !*made)
+    return made;
+  auto &operation = static_cast<CollectiveOperation &>(**made);
+  operation.isPersistent_ = true;
+  if (operation.holdsType())
+    comm.job().typesInUse().begin(operation.reduction_->heldType());
+  return made;
+}
+
+CollectiveOperation::~CollectiveOperation() {
+  cancel();
+  if (isPersistent_ && holdsType())
+    group_->job().typesInUse().end(reduction_->heldType());
+}
+
+bool CollectiveOperation::Area::touches(const Area &other, ptrdiff_t by, ptrdiff_t otherBy) const {
+  auto first = reinterpret_cast<uintptr_t>(begin) + static_cast<uintptr_t>(by);
+  auto second = reinterpret_cast<uintptr_t>(other.begin) + static_cast<uintptr_t>(otherBy);
+  return bytes != 0 && other.bytes != 0 && first < second + other.bytes && second < first + bytes;
+}
+
+// Buffers that overlap are wrong, but the MPI below has taken them: then the input is copied, so
+// that the result is that of buffers which do not.
+Status CollectiveOperation::describe(const Call &call) {
+  copiesInput_ = false;
+  Status s = describeOnce(call);
+  if (!s || !in_.touches(out_, 0, 0))
+    return s;
+  copiesInput_ = true;
+  group_->job().noteHere(concat(nameOfCall(call.kind), ": sendbuf and recvbuf overlap, without "
+                                                       "MPI_IN_PLACE; sendbuf is copied"));
+  forgetMemory();
+  return describeOnce(call);
+}
+
+// With a copy it may be anywhere.
+bool CollectiveOperation::mayMoveTo(const Call &call) const {
+  return copiesInput_ || !in_.touches(out_, sentBy(call), receivedBy(call));
+}
+
+Status CollectiveOperation::describeOnce(const Call &call) {
+  direct_.clear();
+  in_ = out_ = {};
+  if (Status s = plan_.isCommitted() ? Status() : plan_.setType(ElementType::U8); !s)
+    return s;
+  switch (call.kind) {
+  case CallKind::Barrier:
+    return {};
+  case CallKind::Bcast:
+    return describeBcast(call);
+  case CallKind::Gather:
+  case CallKind::Gatherv:
+    return describeRooted(call, "x", "y", Way::Out);
+  case CallKind::Scatter:
+  case CallKind::Scatterv:
+    return describeRooted(call, "y", "x", Way::In);
+  case CallKind::Reduce:
+  case CallKind::Allreduce:
+  case CallKind::Scan:
+  case CallKind::Exscan:
+    return describeReduction(call);
+  case CallKind::ReduceScatter:
+  case CallKind::ReduceScatterBlock:
+    return describeReduceScatter(call);
+  default:
+    return describeForAll(call);
+  }
+}
+
+Status CollectiveOperation::describeBcast(const Call &call) {
+  if (Status s = setValue("root", int64_t{call.root}); !s)
+    return s;
+  return bind("buf", call.recv, 1, rank_ == call.root ? Way::In : Way::Out);
+}
+
+/// This rank's block, which is bound to `own`, and at the root all of them, which are bound to
+/// `all`.
+Status CollectiveOperation::describeRooted(const Call &call, const char *own, const char *all,
+                                           Way way) {
+  if (Status s = setValue("root", int64_t{call.root}); !s)
+    return s;
+  bool gathers = way == Way::Out;
+  const Side &one = gathers ? call.send : call.recv, &many = gathers ? call.recv : call.send;
+  if (rank_ != call.root)
+    return bind(own, one, 1, gathers ? Way::In : Way::Out);
+  if (Status s = bind(all, many, ranks_, gathers ? way : wayIn()); !s)
+    return s;
+  if (!isInPlace(one))
+    return bind(own, one, 1, gathers ? wayIn() : Way::Out);
+  Result<Side> slot = ownSlot(many);
+  return slot ? bind(own, *slot, 1, gathers ? Way::Copied : Way::Dropped) : slot.status();
+}
+
+Status CollectiveOperation::describeForAll(const Call &call) {
+  bool gathers = call.kind == CallKind::Allgather || call.kind == CallKind::Allgatherv;
+  if (!isInPlace(call.send)) {
+    if (Status s = bind("x", call.send, gathers ? 1 : ranks_, wayIn()); !s)
+      return s;
+    return bind("y", call.recv, ranks_, Way::Out);
+  }
+  if (gathers) {
+    if (Status s = setInPlace(); !s)
+      return s;
+    return bind("y", call.recv, ranks_, Way::InOut);
+  }
+  if (Status s = bind("x", call.recv, ranks_, Way::Copied); !s)
+    return s;
+  return bind("y", call.recv, ranks_, Way::Out);
+}
+
+// What a plan that is committed keeps.
+Status CollectiveOperation::setValue(const char *parameter, GivenValue value) {
+  return plan_.isCommitted() ? Status() : plan_.setValue(parameter, std::move(value));
+}
+
+Status CollectiveOperation::setInPlace() {
+  return plan_.isCommitted() ? Status() : plan_.setInPlace(true);
+}
+
+Status CollectiveOperation::setOperator(const Call &call) {
+  if (plan_.isCommitted())
+    return {};
+  reduction_ = Reduction::of(call.op, call.reducedType());
+  if (!reduction_)
+    return Status::error("the operator is not for such elements");
+  if (reduction_->isUsers())
+    neverQuick();
+  return plan_.setCombiner(reduction_->combiner(), reduction_->commutes());
+}
+
+Status CollectiveOperation::describeReduction(const Call &call) {
+  if (Status s = setOperator(call); !s)
+    return s;
+  const Side &in = isInPlace(call.send) ? call.recv : call.send;
+  auto count = static_cast<uint64_t>(in.count);
+  if (Status s = plan_.setElements(count); !s)
+    return s;
+  bool hasRoot = call.kind == CallKind::Reduce;
+  if (hasRoot)
+    if (Status s = setValue("root", int64_t{call.root}); !s)
+      return s;
+  if (isInPlace(call.send) && !hasRoot) {
+    if (Status s = setInPlace(); !s)
+      return s;
+    return bindElements("y", call.recv, count, Way::InOut);
+  }
+  Status s = bindElements("x", in, count, isInPlace(call.send) ? Way::Copied : wayIn());
+  bool hasResult = !hasRoot || rank_ == call.root;
+  // Of an exscan the first rank has none: its memory stays, as it does under the MPIs.
+  Way way = call.kind == CallKind::Exscan && rank_ == 0 ? Way::Dropped : Way::Out;
+  return s && hasResult ? bindElements("y", call.recv, count, way) : s;
+}
+
+Status CollectiveOperation::describeReduceScatter(const Call &call) {
+  if (Status s = setOperator(call); !s)
+    return s;
+  bool isBlock = call.kind == CallKind::ReduceScatterBlock;
+  std::vector<int64_t> counts;
+  uint64_t all = 0;
+  for (int r = 0; r < ranks_; ++r) {
+    counts.push_back(call.recv.countOf(r));
+    all += static_cast<uint64_t>(counts.back());
+  }
+  auto own = static_cast<uint64_t>(counts[static_cast<size_t>(rank_)]);
+  Status s = isBlock ? plan_.setElements(own) : setValue("counts", std::move(counts));
+  if (s)
+    s = isInPlace(call.send) ? bindElements("x", call.recv, all, Way::Copied)
+                             : bindElements("x", call.send, all, wayIn());
+  return s ? bindElements("y", call.recv, own, Way::Out) : s;
+}
+
+// A plan's elements are packed; those without gaps lie so in the program's memory.
+Status CollectiveOperation::bindElements(const char *buffer, const Side &side, uint64_t count,
+                                         Way way) {
+  Result<std::shared_ptr<const TypeLayout>> layout = layoutFor(side.type);
+  if (!layout)
+    return layout.status();
+  uint64_t bytes = count * (*layout)->size;
+  auto *address = static_cast<std::byte *>(side.buffer), *memory = address;
+  if (!(*layout)->isDense() || way == Way::Copied || way == Way::Dropped) {
+    memory = scratch(bytes);
+    addPacked({*layout, address, bytes, memory, side.isSent}, way);
+  } else if (bytes > 0) {
+    direct_.push_back({buffer, side.isSent});
+  }
+  return bindMemory(buffer, memory, bytes, way);
+}
+
+Result<Side> CollectiveOperation::ownSlot(const Side &side) {
+  Side slot;
+  slot.isSent = side.isSent;
+  slot.count = side.countOf(rank_);
+  if (slot.count == 0)
+    return slot;
+  Result<std::shared_ptr<const TypeLayout>> layout = layoutFor(side.typeOf(rank_));
+  if (!layout)
+    return layout.status();
+  slot.buffer = side.addressOf(rank_, **layout);
+  slot.type = side.typeOf(rank_);
+  return slot;
+}
+
+Status CollectiveOperation::bind(const char *buffer, const Side &side, int slots, Way way) {
+  return isListed(kind()) ? bindListed(buffer, side, slots, way)
+                          : bindEqual(buffer, side, slots, way);
+}
+
+Status CollectiveOperation::bindEqual(const char *buffer, const Side &side, int slots, Way way) {
+  if (side.count == 0) { // of any datatype, or none
+    Status s = plan_.setElements(0);
+    return s ? bindMemory(buffer, nullptr, 0, way) : s;
+  }
+  Result<std::shared_ptr<const TypeLayout>> layout = layoutFor(side.type);
+  if (!layout)
+    return layout.status();
+  auto count = static_cast<uint64_t>(side.count);
+  if (Status s = plan_.setElements(count * (*layout)->size); !s)
+    return s;
+  return bindElements(buffer, side, count * static_cast<uint64_t>(slots), way);
+}
+
+// Without gaps in them blocks are used where they lie, else all go through a copy.
+Status CollectiveOperation::bindListed(const char *buffer, const Side &side, int slots, Way way) {
+  struct Block {
+    std::shared_ptr<const TypeLayout> layout;
+    std::byte *address;
+    uint64_t bytes;
+  };
+  std::vector<Block> blocks;
+  uint64_t bytes = 0;
+  bool isUsable = way != Way::Copied && way != Way::Dropped;
+  std::byte *first = nullptr, *end = nullptr;
+  for (int slot = 0; slot < slots; ++slot) {
+    if (side.countOf(slot) == 0) { // of any datatype, or none
+      blocks.push_back({});
+      continue;
+    }
+    Result<std::shared_ptr<const TypeLayout>> layout = layoutFor(side.typeOf(slot));
+    if (!layout)
+      return layout.status();
+    Block block{*layout, side.addressOf(slot, **layout),
+                static_cast<uint64_t>(side.countOf(slot)) * (*layout)->size};
+    isUsable = isUsable && (block.bytes == 0 || (*layout)->isDense());
+    if (block.bytes > 0) {
+      first = bytes == 0 ? block.address : std::min(first, block.address);
+      end = std::max(end, moved(block.address, static_cast<MPI_Aint>(block.bytes)));
+    }
+    bytes += block.bytes;
+    blocks.push_back(std::move(block));
+  }
+  BlockTable table;
+  std::byte *memory = isUsable ? first : scratch(bytes);
+  uint64_t offset = 0;
+  for (const Block &block : blocks) {
+    if (isUsable && block.bytes > 0)
+      offset = static_cast<uint64_t>(block.address - first);
+    if (!isUsable && block.bytes > 0)
+      addPacked({block.layout, block.address, block.bytes, memory + offset, side.isSent}, way);
+    table.offset.push_back(block.bytes == 0 ? 0 : offset);
+    table.length.push_back(block.bytes);
+    offset += isUsable ? 0 : block.bytes;
+  }
+  if (Status s = plan_.setBlocks(buffer, std::move(table)); !s)
+    return s;
+  if (isUsable && bytes > 0)
+    direct_.push_back({buffer, side.isSent});
+  return bindMemory(buffer, memory, isUsable ? static_cast<uint64_t>(end - first) : bytes, way);
+}
+
+Status CollectiveOperation::bindMemory(const char *buffer, std::byte *memory, uint64_t bytes,
+                                       Way way) {
+  if (way == Way::In || way == Way::Copied || way == Way::InOut)
+    sentBytes_ += bytes;
+  bool isRead = way == Way::In || way == Way::InOut, isWritten = way == Way::Out;
+  if ((isRead || isWritten) && bytes > 0 && !isScratch(memory))
+    (isRead ? in_ : out_) = {memory, bytes};
+  return plan_.bind(buffer, {memory, bytes});
+}
+
+// Between runs, of what was bound: nothing can be wrong.
+void CollectiveOperation::shift(ptrdiff_t sent, ptrdiff_t received) {
+  for (const Direct &direct : direct_)
+    (void)plan_.move(direct.buffer, direct.isSent ? sent : received);
+  if (in_.bytes > 0)
+    in_.begin += sent;
+  if (out_.bytes > 0)
+    out_.begin += received;
+}
+
+/// n of a plan that serves the call; 0 where blocks have lengths of their own. Nothing: the
+/// datatype is not known.
+std::optional<uint64_t> CollectiveOperation::elementsOf(const Call &call) const {
+  if (isListed(kind()))
+    return 0;
+  const Side *side = blockSide(call, rank_ == call.root);
+  if (!side)
+    return std::nullopt;
+  if (side->count == 0)
+    return 0;
+  const TypeLayout *layout = reduction_ ? nullptr : knownLayoutOf(side->type);
+  if (!reduction_ && !layout)
+    return std::nullopt;
+  return static_cast<uint64_t>(side->count) * (layout ? layout->size : 1);
+}
+
+/// Whether the call differs from the one before in lengths, types and places of blocks and in the
+/// operator at most. What moves as bytes may be of any type.
+bool CollectiveOperation::hasFormOf(const Call &call) const {
+  auto isUsable = [](const Side &side) { // lists are looked at when they are bound
+    return isInPlace(side) || side.counts || side.type == MPI_DATATYPE_NULL ||
+           knownLayoutOf(side.type) || layoutOf(side.type).ok();
+  };
+  return call.root == made_.root && isInPlace(call.send) == isInPlace(made_.send) &&
+         isInPlace(call.recv) == isInPlace(made_.recv) && isUsable(call.send) &&
+         isUsable(call.recv);
+}
+
+/// Whether the operator and the type are those of the call before, and still mean the same.
+bool CollectiveOperation::combinesAlike(const Call &call) const {
+  Call asBefore = call;
+  asBefore.send.count = made_.send.count;
+  asBefore.recv.count = made_.recv.count;
+  return !holdsType() && hasShapeOf(asBefore);
+}
+
+// Programs make operators and types for one call.
+Result<bool> CollectiveOperation::resizeTo(const Call &call) {
+  if (!plan_.isCommitted() || kind() == CallKind::ReduceScatter || !hasFormOf(call))
+    return false;
+  std::optional<uint64_t> elements = elementsOf(call);
+  if (!elements || !plan_.holdsFor(*elements))
+    return false;
+  if (reduction_ && !combinesAlike(call)) {
+    std::unique_ptr<Reduction> other = Reduction::of(call.op, call.reducedType());
+    if (!other || !other->canReplace(*reduction_))
+      return false;
+    if (Status s = plan_.replaceCombiner(other->combiner()); !s)
+      return s;
+    reduction_ = std::move(other);
+  }
+  forgetMemory();
+  Call sized = call;
+  sized.send.isSent = true;
+  if (Status s = describe(sized); !s)
+    return s;
+  complete(sized);
+  return true;
+}
+
+void CollectiveOperation::addPacked(Packed packed, Way way) {
+  if (way == Way::In || way == Way::Copied || way == Way::InOut)
+    packed_.push_back(packed);
+  if (way == Way::Out || way == Way::InOut)
+    unpacked_.push_back(std::move(packed));
+}
+
+// A plan that failed is made anew for the next run.
+Status CollectiveOperation::beginRun(uint32_t polls) {
+  if (holdsType())
+    group_->job().typesInUse().begin(reduction_->heldType());
+  pack();
+  if (!plan_.isCommitted())
+    if (Status s = plan_.commit(); !s)
+      return s;
+  Status s = plan_.start(polls);
+  if (!s && !plan_.plan().failed()) // the others cannot know
+    group_->communicator().engine().endpoint().refuse(s.message());
+  return s;
+}
+
+Status CollectiveOperation::endRun(Status outcome) {
+  if (outcome)
+    unpack();
+  else
+    plan_.uncommit();
+  if (holdsType())
+    group_->job().typesInUse().end(reduction_->heldType());
+  group_->end(run_);
+  return outcome;
+}
+
+Status CollectiveOperation::run(uint32_t number) {
+  Job &job = group_->job();
+  uint32_t polls = job.worker().spinBudget().pollsInRow;
+  bool isPlain = isPlain_ && plan_.isReady();
+  run_ = number;
+  group_->begin(number);
+  Status s = isPlain ? plan_.plan().start(polls) : beginRun(polls);
+  if (s && plan_.plan().running()) {
+    s = job.waitFor(*this);
+  } else if (s && isPlain) {
+    group_->end(run_);
+    return s;
+  }
+  return endRun(s ? plan_.plan().status() : std::move(s));
+}
+
+void CollectiveOperation::start(uint32_t number) {
+  isBusy_ = true;
+  run_ = number;
+  group_->begin(number);
+  begun_ = beginRun(0);
+  if (begun_)
+    group_->job().beginMoving(*this);
+}
+
+// True: the run is over and went well.
+bool CollectiveOperation::tryLine() {
+  return begun_ && plan_.isCommitted() &&
+         plan_.plan().tryFinish(group_->job().worker().spinBudget().pollsInRow);
+}
+
+Status CollectiveOperation::finish() {
+  isBusy_ = false;
+  group_->job().endMoving(*this);
+  return endRun(begun_ ? plan_.plan().status() : begun_);
+}
+
+// A plan that runs fails on the other ranks.
+void CollectiveOperation::cancel() {
+  if (!isBusy_)
+    return;
+  isBusy_ = false;
+  group_->job().endMoving(*this);
+  (void)endRun(Status::error("the run was given up"));
+}
+
+} // namespace colldsl::mpi

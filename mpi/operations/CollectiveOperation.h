@@ -1,0 +1,133 @@
+/// A collective of all ranks of its communicator: a plan of the standard library, bound to the
+/// memory of the call.
+///
+/// Data moves as bytes. Memory that is not in one piece, or that the library wants elsewhere, goes
+/// through a copy.
+#pragma once
+
+#include "mpi/comm/PlanGroup.h"
+#include "mpi/operations/Operation.h"
+#include "mpi/types/Reductions.h"
+#include "runtime/CollectivePlan.h"
+
+#include <optional>
+
+namespace colldsl::mpi {
+
+class ServedComm;
+
+class CollectiveOperation final : public Operation {
+public:
+  /// `group`: of the communicator, all of whose runs it numbers, or of this operation alone.
+  /// Nothing is wrong with the arguments. Null: the call is for the MPI below, on all ranks. An
+  /// error: memory is short. `choice`: what serves it in place of what the rules choose; or null.
+  static Result<std::shared_ptr<Operation>> make(ServedComm &comm, std::shared_ptr<PlanGroup> group,
+                                                 const Call &call,
+                                                 const TunedCollective *choice = nullptr);
+  /// The same; its datatypes are in use until it ends.
+  static Result<std::shared_ptr<Operation>> makePersistent(ServedComm &comm,
+                                                           std::shared_ptr<PlanGroup> group,
+                                                           const Call &call,
+                                                           const TunedCollective *choice);
+  /// The same of a call that was served before; its plan is made in the first run. Null: this rank
+  /// cannot make it, of which the others are to know before they run it.
+  static std::shared_ptr<CollectiveOperation> prepare(ServedComm &comm,
+                                                      std::shared_ptr<PlanGroup> group,
+                                                      const Call &call,
+                                                      const TunedCollective &choice);
+
+  /// What the standard library calls it.
+  static const char *functionOf(CallKind kind);
+
+  ~CollectiveOperation() override;
+
+  Status run(uint32_t number) override;
+  void start(uint32_t number) override;
+  bool isDone() const override { return !plan_.isCommitted() || !plan_.plan().running(); }
+  bool await() override { return tryLine() || isDone(); }
+  bool tryFinish() override { return tryLine() && finish().ok(); }
+  Status finish() override;
+  void cancel() override;
+  bool progress() override { return plan_.plan().progress(); }
+
+  bool mayMoveTo(const Call &call) const override;
+  Result<bool> resizeTo(const Call &call) override;
+
+  TunedCollective chosen() const { return plan_.chosen(); }
+  Situation situation() const { return plan_.situation(); }
+
+private:
+  /// What becomes of memory that is bound to a buffer.
+  enum class Way {
+    In,
+    Copied, ///< in, from a copy, since something else is written there
+    Out,
+    Dropped, ///< out, but the program does not want it
+    InOut
+  };
+
+  CollectiveOperation(ServedComm &comm, std::shared_ptr<PlanGroup> group, const Call &call,
+                      const TunedCollective *choice);
+
+  static Result<std::shared_ptr<CollectiveOperation>> described(ServedComm &comm,
+                                                                std::shared_ptr<PlanGroup> group,
+                                                                Call call,
+                                                                const TunedCollective *choice);
+  Status describe(const Call &call);
+  Status describeOnce(const Call &call);
+  void complete(const Call &call);
+  Status describeBcast(const Call &call);
+  Status describeRooted(const Call &call, const char *own, const char *all, Way way);
+  Status describeForAll(const Call &call);
+  Status describeReduction(const Call &call);
+  Status describeReduceScatter(const Call &call);
+  Status setOperator(const Call &call);
+  Status setValue(const char *parameter, GivenValue value);
+  Status setInPlace();
+  std::optional<uint64_t> elementsOf(const Call &call) const;
+  bool hasFormOf(const Call &call) const;
+  bool combinesAlike(const Call &call) const;
+  Status bindElements(const char *buffer, const Side &side, uint64_t count, Way way);
+
+  Result<Side> ownSlot(const Side &side);
+  Status bind(const char *buffer, const Side &side, int slots, Way way);
+  Status bindEqual(const char *buffer, const Side &side, int slots, Way way);
+  Status bindListed(const char *buffer, const Side &side, int slots, Way way);
+  Status bindMemory(const char *buffer, std::byte *memory, uint64_t bytes, Way way);
+  /// An input without the copy that it does not need.
+  Way wayIn() const { return copiesInput_ ? Way::Copied : Way::In; }
+  void shift(ptrdiff_t sent, ptrdiff_t received) override;
+  bool holdsType() const { return reduction_ && reduction_->heldType() != MPI_DATATYPE_NULL; }
+  Status beginRun(uint32_t polls);
+  bool tryLine();
+  Status endRun(Status outcome);
+  void addPacked(Packed packed, Way way);
+
+  /// Memory of the call that the plan uses where it lies.
+  struct Area {
+    const std::byte *begin = nullptr;
+    uint64_t bytes = 0;
+    bool touches(const Area &other, ptrdiff_t by, ptrdiff_t otherBy) const;
+  };
+
+  /// A buffer of the plan that lies in the memory of the call.
+  struct Direct {
+    const char *buffer;
+    bool isSent;
+  };
+
+  std::shared_ptr<PlanGroup> group_;
+  int rank_, ranks_;
+  std::unique_ptr<Reduction> reduction_; ///< outlives the plan
+  CollectivePlan plan_;                  ///< not committed: the run before failed
+  bool isPersistent_ = false;
+  bool isPlain_ = false; ///< nothing is to be done before a run, or behind it
+  std::vector<Direct> direct_;
+  Area in_, out_;            ///< what is read, what is written
+  bool copiesInput_ = false; ///< for the program's buffers overlap
+  Call made_ = {};           ///< what it serves; its handles may be none by now
+  uint32_t run_ = 0;         ///< the last that began
+  Status begun_;             ///< of a run that start() began
+};
+
+} // namespace colldsl::mpi

@@ -1,0 +1,68 @@
+/// The messages of a neighbourhood collective to and from other nodes. All that one rank sends to
+/// another in one run is one message. It goes straight, or, if it is short and passes found better
+/// ways along the graph of the communicator, with others over ranks between (NeighborGraph).
+///
+/// Runs: all ranks number them alike, and all messages of a run of one number go by the same
+/// schedule. Under a Guard.
+#pragma once
+
+#include "executor/RemoteExchange.h"
+#include "mpi/comm/NeighborGraph.h"
+#include "mpi/operations/RelayedExchange.h"
+
+namespace colldsl::mpi {
+
+class ServedComm;
+
+class FarExchange {
+public:
+  /// `sendsSame`: all peers get the same block. `stream`: 0 for calls that follow each other, else
+  /// a persistent call's own. An error: there are too many streams.
+  static Result<std::unique_ptr<FarExchange>> make(ServedComm &comm, bool sendsSame,
+                                                   uint32_t stream);
+
+  // Before open(), in the order of the pieces of one peer's message; peers come ascending. Pieces
+  // without bytes are nothing.
+  void send(int peer, std::span<const iovec> pieces) { add(out_, peer, pieces); }
+  void recv(int peer, std::span<const iovec> pieces) { add(in_, peer, pieces); }
+  Status open() { return route(); }
+
+  /// As RemoteExchange::shift().
+  void shift(ptrdiff_t sent, ptrdiff_t received, const std::function<bool(const void *)> &stays);
+
+  /// Begins a run. Memory is this object's until the run is done.
+  void start(uint32_t number);
+  bool isDone() const;
+  bool progress();
+  /// Ends a run that is done.
+  Status finish();
+  /// Ends a run that cannot be finished.
+  void cancel();
+
+private:
+  FarExchange(ServedComm &comm, bool sendsSame, uint32_t stream);
+  static void add(std::vector<FarMessage> &messages, int peer, std::span<const iovec> pieces);
+  Status route();
+  void changeWay();
+  std::vector<const FarMessage *> inRounds() const;
+  bool goesStraight(const FarMessage &message) const {
+    return !relayed_ || message.bytes > way_->capacityBytes;
+  }
+
+  protocol::RemoteWorker &worker_;
+  protocol::RankGroup group_;
+  uint32_t stream_;
+  bool sendsSame_;
+  std::shared_ptr<const bool> hasStaticBuffers_; ///< by an info hint, which may be revoked
+  bool keepsMemory_ = false;                     ///< straight_
+  std::shared_ptr<NeighborGraph> graph_;         ///< until it was asked
+  std::shared_ptr<PlanGroup> plans_;             ///< with a graph
+  std::shared_ptr<const GraphExchange> way_;     ///< null: all messages go straight
+  std::vector<FarMessage> out_, in_;             ///< by peer
+  std::unique_ptr<RemoteExchange> straight_;     ///< null: there is none
+  std::unique_ptr<RelayedExchange> relayed_;
+  bool isRouted_ = false; ///< false: the last route() failed
+  Status begun_;          ///< the run
+};
+
+} // namespace colldsl::mpi

@@ -1,0 +1,243 @@
+#include "mpi/operations/NeighborOperation.h"
+
+#include "mpi/comm/ServedComm.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace colldsl::mpi {
+namespace {
+
+// Shorter pieces than this are cheaper to pack than to list, if there are many.
+constexpr uint64_t kShortPiece = 256;
+constexpr size_t kManyPieces = 16;
+
+uint64_t bytesOf(const std::vector<iovec> &pieces) {
+  return std::accumulate(pieces.begin(), pieces.end(), uint64_t{0},
+                         [](uint64_t sum, const iovec &piece) { return sum + piece.iov_len; });
+}
+
+bool isRemote(const ServedComm &comm, int peer) { return comm.onNode(peer) == kNoRank; }
+
+/// Or may have to pass on what others send.
+bool hasRemoteNeighbors(const ServedComm &comm) {
+  auto leaves = [&](const Edge &edge) { return isRemote(comm, edge.peer); };
+  const Neighborhood &known = comm.neighborhood();
+  return comm.graph() ||
+         (comm.job().remote() && (std::any_of(known.out.begin(), known.out.end(), leaves) ||
+                                  std::any_of(known.in.begin(), known.in.end(), leaves)));
+}
+
+} // namespace
+
+NeighborOperation::NeighborOperation(ServedComm &comm, CallKind kind, uint32_t stream)
+    : Operation(kind), job_(comm.job()), exchange_(job_.worker(), comm.progressOf(stream)) {}
+
+NeighborOperation::~NeighborOperation() {
+  if (remote_)
+    cancel();
+}
+
+Result<std::shared_ptr<Operation>> NeighborOperation::make(ServedComm &comm, const Call &call,
+                                                           uint32_t stream) {
+  std::shared_ptr<NeighborOperation> operation(new NeighborOperation(comm, call.kind, stream));
+  if (hasRemoteNeighbors(comm)) {
+    auto remote = FarExchange::make(comm, call.send.isSame, stream);
+    if (!remote)
+      return remote.status();
+    operation->remote_ = remote.take();
+  }
+  if (Status s = operation->addEdges(comm, call); !s)
+    return s;
+  if (operation->remote_)
+    if (Status s = operation->remote_->open(); !s)
+      return s;
+  if (Status s = operation->exchange_.seal(); !s)
+    return s;
+  operation->setAlgorithm("exchange");
+  operation->remember(call, comm.neighborhood().outdegree, comm.neighborhood().indegree);
+  return std::shared_ptr<Operation>(std::move(operation));
+}
+
+void NeighborOperation::sendTo(const ServedComm &comm, int peer, const Pieces &pieces) {
+  if (isRemote(comm, peer))
+    remote_->send(peer, pieces);
+  else
+    exchange_.send(comm.onNode(peer), pieces);
+}
+
+void NeighborOperation::recvFrom(const ServedComm &comm, int peer, const Pieces &pieces) {
+  if (isRemote(comm, peer))
+    remote_->recv(peer, pieces);
+  else
+    exchange_.recv(comm.onNode(peer), pieces);
+}
+
+Status NeighborOperation::addEdges(const ServedComm &comm, const Call &call) {
+  std::vector<Pieces> toSelf;
+  Status s = addOut(comm, call, toSelf);
+  return s ? addIn(comm, call, toSelf) : s;
+}
+
+// A block that is the same for all slots goes to each peer once.
+Status NeighborOperation::addOut(const ServedComm &comm, const Call &call,
+                                 std::vector<Pieces> &toSelf) {
+  int before = MPI_PROC_NULL;
+  Pieces pieces;
+  for (const Edge &edge : comm.neighborhood().out) {
+    bool isRepeated = call.send.isSame && edge.peer == before;
+    if (!isRepeated) {
+      Result<Pieces> made = piecesOf(call.send, edge.slot, packed_);
+      if (!made)
+        return made.status();
+      pieces = made.take();
+    }
+    before = edge.peer;
+    sentBytes_ += bytesOf(pieces);
+    if (edge.peer == comm.rank())
+      toSelf.push_back(pieces);
+    else if (!isRepeated)
+      sendTo(comm, edge.peer, pieces);
+  }
+  return {};
+}
+
+// What this rank sends to itself is paired in order, as with any other peer. Slots of other lengths
+// than the first of their peer are received with it, so that the lengths are found to differ.
+Status NeighborOperation::addIn(const ServedComm &comm, const Call &call,
+                                const std::vector<Pieces> &toSelf) {
+  size_t self = 0;
+  int before = MPI_PROC_NULL;
+  Pieces first;
+  for (const Edge &edge : comm.neighborhood().in) {
+    Result<Pieces> pieces = piecesOf(call.recv, edge.slot, unpacked_);
+    if (!pieces)
+      return pieces.status();
+    if (edge.peer == comm.rank()) {
+      exchange_.copy(*pieces, toSelf[self++]);
+      continue;
+    }
+    if (call.send.isSame && edge.peer == before && bytesOf(*pieces) == bytesOf(first)) {
+      exchange_.repeat(*pieces, first);
+      continue;
+    }
+    recvFrom(comm, edge.peer, *pieces);
+    if (edge.peer != before)
+      first = pieces.take();
+    before = edge.peer;
+  }
+  return {};
+}
+
+Result<NeighborOperation::Pieces> NeighborOperation::piecesOf(const Side &side, int slot,
+                                                              PackedList &packed) {
+  Pieces pieces;
+  MPI_Count count = side.countOf(slot);
+  if (count == 0)
+    return pieces;
+  Result<std::shared_ptr<const TypeLayout>> layout = layoutFor(side.typeOf(slot));
+  if (!layout)
+    return layout.status();
+  std::byte *address = side.addressOf(slot, **layout);
+  uint64_t bytes = static_cast<uint64_t>(count) * (*layout)->size;
+  if (bytes == 0)
+    return pieces;
+  size_t atMost = (*layout)->isDense() ? 1 : (*layout)->runs.size() * static_cast<size_t>(count);
+  if (atMost > kManyPieces && bytes / atMost < kShortPiece) {
+    packed.push_back({*layout, address, bytes, scratch(bytes), &packed == &packed_});
+    pieces.push_back({packed.back().memory, bytes});
+  } else {
+    listBytes(**layout, address, static_cast<uint64_t>(count), pieces);
+  }
+  return pieces;
+}
+
+void NeighborOperation::shift(ptrdiff_t sent, ptrdiff_t received) {
+  auto stays = [this](const void *address) { return isScratch(address); };
+  exchange_.shift(sent, received, stays);
+  if (remote_)
+    remote_->shift(sent, received, stays);
+}
+
+// The ways through remote edges, and beside other operations, are functions of their own: the
+// others are counted in instructions.
+Status NeighborOperation::run(uint32_t number) {
+  if (remote_ || job_.movesAny()) [[unlikely]]
+    return runAmongOthers(number);
+  pack();
+  Status s = exchange_.run(number);
+  if (s)
+    unpack();
+  return s;
+}
+
+Status NeighborOperation::runAmongOthers(uint32_t number) {
+  pack();
+  if (remote_)
+    remote_->start(number);
+  exchange_.start(number);
+  Status s = job_.waitFor(*this);
+  if (s)
+    return endAmongOthers();
+  if (remote_)
+    remote_->cancel();
+  exchange_.cancel();
+  return s;
+}
+
+// Bytes that are repeated to other slots may have come from another node.
+Status NeighborOperation::endAmongOthers() {
+  Status remote = remote_ ? remote_->finish() : Status(), local = exchange_.finish();
+  if (remote && local)
+    unpack();
+  return remote ? local : remote;
+}
+
+void NeighborOperation::start(uint32_t number) {
+  isBusy_ = true;
+  pack();
+  if (remote_) [[unlikely]]
+    startRemote(number);
+  exchange_.start(number);
+}
+
+void NeighborOperation::startRemote(uint32_t number) {
+  job_.beginMoving(*this);
+  remote_->start(number);
+}
+
+bool NeighborOperation::progress() {
+  bool moved = remote_ && remote_->progress();
+  return job_.worker().progress() || moved;
+}
+
+void NeighborOperation::cancel() {
+  if (remote_ && isBusy_)
+    job_.endMoving(*this);
+  isBusy_ = false;
+  if (remote_)
+    remote_->cancel();
+  exchange_.cancel();
+}
+
+bool NeighborOperation::tryFinish() {
+  if (remote_ || !exchange_.tryFinish())
+    return false;
+  isBusy_ = false;
+  unpack();
+  return true;
+}
+
+Status NeighborOperation::finish() {
+  isBusy_ = false;
+  if (remote_) [[unlikely]] {
+    job_.endMoving(*this);
+    return endAmongOthers();
+  }
+  Status s = exchange_.finish();
+  if (s)
+    unpack();
+  return s;
+}
+
+} // namespace colldsl::mpi

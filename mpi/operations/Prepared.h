@@ -1,0 +1,58 @@
+/// The operations that a communicator keeps for calls that come again.
+///
+/// Programs make calls in turns, so that the least recently used operation is the one that is
+/// needed next: with one call more than there are places, LRU would never have it. The place that
+/// is given up is chosen at random.
+#pragma once
+
+#include "mpi/operations/Operation.h"
+
+#include <array>
+#include <memory>
+#include <vector>
+
+namespace colldsl::mpi {
+
+/// Under a Guard.
+class PreparedOperations {
+public:
+  /// So many per kind of call.
+  static constexpr size_t kMost = 32;
+
+  struct Found {
+    std::shared_ptr<Operation> operation; ///< has the shape of the call; null: none is idle
+    bool isThere = false;                 ///< its buffers are those of the call
+    size_t places = 0;                    ///< how many idle ones have that shape, elsewhere
+  };
+  /// The one whose buffers are those of the call, else the least recently used one. It counts as
+  /// used.
+  Found find(const Call &call);
+
+  /// Of a call for which find() has none, once all places of its kind are taken: an idle operation
+  /// of another call, which serves this one from now on. Null: none can, or places are left.
+  std::shared_ptr<Operation> resize(const Call &call);
+
+  /// Where no place is left it takes that of another one.
+  void put(const std::shared_ptr<Operation> &operation);
+  void clear() { kinds_.fill({}); }
+
+private:
+  struct Place {
+    uint64_t shape = 0; ///< Operation::shape()
+    uint64_t lastUse = 0;
+    std::shared_ptr<Operation> operation;
+  };
+  using Places = std::vector<Place>;
+
+  Places &of(CallKind kind) { return kinds_[static_cast<size_t>(kind)]; }
+  size_t randomPlace() {
+    random_ = random_ * 1664525 + 1013904223; // Numerical Recipes
+    return (random_ >> 16) % kMost;
+  }
+
+  std::array<Places, kCallKinds> kinds_;
+  uint64_t uses_ = 0;
+  uint32_t random_ = 1;
+};
+
+} // namespace colldsl::mpi

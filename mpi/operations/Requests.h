@@ -1,0 +1,117 @@
+/// Handles for operations that are under way, or may be started again and again.
+///
+/// A handle is an inactive persistent request of the MPI below that is never started: distinct
+/// from all others, and nothing that a program does with it but to wait, test, start or free
+/// concerns anybody but us. Handles are kept and used again, so starting an operation needs
+/// nothing of the MPI below.
+#pragma once
+
+#include "mpi/Job.h"
+#include "mpi/operations/Operation.h"
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+
+namespace colldsl::mpi {
+
+/// Under a Guard, unless noted otherwise.
+class Requests {
+public:
+  struct Slot {
+    MPI_Request handle = MPI_REQUEST_NULL;
+    std::shared_ptr<Operation> operation; ///< null: the handle is free
+    MPI_Comm comm = MPI_COMM_NULL;        ///< whose error handler is called
+    uint64_t since = 0;                   ///< the program had it then: see FreedComms
+    bool isPersistent = false;
+    bool isRunning = false;
+    bool isFreed = false; ///< the program gave the handle back, but the run goes on
+
+    bool isDone() const { return !isRunning || operation->isDone(); }
+    bool await() const { return !isRunning || operation->await(); }
+  };
+
+  static Requests &all() { return *all_; }
+
+  /// Starts the run of this number; a handle for it.
+  MPI_Request start(std::shared_ptr<Operation> operation, MPI_Comm comm, uint32_t number);
+
+  /// A handle for an operation that is to be started.
+  MPI_Request persistent(std::shared_ptr<Operation> operation, MPI_Comm comm);
+
+  /// Null: the handle is not one of ours.
+  Slot *find(MPI_Request handle) {
+    Slot *slot = last_ && last_->handle == handle ? last_ : lookUp(handle);
+    return slot && slot->operation && !slot->isFreed ? slot : nullptr;
+  }
+
+  /// Any thread may call it.
+  static bool hasAny() { return used_.load(std::memory_order_relaxed) != 0; }
+
+  /// Whether some operation is under way: then there is a job. Any thread may call it.
+  static bool anyRunning() { return running_.load() != 0; }
+
+  void start(Slot &slot) { begin(slot, slot.operation->nextRun()); }
+
+  /// Once it is done: ends the run; the handle of one that is not persistent becomes
+  /// MPI_REQUEST_NULL.
+  Status complete(Slot &slot, MPI_Request &handle);
+
+  /// The same for a caller that is about to wait, if the run is over or a moment from it and went
+  /// well.
+  bool tryComplete(Slot &slot, MPI_Request &handle) {
+    if (!slot.isRunning || !slot.operation->tryFinish())
+      return false;
+    stop(slot, handle);
+    return true;
+  }
+
+  /// Ends a run that cannot complete any more.
+  void cancel(Slot &slot, MPI_Request &handle);
+
+  /// As MPI_Request_free.
+  void free(Slot &slot, MPI_Request &handle);
+
+  /// Gives all handles back to the MPI below, and gives up what still runs.
+  void end();
+
+private:
+  using Count = std::atomic<uint32_t>; ///< written under a Guard
+  static void add(Count &count, int more) {
+    count.store(count.load(std::memory_order_relaxed) + static_cast<uint32_t>(more),
+                std::memory_order_relaxed);
+  }
+
+  Slot *lookUp(MPI_Request handle);
+  Slot &take();
+  void release(Slot &slot);
+  void begin(Slot &slot, uint32_t number) {
+    slot.isRunning = true;
+    add(running_, 1);
+    slot.operation->count();
+    slot.operation->start(number);
+    if (Job &job = *Job::current(); job.isThreaded())
+      job.moveInBackground();
+  }
+  void stop(Slot &slot, MPI_Request &handle) {
+    if (slot.isRunning)
+      add(running_, -1);
+    slot.isRunning = false;
+    if (slot.isPersistent)
+      return;
+    handle = MPI_REQUEST_NULL;
+    release(slot);
+  }
+  void reap();
+
+  std::deque<Slot> slots_;
+  std::vector<Slot *> unused_;
+  std::vector<Slot *> freed_; ///< still running
+  std::unordered_map<MPI_Request, Slot *> byHandle_;
+  Slot *last_ = nullptr; ///< that was given out or found
+  static inline constinit Count used_{0}, running_{0};
+  static Requests *const all_; ///< never destroyed: a forked child that ends lets go of nothing
+};
+
+} // namespace colldsl::mpi

@@ -1,0 +1,155 @@
+#include "mpi/types/Datatype.h"
+
+#include "mpi/Real.h"
+#include "mpi/types/Flatten.h"
+
+#include <array>
+#include <atomic>
+#include <cassert>
+#include <cstring>
+#include <mutex>
+
+namespace colldsl::mpi {
+namespace {
+
+using Shared = std::shared_ptr<const TypeLayout>;
+
+/// Layouts of predefined types, by handle; these are never freed. Read without a lock, one writer
+/// at a time.
+class NamedTypes {
+public:
+  const Shared *find(MPI_Datatype type) const {
+    for (size_t at = hash(type);; at = next(at)) {
+      const Shared *layout = slots_[at].layout.load(std::memory_order_acquire);
+      if (!layout || slots_[at].type == type)
+        return layout;
+    }
+  }
+
+  const Shared *add(MPI_Datatype type, Shared layout) {
+    ++size_;
+    assert(2 * size_ < kSlots && "more predefined types than any MPI has");
+    size_t at = hash(type);
+    while (slots_[at].layout.load(std::memory_order_relaxed))
+      at = next(at);
+    slots_[at].type = type;
+    const Shared *kept = new Shared(std::move(layout));
+    slots_[at].layout.store(kept, std::memory_order_release);
+    return kept;
+  }
+
+private:
+  static constexpr unsigned kBits = 9;
+  static constexpr size_t kSlots = 1 << kBits;
+
+  struct Slot {
+    std::atomic<const Shared *> layout = nullptr;
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+  };
+
+  /// Handles are small numbers or addresses of objects of one size: Fibonacci hashing.
+  static size_t hash(MPI_Datatype type) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, &type, sizeof(type));
+    return bits * 0x9e3779b97f4a7c15 >> (64 - kBits);
+  }
+  static size_t next(size_t at) { return (at + 1) % kSlots; }
+
+  std::array<Slot, kSlots> slots_;
+  size_t size_ = 0;
+};
+
+/// Layouts of all other types: an attribute of theirs, so that they go when the type goes.
+class Attributes {
+public:
+  const Shared *find(MPI_Datatype type) const {
+    int keyval = keyval_.load(std::memory_order_acquire);
+    void *value = nullptr;
+    int found = 0;
+    if (keyval == MPI_KEYVAL_INVALID ||
+        real::Type_get_attr(type, keyval, &value, &found) != MPI_SUCCESS || !found)
+      return nullptr;
+    return static_cast<const Shared *>(value);
+  }
+
+  Result<const Shared *> add(MPI_Datatype type, Shared layout) {
+    int keyval = keyval_.load(std::memory_order_relaxed);
+    if (keyval == MPI_KEYVAL_INVALID) {
+      if (Status s =
+              mpiStatus(real::Type_create_keyval(MPI_TYPE_NULL_COPY_FN, &drop, &keyval, nullptr),
+                        "MPI_Type_create_keyval");
+          !s)
+        return s;
+      keyval_.store(keyval, std::memory_order_release);
+    }
+    auto kept = std::make_unique<const Shared>(std::move(layout));
+    if (Status s = mpiStatus(real::Type_set_attr(type, keyval, const_cast<Shared *>(kept.get())),
+                             "MPI_Type_set_attr");
+        !s)
+      return s;
+    return kept.release();
+  }
+
+private:
+  static int drop(MPI_Datatype, int, void *value, void *) {
+    delete static_cast<const Shared *>(value);
+    return MPI_SUCCESS;
+  }
+
+  std::atomic<int> keyval_ = MPI_KEYVAL_INVALID;
+};
+
+NamedTypes namedTypes;
+Attributes attributes;
+std::mutex making; // one thread flattens, the others wait for it
+uint64_t lastId = 0;
+
+const Shared *find(MPI_Datatype type) {
+  const Shared *named = namedTypes.find(type);
+  return named ? named : attributes.find(type);
+}
+
+Result<const Shared *> make(MPI_Datatype type) {
+  Result<TypeLayout> layout = flatten(type);
+  if (!layout)
+    return layout.status();
+  Result<bool> named = isNamed(type);
+  if (!named)
+    return named.status();
+  layout->id = ++lastId;
+  layout->isNamed = *named;
+  Shared shared = std::make_shared<const TypeLayout>(layout.take());
+  return *named ? namedTypes.add(type, std::move(shared)) : attributes.add(type, std::move(shared));
+}
+
+} // namespace
+
+namespace {
+
+/// Bindings of MPIs may leave entries of lists as they find them: in new memory, all bits zero.
+bool isNone(MPI_Datatype type) { return type == MPI_DATATYPE_NULL || type == MPI_Datatype{}; }
+
+} // namespace
+
+const TypeLayout *knownLayoutOf(MPI_Datatype type) {
+  if (isNone(type))
+    return nullptr;
+  const Shared *known = find(type);
+  return known ? known->get() : nullptr;
+}
+
+Result<Shared> layoutOf(MPI_Datatype type) {
+  if (isNone(type))
+    return Status::error("MPI_DATATYPE_NULL describes no memory");
+  if (const Shared *known = find(type))
+    return *known;
+  std::lock_guard lock(making);
+  if (const Shared *known = find(type))
+    return *known;
+  Result<const Shared *> made = make(type);
+  if (!made)
+    return made.status();
+  return **made;
+}
+
+} // namespace colldsl::mpi

@@ -1,0 +1,249 @@
+// What executor/Reduce.h has is taken from there; here is the rest.
+#include "mpi/types/ReductionKernels.h"
+
+#include <cstddef>
+#include <optional>
+
+namespace colldsl::mpi {
+namespace {
+
+__extension__ using Quad = __float128;
+
+/// At any address. Of a long double this reads and writes what means something, 10 bytes.
+template <typename T> struct [[gnu::packed, gnu::may_alias]] Unaligned { T value; };
+
+template <typename T> T load(const std::byte *from) {
+  return reinterpret_cast<const Unaligned<T> *>(from)->value;
+}
+template <typename T> void store(std::byte *to, T value) {
+  reinterpret_cast<Unaligned<T> *>(to)->value = value;
+}
+
+/// Real numbers.
+template <typename T> struct Real {
+  static constexpr size_t kBytes = sizeof(T);
+  template <typename Op>
+  static void combine(std::byte *to, const std::byte *a, const std::byte *b) {
+    store(to, Op::template apply<T>(load<T>(a), load<T>(b)));
+  }
+};
+struct MaxOf {
+  template <typename T> static T apply(T a, T b) { return a < b ? b : a; }
+};
+struct MinOf {
+  template <typename T> static T apply(T a, T b) { return b < a ? b : a; }
+};
+struct SumOf {
+  template <typename T> static T apply(T a, T b) { return a + b; }
+};
+struct ProdOf {
+  template <typename T> static T apply(T a, T b) { return a * b; }
+};
+
+/// Complex numbers. Products are computed as written, also where a part becomes infinite.
+template <typename T> struct Complex {
+  static constexpr size_t kBytes = 2 * sizeof(T);
+  template <typename Op>
+  static void combine(std::byte *to, const std::byte *a, const std::byte *b) {
+    T ar = load<T>(a), ai = load<T>(a + sizeof(T)), br = load<T>(b), bi = load<T>(b + sizeof(T));
+    if constexpr (std::is_same_v<Op, SumOf>) {
+      store(to, ar + br);
+      store(to + sizeof(T), ai + bi);
+    } else {
+      store(to, ar * br - ai * bi);
+      store(to + sizeof(T), ar * bi + ai * br);
+    }
+  }
+};
+
+/// A value and an index, packed. Of equal values the lower index wins.
+template <typename Value, typename Index> struct Pair {
+  static constexpr size_t kIndex = sizeof(Value);
+  static constexpr size_t kBytes = kIndex + sizeof(Index);
+  template <typename Op>
+  static void combine(std::byte *to, const std::byte *a, const std::byte *b) {
+    Value av = load<Value>(a), bv = load<Value>(b);
+    Index ai = load<Index>(a + kIndex), bi = load<Index>(b + kIndex);
+    bool isA = Op::wins(av, bv) || (av == bv && ai < bi);
+    store(to, isA ? av : bv);
+    store(to + kIndex, isA ? ai : bi);
+  }
+};
+struct MinlocOf {
+  template <typename T> static bool wins(T a, T b) { return a < b; }
+};
+struct MaxlocOf {
+  template <typename T> static bool wins(T a, T b) { return b < a; }
+};
+
+template <typename Element, typename Op, Side side>
+void reduce(std::byte *target, const std::byte *first, const std::byte *source, uint64_t bytes) {
+  for (uint64_t i = 0; i < bytes; i += Element::kBytes) {
+    const std::byte *own = first + i, *incoming = source + i;
+    Element::template combine<Op>(target + i, side == Side::After ? own : incoming,
+                                  side == Side::After ? incoming : own);
+  }
+}
+
+template <typename Element, typename Op> ReduceFunction pick(uint64_t elementBytes, Side side) {
+  if (elementBytes != Element::kBytes)
+    return nullptr;
+  return side == Side::After ? reduce<Element, Op, Side::After> : reduce<Element, Op, Side::Before>;
+}
+
+template <typename T> ReduceFunction pickReal(Operator op, uint64_t elementBytes, Side side) {
+  switch (op) {
+  case Operator::Max:
+    return pick<Real<T>, MaxOf>(elementBytes, side);
+  case Operator::Min:
+    return pick<Real<T>, MinOf>(elementBytes, side);
+  case Operator::Sum:
+    return pick<Real<T>, SumOf>(elementBytes, side);
+  case Operator::Prod:
+    return pick<Real<T>, ProdOf>(elementBytes, side);
+  case Operator::Land:
+  case Operator::Band:
+  case Operator::Lor:
+  case Operator::Bor:
+  case Operator::Lxor:
+  case Operator::Bxor:
+  case Operator::Minloc:
+  case Operator::Maxloc:
+    return nullptr;
+  }
+  return nullptr;
+}
+
+template <typename T> ReduceFunction pickComplex(Operator op, uint64_t elementBytes, Side side) {
+  if (op == Operator::Sum)
+    return pick<Complex<T>, SumOf>(elementBytes, side);
+  return op == Operator::Prod ? pick<Complex<T>, ProdOf>(elementBytes, side) : nullptr;
+}
+
+template <typename Value, typename Index>
+ReduceFunction pickPair(Operator op, uint64_t elementBytes, Side side) {
+  if (op == Operator::Minloc)
+    return pick<Pair<Value, Index>, MinlocOf>(elementBytes, side);
+  return op == Operator::Maxloc ? pick<Pair<Value, Index>, MaxlocOf>(elementBytes, side) : nullptr;
+}
+
+std::optional<ElementType> integerOf(uint64_t bytes, bool isSigned) {
+  switch (bytes) {
+  case 1:
+    return isSigned ? ElementType::I8 : ElementType::U8;
+  case 2:
+    return isSigned ? ElementType::I16 : ElementType::U16;
+  case 4:
+    return isSigned ? ElementType::I32 : ElementType::U32;
+  case 8:
+    return isSigned ? ElementType::I64 : ElementType::U64;
+  }
+  return std::nullopt;
+}
+
+std::optional<colldsl::Reduction> reductionOf(Operator op) {
+  switch (op) {
+  case Operator::Max:
+    return colldsl::Reduction::Max;
+  case Operator::Min:
+    return colldsl::Reduction::Min;
+  case Operator::Sum:
+    return colldsl::Reduction::Sum;
+  case Operator::Prod:
+    return colldsl::Reduction::Prod;
+  case Operator::Land:
+    return colldsl::Reduction::Land;
+  case Operator::Band:
+    return colldsl::Reduction::Band;
+  case Operator::Lor:
+    return colldsl::Reduction::Lor;
+  case Operator::Bor:
+    return colldsl::Reduction::Bor;
+  case Operator::Lxor:
+    return colldsl::Reduction::Lxor;
+  case Operator::Bxor:
+    return colldsl::Reduction::Bxor;
+  case Operator::Minloc:
+  case Operator::Maxloc:
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+ReduceFunction kernelOf(Operator op, std::optional<ElementType> type, Side side) {
+  std::optional<colldsl::Reduction> reduction = reductionOf(op);
+  if (!reduction || !type)
+    return nullptr;
+  Result<ReduceFunction> found = findReduction(*reduction, *type, side);
+  return found ? *found : nullptr;
+}
+
+bool isLogical(Operator op) {
+  return op == Operator::Land || op == Operator::Lor || op == Operator::Lxor;
+}
+bool isBitwise(Operator op) {
+  return op == Operator::Band || op == Operator::Bor || op == Operator::Bxor;
+}
+
+ReduceFunction pickFloat(Operator op, uint64_t elementBytes, Side side) {
+  if (isLogical(op))
+    return nullptr;
+  if (elementBytes == sizeof(float))
+    return kernelOf(op, ElementType::F32, side);
+  return elementBytes == sizeof(double) ? kernelOf(op, ElementType::F64, side)
+                                        : pickReal<long double>(op, elementBytes, side);
+}
+
+ReduceFunction pickComplexBySize(Operator op, uint64_t elementBytes, Side side) {
+  if (op == Operator::Sum && elementBytes < sizeof(long double) * 2) // of each part by itself
+    return pickFloat(op, elementBytes / 2, side);
+  if (elementBytes == 2 * sizeof(float))
+    return pickComplex<float>(op, elementBytes, side);
+  return elementBytes == 2 * sizeof(double) ? pickComplex<double>(op, elementBytes, side)
+                                            : pickComplex<long double>(op, elementBytes, side);
+}
+
+} // namespace
+
+ReduceFunction findKernel(Operator op, Group group, uint64_t elementBytes, Side side) {
+  switch (group) {
+  case Group::CInteger:
+    return kernelOf(op, integerOf(elementBytes, true), side);
+  case Group::CUnsigned:
+    return kernelOf(op, integerOf(elementBytes, false), side);
+  case Group::FortranInteger:
+  case Group::Address:
+    return isLogical(op) ? nullptr : kernelOf(op, integerOf(elementBytes, true), side);
+  case Group::Float:
+    return pickFloat(op, elementBytes, side);
+  case Group::Quad:
+    return pickReal<Quad>(op, elementBytes, side);
+  case Group::Complex:
+    return pickComplexBySize(op, elementBytes, side);
+  case Group::QuadComplex:
+    return pickComplex<Quad>(op, elementBytes, side);
+  case Group::Logical:
+    return isLogical(op) ? kernelOf(op, integerOf(elementBytes, false), side) : nullptr;
+  case Group::Byte:
+    return isBitwise(op) ? kernelOf(op, ElementType::U8, side) : nullptr;
+  case Group::PairOfInt:
+    return pickPair<int, int>(op, elementBytes, side);
+  case Group::PairOfLong:
+    return pickPair<long, int>(op, elementBytes, side);
+  case Group::PairOfShort:
+    return pickPair<short, int>(op, elementBytes, side);
+  case Group::PairOfFloat:
+    return pickPair<float, int>(op, elementBytes, side);
+  case Group::PairOfDouble:
+    return pickPair<double, int>(op, elementBytes, side);
+  case Group::PairOfLongDouble:
+    return pickPair<long double, int>(op, elementBytes, side);
+  case Group::TwoFloats:
+    return pickPair<float, float>(op, elementBytes, side);
+  case Group::TwoDoubles:
+    return pickPair<double, double>(op, elementBytes, side);
+  }
+  return nullptr;
+}
+
+} // namespace colldsl::mpi

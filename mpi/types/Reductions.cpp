@@ -1,0 +1,252 @@
+#include "mpi/types/Reductions.h"
+
+#include "mpi/Real.h"
+#include "mpi/types/ReductionKernels.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <unordered_map>
+
+namespace colldsl::mpi {
+namespace {
+
+using Groups = std::unordered_map<MPI_Datatype, Group>;
+
+// MPI_CHAR and MPI_CHARACTER stand for text, with which no operator goes; but MPIs take them for
+// numbers, Open MPI the latter for one without a sign, and so do programs. Types of optional sizes
+// may be MPI_DATATYPE_NULL.
+Groups namedGroups() {
+  Groups groups;
+  auto add = [&](Group group, std::initializer_list<MPI_Datatype> types) {
+    for (MPI_Datatype type : types)
+      groups.emplace(type, group);
+  };
+  add(Group::CInteger, {MPI_CHAR, MPI_SIGNED_CHAR, MPI_SHORT, MPI_INT, MPI_LONG, MPI_LONG_LONG,
+                        MPI_INT8_T, MPI_INT16_T, MPI_INT32_T, MPI_INT64_T});
+  add(Group::CUnsigned,
+      {MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT, MPI_UNSIGNED, MPI_UNSIGNED_LONG,
+       MPI_UNSIGNED_LONG_LONG, MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T});
+  add(Group::FortranInteger, {MPI_INTEGER, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8});
+  add(Group::Address, {MPI_AINT, MPI_OFFSET, MPI_COUNT});
+  add(Group::Float, {MPI_FLOAT, MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION,
+                     MPI_REAL4, MPI_REAL8});
+  add(Group::Complex, {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_C_LONG_DOUBLE_COMPLEX,
+                       MPI_CXX_FLOAT_COMPLEX, MPI_CXX_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX,
+                       MPI_COMPLEX, MPI_DOUBLE_COMPLEX, MPI_COMPLEX8, MPI_COMPLEX16});
+  add(Group::Quad, {MPI_REAL16});
+  add(Group::Logical, {MPI_C_BOOL, MPI_CXX_BOOL, MPI_LOGICAL});
+#ifdef OPEN_MPI
+  add(Group::CUnsigned, {MPI_CHARACTER});
+  add(Group::Logical, {MPI_LOGICAL1, MPI_LOGICAL2, MPI_LOGICAL4, MPI_LOGICAL8});
+  add(Group::QuadComplex, {MPI_COMPLEX32}); // another MPI has no operator for it
+#else
+  add(Group::CInteger, {MPI_CHARACTER});
+#endif
+  add(Group::Byte, {MPI_BYTE});
+  add(Group::PairOfInt, {MPI_2INT, MPI_2INTEGER});
+  add(Group::PairOfLong, {MPI_LONG_INT});
+  add(Group::PairOfShort, {MPI_SHORT_INT});
+  add(Group::PairOfFloat, {MPI_FLOAT_INT});
+  add(Group::PairOfDouble, {MPI_DOUBLE_INT});
+  add(Group::PairOfLongDouble, {MPI_LONG_DOUBLE_INT});
+  add(Group::TwoFloats, {MPI_2REAL});
+  add(Group::TwoDoubles, {MPI_2DOUBLE_PRECISION});
+  groups.erase(MPI_DATATYPE_NULL);
+  return groups;
+}
+
+// Of 16 bytes and more there is more than one kind of real number.
+std::optional<Group> parameterizedGroup(MPI_Datatype type, uint64_t bytes) {
+  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
+  if (real::Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS)
+    return std::nullopt;
+  if (combiner == MPI_COMBINER_F90_INTEGER)
+    return Group::FortranInteger;
+  if (combiner == MPI_COMBINER_F90_REAL && bytes <= 8)
+    return Group::Float;
+  if (combiner == MPI_COMBINER_F90_COMPLEX && bytes <= 16)
+    return Group::Complex;
+  return std::nullopt;
+}
+
+std::optional<Group> groupOf(MPI_Datatype type, uint64_t bytes) {
+  static const Groups named = namedGroups();
+  auto found = named.find(type);
+  return found != named.end() ? found->second : parameterizedGroup(type, bytes);
+}
+
+std::optional<Operator> operatorOf(MPI_Op op) {
+  static const std::unordered_map<MPI_Op, Operator> operators = {
+      {MPI_MAX, Operator::Max},   {MPI_MIN, Operator::Min},       {MPI_SUM, Operator::Sum},
+      {MPI_PROD, Operator::Prod}, {MPI_LAND, Operator::Land},     {MPI_BAND, Operator::Band},
+      {MPI_LOR, Operator::Lor},   {MPI_BOR, Operator::Bor},       {MPI_LXOR, Operator::Lxor},
+      {MPI_BXOR, Operator::Bxor}, {MPI_MINLOC, Operator::Minloc}, {MPI_MAXLOC, Operator::Maxloc},
+  };
+  auto found = operators.find(op);
+  return found != operators.end() ? std::optional(found->second) : std::nullopt;
+}
+
+// What a user's function is given at once, where its operands are copied.
+constexpr uint64_t kScratchBytes = 32 << 10;
+// What the MPI takes at once, and what one element may span: programs with larger ones gain nothing
+// here.
+constexpr uint64_t kMaxElements = 1 << 30;
+constexpr MPI_Aint kMaxElementBytes = 64 << 20;
+
+} // namespace
+
+// What alignment the program's elements need they have from their address on, not from their first
+// byte. Offsets may be addresses.
+void Reduction::Elements::allocate(MPI_Aint first, uint64_t bytes) {
+  constexpr uintptr_t kAlignment = alignof(std::max_align_t);
+  memory_.resize(bytes + kAlignment);
+  uintptr_t lowest = reinterpret_cast<uintptr_t>(memory_.data()) - static_cast<uintptr_t>(first);
+  address_ = reinterpret_cast<std::byte *>((lowest + kAlignment - 1) / kAlignment * kAlignment);
+}
+
+/// False: there is nothing to combine, or too much in one element.
+bool Reduction::measure(MPI_Datatype type) {
+  Result<std::shared_ptr<const TypeLayout>> layout = layoutOf(type);
+  if (!layout || (*layout)->size == 0)
+    return false;
+  layout_ = *layout;
+  first_ = std::numeric_limits<MPI_Aint>::max();
+  end_ = std::numeric_limits<MPI_Aint>::min();
+  for (const Run &run : layout_->runs) {
+    first_ = std::min(first_, run.offset);
+    end_ = std::max(end_, run.offset + static_cast<MPI_Aint>(run.length));
+  }
+  return end_ - first_ <= kMaxElementBytes;
+}
+
+std::atomic<uint64_t> Reduction::numFreed_{0};
+
+namespace {
+
+/// Operators of MPI on its own datatypes that were found not to be served, the last ones: what
+/// these handles mean never changes.
+struct Unserved {
+  static constexpr size_t kKept = 8;
+  MPI_Op op[kKept];
+  MPI_Datatype type[kKept];
+  size_t count = 0;
+};
+Unserved unserved;
+
+} // namespace
+
+bool Reduction::isKnownUnserved(MPI_Op op, MPI_Datatype type) {
+  for (size_t i = 0; i < std::min(unserved.count, Unserved::kKept); ++i)
+    if (unserved.op[i] == op && unserved.type[i] == type)
+      return true;
+  return false;
+}
+
+std::unique_ptr<Reduction> Reduction::of(MPI_Op op, MPI_Datatype type) {
+  if (op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP || type == MPI_DATATYPE_NULL)
+    return nullptr;
+  if (!operatorOf(op))
+    return ofUsers(op, type);
+  std::unique_ptr<Reduction> made = ofMpis(op, type);
+  const TypeLayout *layout = made ? nullptr : knownLayoutOf(type);
+  if (layout && layout->isNamed) {
+    size_t at = unserved.count++ % Unserved::kKept;
+    unserved.op[at] = op;
+    unserved.type[at] = type;
+  }
+  return made;
+}
+
+std::unique_ptr<Reduction> Reduction::ofMpis(MPI_Op op, MPI_Datatype type) {
+  std::unique_ptr<Reduction> made(new Reduction);
+  if (!made->measure(type))
+    return nullptr;
+  std::optional<Group> group = groupOf(type, made->layout_->size);
+  if (!group)
+    return nullptr;
+  made->apply_ = applyKernel;
+  made->before_ = findKernel(*operatorOf(op), *group, made->layout_->size, Side::Before);
+  made->after_ = findKernel(*operatorOf(op), *group, made->layout_->size, Side::After);
+  return made->after_ ? std::move(made) : nullptr;
+}
+
+std::unique_ptr<Reduction> Reduction::ofUsers(MPI_Op op, MPI_Datatype type) {
+  std::unique_ptr<Reduction> made(new Reduction);
+  int commutes = 0;
+  if (!made->measure(type) || real::Op_commutative(op, &commutes) != MPI_SUCCESS)
+    return nullptr;
+  made->apply_ = made->isPacked() ? applyPacked : applyUsers;
+  made->commutes_ = commutes != 0;
+  made->op_ = op;
+  made->type_ = type;
+  made->allocate();
+  return made;
+}
+
+// Elements of an array that would lie in each other are taken one by one.
+void Reduction::allocate() {
+  MPI_Aint span = end_ - first_;
+  uint64_t bytes = static_cast<uint64_t>(span), elements = 1;
+  if (layout_->extent >= span && bytes < kScratchBytes) {
+    auto extent = static_cast<uint64_t>(layout_->extent);
+    elements += (kScratchBytes - bytes) / extent;
+    bytes += (elements - 1) * extent;
+  }
+  chunkBytes_ = elements * layout_->size;
+  incoming_.allocate(first_, bytes);
+  if (isPacked())
+    own_.allocate(first_, bytes);
+}
+
+void Reduction::applyKernel(std::byte *target, const std::byte *first, const std::byte *source,
+                            uint64_t bytes, Side side, void *context) {
+  auto *self = static_cast<const Reduction *>(context);
+  (side == Side::After ? self->after_ : self->before_)(target, first, source, bytes);
+}
+
+// It cannot fail: the MPI took operator and datatype before.
+void Reduction::combine(const std::byte *in, std::byte *inout, uint64_t bytes) const {
+  real::Reduce_local(in, inout, static_cast<int>(bytes / layout_->size), type_, op_);
+}
+
+// The MPI computes inout = in op inout. The side counts for operators that commute too: what is
+// equal for their author may differ in bits.
+void Reduction::applyUsers(std::byte *target, const std::byte *first, const std::byte *source,
+                           uint64_t bytes, Side side, void *context) {
+  auto *self = static_cast<Reduction *>(context);
+  std::byte *incoming = self->incoming_.address();
+  uint64_t most = side == Side::Before ? kMaxElements * self->layout_->size : self->chunkBytes_;
+  for (uint64_t at = 0, part = 0; at < bytes; at += part) {
+    part = std::min(most, bytes - at);
+    if (side == Side::Before) {
+      if (first != target)
+        std::memcpy(target + at, first + at, part);
+      self->combine(source + at, target + at, part);
+    } else {
+      std::memcpy(incoming, source + at, part);
+      self->combine(first + at, incoming, part);
+      std::memcpy(target + at, incoming, part);
+    }
+  }
+}
+
+void Reduction::applyPacked(std::byte *target, const std::byte *first, const std::byte *source,
+                            uint64_t bytes, Side side, void *context) {
+  auto *self = static_cast<Reduction *>(context);
+  const TypeLayout &layout = *self->layout_;
+  std::byte *own = self->own_.address(), *incoming = self->incoming_.address();
+  std::byte *in = side == Side::Before ? incoming : own;
+  std::byte *inout = side == Side::Before ? own : incoming;
+  for (uint64_t at = 0, part = 0; at < bytes; at += part) {
+    part = std::min(self->chunkBytes_, bytes - at);
+    unpack(layout, own, 0, part, first + at);
+    unpack(layout, incoming, 0, part, source + at);
+    self->combine(in, inout, part);
+    pack(layout, inout, 0, part, target + at);
+  }
+}
+
+} // namespace colldsl::mpi

@@ -1,0 +1,65 @@
+/// A plan of the C API with the memory that it is bound to.
+#pragma once
+
+#include "python/native/PythonCommunicator.h"
+#include "python/native/PythonMemory.h"
+
+#include <map>
+
+namespace colldsl::python {
+
+/// Any thread may call test(), wait() and cancel() at any time; of other methods one at a time, or
+/// they raise StateError.
+class Plan {
+public:
+  /// `library` null: the standard library.
+  Plan(std::shared_ptr<Communicator> comm, std::shared_ptr<Library> library,
+       const std::string &name);
+  ~Plan();
+  Plan(const Plan &) = delete;
+  Plan &operator=(const Plan &) = delete;
+
+  void setType(const std::string &type);
+  void setInPlace();
+  void setOp(const std::string &parameter, const std::string &op);
+  void setInt(const std::string &parameter, int64_t value);
+  void setList(const std::string &parameter, const std::vector<int64_t> &values);
+  void setGraph(const std::string &parameter, const Graph &graph);
+  void setPasses(const std::string &passes);
+  void setCount(uint64_t n);
+  void bind(const std::string &buffer, std::shared_ptr<Memory> memory);
+  void setBlocks(const std::string &buffer, const std::vector<uint64_t> &counts,
+                 const std::optional<std::vector<uint64_t>> &displacements);
+  std::vector<uint64_t> blocks(const std::string &buffer, size_t count);
+
+  /// Ctrl-C ends it, and fails everything on all ranks.
+  void commit();
+  py::dict info();
+  void start();
+  bool test();
+  /// `timeout` in seconds; negative: no limit. Ctrl-C ends it, and the run goes on.
+  void wait(double timeout);
+  void cancel();
+  /// Of its communicator.
+  void interrupt() { comm_->interrupt(); }
+
+  bool isClosed() const { return !plan_; }
+  /// Of a plan that runs: it fails on the other ranks.
+  void close();
+  /// Raises StateError while another thread is in a method.
+  void checkUnused() const;
+
+private:
+  /// While it lives, a thread is in a method. The counts change with the GIL alone.
+  class Use;
+  template <typename Call> void set(Call call);
+
+  std::shared_ptr<Communicator> comm_;
+  std::shared_ptr<Library> library_;
+  colldsl_plan *plan_ = nullptr;
+  std::map<std::string, std::shared_ptr<Memory>> memory_;
+  unsigned users_ = 0;  ///< threads in test(), wait() or cancel()
+  bool isHeld_ = false; ///< a thread is in another method
+};
+
+} // namespace colldsl::python

@@ -1,0 +1,14 @@
+/// What may be set of the transport over libfabric.
+#pragma once
+
+#include "transports/network/NetworkOptions.h"
+
+namespace colldsl::ofi {
+
+/// Providers without sockets take no notice of `bind`.
+struct Options : network::Options {
+  std::string provider = "tcp"; ///< as fi_info(1) names it; empty: libfabric's first choice
+  std::string domain;           ///< of the provider, a network interface; empty: the nearest one
+};
+
+} // namespace colldsl::ofi

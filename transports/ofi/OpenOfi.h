@@ -1,0 +1,30 @@
+/// Opens the transport for callers that do not include libfabric; it may be built without.
+#pragma once
+
+#include "transports/network/Carrier.h"
+#include "transports/ofi/OfiOptions.h"
+
+#include <future>
+
+namespace colldsl::ofi {
+
+/// Whether it was built with libfabric.
+bool isBuiltIn();
+
+/// Whether libfabric is here, too. Loads it.
+bool isLoadable();
+
+/// The settings of the environment: COLLDSL_OFI_PROVIDER, COLLDSL_OFI_DOMAIN, COLLDSL_OFI_BIND; the
+/// default for what it does not.
+Result<Options> optionsFromEnvironment();
+
+/// Loads libfabric in another thread, and lets it find its providers: a third of a second. Ranks
+/// that this process forks once that has ended have done both. What cannot be loaded is an error of
+/// open(). For programs whose environment is their own: it sets variables of libfabric which are
+/// not set.
+std::future<void> prepare(const Options &options);
+
+/// What carries frames for this rank. Without libfabric an error.
+Result<std::unique_ptr<network::Carrier>> open(const Options &options);
+
+} // namespace colldsl::ofi

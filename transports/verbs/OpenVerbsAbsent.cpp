@@ -1,0 +1,20 @@
+// Stands for everything here where there is no libibverbs or no librdmacm.
+#include "transports/verbs/OpenVerbs.h"
+
+namespace colldsl::verbs {
+namespace {
+
+const char kAbsent[] =
+    "this colldsl was built without libibverbs and librdmacm, and has no transport verbs";
+
+} // namespace
+
+bool isBuiltIn() { return false; }
+
+std::string whyNot(const Options &) { return kAbsent; }
+
+Result<std::unique_ptr<network::Carrier>> open(uint32_t, const Options &) {
+  return Status::error(kAbsent);
+}
+
+} // namespace colldsl::verbs
