@@ -6,6 +6,7 @@ import unittest
 
 import diagnostics
 import editors
+import file_names
 import includes
 import links
 import names
@@ -78,6 +79,23 @@ class Diagnostics(unittest.TestCase):
     def test_needs_rows(self):
         files = {"tools/explain/Explanations.def": "", "compiler/Sema.cpp": ""}
         self.assertTrue(found_in(diagnostics.check, files))
+
+
+class FileNames(unittest.TestCase):
+    def test_one_header_per_name(self):
+        files = {"ir/Cost.h": "", "passes/Cost.h": "", "tests/ir/Cost.h": ""}
+        self.assertEqual(found_in(file_names.check, files), ["passes/Cost.h: ir/Cost.h has this name too"])
+
+    def test_members_are_where_their_class_is(self):
+        files = {"ir/Dag.h": "class Dag {\n};\n", "ir/DagText.cpp": "void Dag::print() {\n}\n"}
+        self.assertFalse(found_in(file_names.check, files))
+        files["ir/Text.cpp"] = files["ir/DagText.cpp"]
+        self.assertEqual(
+            found_in(file_names.check, files),
+            ["ir/Text.cpp: implements Dag, whose name its own does not begin with"],
+        )
+        files["ir/Text.h"] = ""
+        self.assertFalse(found_in(file_names.check, files))
 
 
 class Editors(unittest.TestCase):
