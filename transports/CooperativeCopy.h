@@ -2,11 +2,11 @@
 /// from the front, the sender writes from the back, each when it has nothing else to do. This is
 /// the cooperative rendezvous of Chakraborty, Bayatpour, Hashmi, Subramoni and Panda (SC 2019).
 ///
-/// An end claims parts before their first byte and leaves them after the last one: half of what is
-/// left while the other end has claimed none, else a quarter, so that both are done at about the
-/// same time, after few calls of the kernel. The end that leaves last, when no part can be claimed
-/// any more, ends the rendezvous: exactly one end does. A part that cannot be copied closes the
-/// message, as a cancel does: then no part is claimed any more.
+/// An end claims parts before it copies their first byte and leaves them after the last one. It
+/// claims half of the remaining parts while the other end has claimed none, else a quarter, so that
+/// both ends finish at about the same time, after few system calls. The end that leaves last, when
+/// no part can be claimed any more, ends the rendezvous: exactly one end does. A part that cannot
+/// be copied closes the message, as a cancel does. No end claims parts of a closed message.
 ///
 ///   bits 0..13  parts that the receiver has claimed
 ///   bits 14..27 parts that the sender has claimed
@@ -27,13 +27,13 @@ enum class End : uint8_t { Receiver, Sender };
 inline constexpr uint32_t kMostParts = (1u << 14) - 1;
 inline constexpr uint64_t kLeastPartBytes = 32 << 10, kUsualPartBytes = 64 << 10;
 
-/// Parts that lie one behind the other.
+/// Consecutive parts.
 struct Claim {
   uint32_t first, count;
 };
 
-/// How a message is divided, alike at both ends. All parts but the last one are as long, and a
-/// multiple of kLeastPartBytes.
+/// The division of a message into parts, alike at both ends. All parts but the last one have
+/// partBytes, a multiple of kLeastPartBytes.
 struct Parts {
   explicit Parts(uint64_t bytes) : bytes(bytes) {
     uint64_t usual = bytes < 4 * kUsualPartBytes ? kLeastPartBytes : kUsualPartBytes;
@@ -63,10 +63,11 @@ constexpr End other(End end) { return end == End::Receiver ? End::Sender : End::
 
 } // namespace detail
 
-/// Before the other end sees the rendezvous.
+/// Resets the word, before the other end sees the rendezvous.
 template <typename Word> void begin(Word &word) { word.store(0, std::memory_order_relaxed); }
 
-/// The parts that this end copies next. Nothing: the message is closed, or all are claimed.
+/// Claims the parts that this end copies next. Nothing: the message is closed, or all parts are
+/// claimed.
 template <typename Word> std::optional<Claim> claim(Word &word, End end, uint32_t numParts) {
   using namespace detail;
   uint32_t now = word.load(std::memory_order_relaxed);
@@ -88,7 +89,7 @@ enum class Outcome : uint8_t {
   Closed,  ///< this end ends it: bytes are missing
 };
 
-/// Leaves claimed parts. An end that ends the rendezvous sees the bytes of the other one.
+/// Leaves claimed parts. An end that ends the rendezvous sees the bytes that the other one copied.
 template <typename Word> Outcome leave(Word &word, End end, uint32_t numParts, bool isCopied) {
   using namespace detail;
   uint32_t now = word.load(std::memory_order_relaxed), next;
@@ -104,8 +105,8 @@ template <typename Word> Outcome leave(Word &word, End end, uint32_t numParts, b
   return isWhole ? Outcome::Copied : Outcome::Pending;
 }
 
-/// No part is claimed any more. False: the other end copies some just now, and then ends the
-/// rendezvous.
+/// Closes the message: no end claims a part any more. False: the other end copies a part just now,
+/// and then ends the rendezvous.
 template <typename Word> bool close(Word &word, End end) {
   using namespace detail;
   uint32_t now = word.load(std::memory_order_relaxed);

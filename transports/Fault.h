@@ -1,4 +1,4 @@
-/// Why a message, or all of a plan's, cannot be moved.
+/// The reason why a message, or all messages of a plan, cannot be moved.
 #pragma once
 
 #include "ir/Ids.h"
@@ -8,7 +8,7 @@
 
 namespace colldsl {
 
-/// Why channels failed.
+/// The cause of a failure of channels.
 struct Fault {
   Rank peer = kNoRank; ///< the rank that caused it, if it is known
   OpId op = kNoOp;     ///< this rank's op that could not finish, if one is known

@@ -36,9 +36,9 @@ struct RequestPayload : Payload {
     return *this;
   }
 
-  /// What a wire to other machines knows of the pieces, and keeps from run to run; null: nothing.
+  /// The network's registration of the pieces, kept from run to run; null: the payload has none.
   network::RegisteredMemory *registered = nullptr;
-  /// Of a static message between ranks of a machine; null: it is none.
+  /// This end of a static message between ranks of a machine; null: the message is not static.
   shm::StaticEnd *fixed = nullptr;
 };
 
@@ -49,21 +49,21 @@ enum class GetResult : uint8_t {
   Refused, ///< the memory cannot be read
 };
 
-/// Combines what a receive gets with what is there, as it comes. Belongs to the caller that posts
-/// the receive, and stays where it is until that is done.
+/// Combines the bytes that a receive gets with those in its buffer, as they arrive. The caller that
+/// posts the receive owns the target, which stays in place until the receive is done.
 class CombiningTarget {
 public:
   virtual ~CombiningTarget() = default;
 
-  /// Bytes of the message from `offset` on: whole elements, in ascending order, without gaps.
-  /// Called by the thread that moves messages, any one of this rank; waits for nothing.
+  /// Combines bytes of the message from `offset` on: whole elements, in ascending order, without
+  /// gaps. The thread that moves messages calls it, any one of this rank. It waits for nothing.
   virtual void combine(uint64_t offset, const std::byte *from, uint64_t bytes) = 0;
 
   uint64_t elementBytes = 1;
-  /// Has room for the whole message, which may be put there before it is combined; null: there is
-  /// none.
+  /// Room for the whole message, which the transport may store there before it is combined; null:
+  /// there is none.
   std::byte *room = nullptr;
-  uint64_t combinedBytes = 0; ///< by the transport; not 0 when it is done: nothing was stored
+  uint64_t combinedBytes = 0; ///< counted by the transport; not 0 when the receive is done: nothing was stored
 };
 
 } // namespace colldsl

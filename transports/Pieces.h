@@ -8,19 +8,19 @@
 
 namespace colldsl {
 
-/// Bytes [offset, offset + bytes) of the payload, to flat memory.
+/// Copies bytes [offset, offset + bytes) of the payload to flat memory.
 void gather(std::byte *to, const Payload &from, uint64_t offset, uint64_t bytes);
 
-/// Flat memory to bytes [offset, offset + bytes) of the payload.
+/// Copies flat memory to bytes [offset, offset + bytes) of the payload.
 void scatter(const Payload &to, uint64_t offset, const std::byte *from, uint64_t bytes);
 
-/// The first `bytes` bytes of one payload to those of another in the same process.
+/// Copies the first `bytes` bytes of one payload to those of another in the same process.
 void copyPieces(const Payload &to, const Payload &from, uint64_t bytes);
 
-/// Copies without a call where the length is that of a number or two.
+/// Copies bytes, without a call if the length is that of one or two numbers.
 inline void copyShort(void *to, const void *from, uint64_t bytes) {
   switch (bytes) {
-  case 0: // perhaps of no memory
+  case 0: // the addresses may be null
     return;
   case 4:
     std::memcpy(to, from, 4);
@@ -36,7 +36,7 @@ inline void copyShort(void *to, const void *from, uint64_t bytes) {
   }
 }
 
-/// gather() and scatter() of whole, short payloads.
+/// As gather() and scatter(), for whole, short payloads.
 inline void gatherShort(std::byte *to, const Payload &from) {
   for (uint32_t i = 0; i < from.count; ++i) {
     copyShort(to, from.pieces[i].iov_base, from.pieces[i].iov_len);
@@ -50,23 +50,24 @@ inline void scatterShort(const Payload &to, const std::byte *from) {
   }
 }
 
-/// Pieces without bytes are dropped; a piece right behind the last one lengthens it.
+/// Appends a piece. A piece without bytes is dropped; a piece right behind the last one lengthens
+/// it.
 void appendPiece(std::vector<iovec> &pieces, const iovec &piece);
 
-/// From its first piece to its last one, in memory.
+/// The memory from the lowest address of the payload to its highest one.
 iovec spanOf(const Payload &payload);
-/// Whether a good part of that is its own.
+/// True if the payload is a good part of the memory that it spans.
 bool isDense(const Payload &payload);
 
-/// Whether a receive of `payload` accepts a message of this many bytes.
+/// True if a receive of `payload` accepts a message of this many bytes.
 inline bool accepts(const Payload &payload, uint64_t bytes) {
   return payload.upTo ? bytes <= payload.bytes : bytes == payload.bytes;
 }
 
-/// The message when it does not.
+/// The fault of a receive that does not accept a message of this many bytes.
 Fault sizeMismatch(Rank peer, OpId op, const Payload &payload, uint64_t bytes);
 
-/// The message when the peer needs nothing more for the run, and its end had none.
+/// The fault of a receive whose peer needs nothing more for the run and sent it no bytes.
 Fault endedWithout(Rank peer, OpId op, const Payload &payload);
 
 } // namespace colldsl

@@ -8,9 +8,9 @@
 ///   any but Reading --sender, cancel()--> Requested of the next use; not while the receiver copies
 ///
 /// The copying end claims the word before the first byte and leaves the claim after the last one.
-/// So an end that cancels knows: once the word is not claimed by the other end, no byte of the
-/// message moves any more. An RTS that was cancelled is of a use that is over, and every later step
-/// of the receiver fails.
+/// So an end that cancels knows: once the other end has no claim on the word, no byte of the
+/// message moves any more. A cancelled RTS belongs to a use that is over, and every later step of
+/// the receiver fails.
 ///
 /// While the word is Cooperating both ends copy parts, by the word of CooperativeCopy.h.
 ///
@@ -30,23 +30,25 @@ enum class State : uint32_t {
   Fragments,   ///< the receiver waits for fragments
   RtrSent,     ///< the receiver has sent the address of its buffer
   Writing,     ///< the sender copies into the receiver's memory
-  Cooperating, ///< the same, and either end copies parts
+  Cooperating, ///< both ends copy parts into the receiver's memory
   Done,        ///< the sender's memory is not needed any more
 };
 
-/// What the sender of an RTS has to do for its operation, as far as it knows.
+/// The work that the sender of an RTS has left to do for its operation, as far as it knows.
 struct SenderLoad {
-  uint32_t copyKiB : 31;  ///< to copy
-  uint32_t sendsOnly : 1; ///< it receives nothing on its machine: it mostly waits for receivers
+  uint32_t copyKiB : 31;  ///< left to copy
+  uint32_t sendsOnly : 1; ///< receives nothing on its machine and so mostly waits for receivers
 };
 constexpr uint32_t kMostCopyKiB = (1u << 31) - 1;
 
-/// Uses of a word are distinguished, for a receiver may look at an RTS after it was cancelled.
+/// The word carries the number of its use, because a receiver may look at an RTS after it was
+/// cancelled.
 constexpr uint32_t wordOf(uint32_t use, State state) {
   return use * 8 + static_cast<uint32_t>(state);
 }
 
-/// False: the word is in another state, or of another use.
+/// Moves the word from one state to another. False: the word is in another state, or of another
+/// use.
 template <typename Word> bool change(Word &word, uint32_t use, State from, State to) {
   uint32_t before = wordOf(use, from);
   return word.compare_exchange_strong(before, wordOf(use, to), std::memory_order_acq_rel,
@@ -65,17 +67,17 @@ bool endCooperation(Word &word, uint32_t use, cooperative::Outcome outcome) {
   return change(word, use, State::Cooperating, isCopied ? State::Done : State::Fragments);
 }
 
-// The receiver's.
+// The receiver's steps.
 
-/// Before it copies or replies. False: the RTS was cancelled.
+/// Claims the RTS before the receiver copies or replies. False: the sender cancelled the RTS.
 template <typename Word> bool claim(Word &word, uint32_t use) {
   return change(word, use, State::Requested, State::Reading);
 }
-/// The payload is not wanted. Nothing happens if the RTS was cancelled.
+/// Ends an RTS whose payload the receiver does not want. Without effect if the RTS was cancelled.
 template <typename Word> void refuse(Word &word, uint32_t use) {
   change(word, use, State::Requested, State::Done);
 }
-/// From an RTR back to a claim. False: the sender writes, has written, or has cancelled.
+/// Turns an RTR back into a claim. False: the sender writes, has written, or has cancelled.
 template <typename Word> bool withdrawRtr(Word &word, uint32_t use) {
   return change(word, use, State::RtrSent, State::Reading);
 }
@@ -95,13 +97,14 @@ template <typename Word> bool cancelCooperation(Word &word, Word &parts, uint32_
   return true;
 }
 
-// The sender's.
+// The sender's steps.
 
-/// The word of a message that begins, or of one that is done.
+/// Starts a use of the word: for a message that begins, or after one that is done.
 template <typename Word> void beginUse(Word &word, uint32_t use) {
   word.store(wordOf(use, State::Requested), std::memory_order_release);
 }
-/// Before it writes into the buffer of the RTR. False: the RTR was withdrawn.
+/// Claims the word before the sender writes into the buffer of the RTR. False: the receiver
+/// withdrew the RTR.
 template <typename Word> bool claimWrite(Word &word, uint32_t use) {
   return change(word, use, State::RtrSent, State::Writing);
 }

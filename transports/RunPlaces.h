@@ -1,5 +1,5 @@
-/// Where a rank keeps what it knows of single runs, such as that one failed: each run has a place,
-/// and a newer one takes it from an older one.
+/// Places of single runs in the tables where a rank keeps facts about them, such as a failure: each
+/// run has a place, and a newer run takes it from an older one.
 #pragma once
 
 #include "transports/Tag.h"
@@ -11,7 +11,7 @@ inline constexpr uint32_t kRunPlaces = 1024;
 constexpr uint32_t placeOf(StreamId stream) {
   return static_cast<uint32_t>(stream * 0x9e3779b97f4a7c15u >> 32) % kRunPlaces;
 }
-/// Runs of a stream that follow each other have places that do.
+/// Consecutive runs of a stream have consecutive places.
 constexpr uint32_t placeOf(StreamId stream, uint32_t run) {
   return (placeOf(stream) + run) % kRunPlaces;
 }

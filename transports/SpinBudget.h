@@ -1,4 +1,4 @@
-/// How a thread waits for events.
+/// The budget of a thread that waits for events.
 #pragma once
 
 #include <chrono>
@@ -6,18 +6,18 @@
 
 namespace colldsl {
 
-/// How long a waiting thread spins, and yields its core, before it sleeps.
+/// The time that a waiting thread spins, and yields its core, before it sleeps.
 struct SpinBudget {
-  uint32_t polls = 1; ///< without an event, before it yields its core
-  /// In a row, of one message and without moving anything else. At most `polls`.
+  uint32_t polls = 1; ///< without an event, before the thread yields its core
+  /// Polls in a row of one message, without moving anything else. At most `polls`.
   uint32_t pollsInRow = 1;
-  /// It yields again and again, with a poll after each yield, for so long before it sleeps.
+  /// The time for which the thread yields, with a poll after each yield, before it sleeps.
   std::chrono::nanoseconds yielding = std::chrono::microseconds(20);
-  /// Then it polls again, for events that end no sleep.
+  /// The longest sleep. Then the thread polls again, because some events end no sleep.
   std::chrono::nanoseconds longestSleep = std::chrono::milliseconds(5);
 };
 
-/// The wake-ups of a rank that a thread knew of when it began to sleep.
+/// The number of a rank's wake-ups when a thread began to sleep.
 using WakeupEpoch = uint32_t;
 
 } // namespace colldsl

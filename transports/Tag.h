@@ -23,13 +23,13 @@ constexpr StreamId streamId(uint32_t context, uint32_t stream) {
 }
 constexpr StreamId streamOf(const Tag &tag) { return streamId(tag.context, tag.stream); }
 
-/// In the place of a run: all of the stream.
+/// A run number that stands for all runs of a stream.
 inline constexpr uint32_t kAllRuns = 0xffffffffu;
-/// A tag of a run.
+/// The tag that names a run.
 constexpr Tag tagOf(StreamId stream, uint32_t run) {
   return {static_cast<uint32_t>(stream >> 32), static_cast<uint32_t>(stream), run, 0};
 }
-/// Whether a message is of the run, or of the stream, that `scope` names.
+/// True if the message belongs to the run, or to the stream, that `scope` names.
 inline bool isOf(const Tag &tag, const Tag &scope) {
   return streamOf(tag) == streamOf(scope) && (scope.run == kAllRuns || tag.run == scope.run);
 }

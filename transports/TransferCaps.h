@@ -1,5 +1,5 @@
-/// What a wire executes of the attributes that a schedule gives a message (ir/Transfer.h). A
-/// message travels the wire's own way where the wire does not execute one, with the same bytes.
+/// The attributes of a message (ir/Transfer.h) that a wire executes. If a wire does not execute an
+/// attribute, the message travels the wire's own way, with the same bytes.
 #pragma once
 
 #include "ir/Transfer.h"
@@ -8,7 +8,8 @@
 
 namespace colldsl {
 
-/// Of the messages to and from one peer. Lengths in bytes; kNever: none.
+/// The capabilities of a wire for messages to and from one peer. Lengths in bytes; kNever: no
+/// length.
 struct TransferCaps {
   static constexpr uint64_t kNever = UINT64_MAX;
 
@@ -20,7 +21,7 @@ struct TransferCaps {
   bool staticReader = false;             ///< `via static` with `mover reader`
   uint64_t canaryStaticFrom = kNever;    ///< `via static` of messages that have a canary
   uint64_t readerFrom = kNever;          ///< `mover reader`, of a message that is not eager
-  uint64_t writerFrom = kNever;          ///< `mover writer`, the same
+  uint64_t writerFrom = kNever;          ///< `mover writer`, of a message that is not eager
   uint64_t sharedWriterFrom = kNever; ///< the same, into a buffer that both processes have mapped
   uint64_t eagerBytes = 0;            ///< other messages up to here are eager
   uint64_t sharedCanaryFrom = kNever; ///< `canary`, in a buffer that both processes have mapped
@@ -30,8 +31,7 @@ struct TransferCaps {
   bool multicast = false;
 };
 
-/// A message as its receiver knows it. Where the sender's memory counts, it is taken to be like the
-/// receiver's.
+/// A message as its receiver knows it. The sender's memory is assumed to be like the receiver's.
 struct TransferSite {
   uint64_t bytes = 0;
   bool isShared = false;   ///< both processes have mapped the receiver's buffer, in one piece

@@ -1,5 +1,5 @@
-/// Yields the core while one waits, as long as that is better than a sleep: the process that gets
-/// it gives it back in microseconds, unless it calculates.
+/// Yields the core of a waiting thread, as long as that is better than a sleep: the process that
+/// gets the core gives it back in microseconds, unless it computes.
 #pragma once
 
 #include <atomic>
@@ -8,21 +8,21 @@
 
 namespace colldsl {
 
-/// Of one wait.
+/// The yields of one wait.
 class Yielding {
 public:
-  /// For how long, in one wait.
+  /// `longest`: the time for which a wait yields.
   explicit Yielding(std::chrono::nanoseconds longest) : longest_(longest) {}
 
-  /// Something moved: the wait begins anew.
+  /// Begins the wait anew, because something moved.
   void restart() { count_ = 0; }
 
-  /// Whether to yield() next; else a sleep is better.
+  /// True if the thread does best to yield() next; else a sleep is better.
   bool isWorthIt();
 
   void yield();
 
-  /// Since something moved.
+  /// The number of yields since something moved.
   uint32_t count() const { return count_; }
 
 private:
@@ -32,7 +32,8 @@ private:
   Clock::time_point begin_;
   uint32_t count_ = 0;
 
-  /// So many rests of this process are sleeps, because another process kept the core.
+  /// The number of coming rests of this process that are sleeps, because another process kept the
+  /// core.
   static inline std::atomic<uint32_t> avoid_{0};
 };
 

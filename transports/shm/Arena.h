@@ -12,13 +12,13 @@ class Arena {
 public:
   static constexpr uint64_t kNoRoom = UINT64_MAX;
 
-  /// Offsets [begin, begin + bytes) of the mapping; begin is a multiple of 64.
+  /// Hands out offsets [begin, begin + bytes) of the mapping; begin is a multiple of 64.
   Arena(uint64_t begin, uint64_t bytes) { free_[begin] = bytes; }
 
   /// Offset of a block, 64-byte aligned, or kNoRoom. Its content is undefined. If this throws, the
   /// arena is as before.
   uint64_t allocate(uint64_t bytes);
-  /// How many bytes the block had. Allocates nothing.
+  /// Frees a block and returns the number of bytes that it had. Allocates nothing.
   uint64_t release(uint64_t offset);
 
   uint64_t bytesInUse() const;

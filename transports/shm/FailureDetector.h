@@ -1,4 +1,4 @@
-/// Which ranks died, as far as this rank can see. Thread safe.
+/// Detects the deaths of ranks, as far as this rank can see them. Thread safe.
 #pragma once
 
 #include "transports/shm/PeerWatch.h"
@@ -13,8 +13,8 @@ class FailureDetector {
 public:
   FailureDetector(World &world, Rank self) : world_(world), self_(self) {}
 
-  /// Watches a rank from now on. Every rank watches its right neighbour, so that
-  /// each death has a witness, and the peers of its edges, so that it is a quick one.
+  /// Watches a rank from now on. Every rank watches its right neighbour, so that each death has a
+  /// witness, and the peers of its edges, so that it notices their deaths soon.
   void watch(Rank rank);
 
   /// Reports deaths to everybody. Enters the kernel at most once per watch interval.

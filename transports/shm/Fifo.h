@@ -1,5 +1,5 @@
 /// A shared-memory FIFO: one direction between two ranks of a machine. Every word has one writer,
-/// but for the reply words of requests to send.
+/// except the reply words of requests to send.
 ///
 ///   FifoHeader | Slot[kSlots] | ring of bytes
 ///
@@ -32,7 +32,7 @@ enum class SlotKind : uint8_t {
   Fragment,     ///< the next part of a payload that the receiver is ready for, in the ring of bytes
   Put,          ///< the sender has written the payload to the receiver's buffer
   RtsCancelled, ///< the rest of a payload that the receiver is ready for does not come
-  StaticRtrs,   ///< where the RTRs are of static messages that go to the sender of this slot
+  StaticRtrs,   ///< location of the RTRs of static messages to the sender of this slot
   CloseStream,  ///< the sender neither sends nor receives in this stream any more
 };
 
@@ -45,7 +45,7 @@ struct RingBody {
   std::atomic<uint32_t> written; ///< bytes that are there; all of them, or a multiple of a part
 };
 
-/// Where the bytes of a message lie at one of its ends.
+/// The memory of a message at one of its ends.
 struct RemoteBuffer {
   uint64_t
       address; ///< shared: offset in the mapping; else in its process, as in cma::RemotePayload
@@ -103,7 +103,7 @@ constexpr uint32_t slotsFor(uint64_t bytes) {
                                          kContinuationBytes);
 }
 
-/// Where the receiver replies to a request to send: one per rendezvous id, in the sender's memory.
+/// The receiver's reply to a request to send: one per rendezvous id, in the sender's memory.
 struct alignas(32) Reply {
   std::atomic<uint32_t> state; ///< of one use of the id: see Rendezvous.h
   std::atomic<uint32_t> parts; ///< Cooperating: see CooperativeCopy.h
@@ -111,11 +111,11 @@ struct alignas(32) Reply {
 };
 
 struct FifoHeader {
-  // The sender's, written before the connect request.
+  // The sender writes these, before the connect request.
   alignas(kSlotBytes) Rank from;
-  uint64_t nextRequest; ///< offset of the FIFO whose connect request came before, 0: none
+  uint64_t nextRequest; ///< offset of the FIFO of the previous connect request, 0: none
 
-  // The receiver's.
+  // The receiver writes these.
   alignas(kSlotBytes) std::atomic<uint32_t> slotsConsumed;
   std::atomic<uint16_t>
       isThrottled;                 ///< its unexpected queue is full: only requests to send may come

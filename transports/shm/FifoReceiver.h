@@ -9,7 +9,7 @@
 
 namespace colldsl::shm {
 
-/// A message in the ring of bytes, which its sender may write just now.
+/// A message in the ring of bytes, which its sender may still be writing.
 class RingMessage {
 public:
   RingMessage(const std::byte *begin, const RingBody &ring) : begin_(begin), ring_(ring) {}
@@ -18,8 +18,9 @@ public:
   const std::byte *begin() const { return begin_; }
   bool isWhole() const { return ring_.written.load(std::memory_order_acquire) == ring_.bytes; }
 
-  /// Hands all of it to store(offset, begin, count), in parts as they come. False: the next one
-  /// does not come soon, since the sender has lost its core. What was stored comes once more.
+  /// Hands the message to store(offset, begin, count), in parts as they come. False: the next part
+  /// does not come soon, because the sender has lost its core. The parts that were stored come once
+  /// more.
   template <typename Store> bool storeParts(Store store) const {
     for (uint32_t stored = 0; stored < ring_.bytes;) {
       uint32_t written = awaitMoreThan(stored);
@@ -66,12 +67,12 @@ public:
 
   Rank peer() const { return peer_; }
 
-  /// The sender made the FIFO. Before, nothing arrives.
+  /// Attaches the FIFO that the sender made. Before, nothing arrives.
   void connect(uint64_t offset);
 
-  /// Takes an eager message, if it is the next one, has this tag, and as many bytes. One in the
-  /// ring of bytes goes to store(RingMessage), which returns whether all of it is here. False: it
-  /// is not here, or is something else.
+  /// Takes an eager message, if it is the next one, has this tag, and as many bytes as the payload.
+  /// A message in the ring of bytes goes to store(RingMessage), which returns true if all of it is
+  /// here. False: the message is not here, or another one comes first.
   template <typename Store> bool tryTake(const Tag &tag, const Payload &payload, Store store) {
     if (!slots_)
       return false;
@@ -92,24 +93,24 @@ public:
   }
 
   uint64_t longestEagerBytes() const { return options_.longestEagerBytes(); }
-  /// Whether a message that is stored as it comes is handed over in whole elements. Messages in
-  /// slots are not stored so: it takes no longer.
+  /// True if a message that is stored as it comes is handed over in whole elements. A message in
+  /// slots is not stored as it comes, which takes no longer.
   bool handsElements(uint64_t bytes, uint32_t elementBytes) const {
     return bytes > options_.slotsBytes && kEagerPartBytes % elementBytes == 0;
   }
 
-  /// Whether nothing is here.
+  /// True if no message is here.
   bool isEmpty() const {
     return !slots_ || slots_[taken_ % kSlots].stamp.load(std::memory_order_acquire) != taken_ + 1;
   }
 
-  /// Takes all that is here, in its order, and hands it to `handler`:
+  /// Takes all slots that are here, in order, and hands them to `handler`:
   ///   onEager(tag, bytes, count); onLongerEager(tag, RingMessage), which returns whether all of
   ///   it is here;
   ///   onRts(tag, id, rts); onFragment(id, bytes, count); onPut(id); onRtsCancelled(id);
   ///   onStaticRtrs(stream, rtrs); onStreamClosed(stream); and of static messages
   ///   onEarlyRtrPut(tag), onStaticRts(tag, rts), which is claimed
-  /// True: something was.
+  /// True: something was here.
   template <typename Handler> bool progress(Handler &handler) {
     bool moved = !posted_.empty() && takeStatic(handler);
     if (!slots_)
@@ -127,20 +128,21 @@ public:
     }
   }
 
-  // Replies to requests to send. The sender may have cancelled one meanwhile.
+  // Replies to requests to send. The sender may have cancelled a request meanwhile.
 
   bool isCancelled(const Rts &rts) const;
-  /// Before anything of the RTS is used. False: it was cancelled.
+  /// Claims an RTS before anything of it is used. False: the sender cancelled it.
   bool claim(const Rts &rts) const { return rendezvous::claim(stateOf(rts), rts.use); }
-  /// Of a claimed RTS: the payload is here, or is not wanted.
+  /// Answers a claimed RTS: the payload is here, or is not wanted.
   void sendFin(const Rts &rts) { leave(rts, rendezvous::State::Done); }
-  /// Of a claimed RTS: the sender is to send fragments.
+  /// Answers a claimed RTS: the sender is to send fragments.
   void requestFragments(const Rts &rts) { leave(rts, rendezvous::State::Fragments); }
-  /// Of a claimed RTS: the sender is to put the payload here.
+  /// Answers a claimed RTS: the sender is to put the payload into `buffer`.
   void sendRtr(const Rts &rts, const RemoteBuffer &buffer);
-  /// Back to a claim. False: the sender writes, has written, or has cancelled the RTS.
+  /// Turns an RTR back into a claim. False: the sender writes, has written, or has cancelled the
+  /// RTS.
   bool withdrawRtr(const Rts &rts) { return rendezvous::withdrawRtr(stateOf(rts), rts.use); }
-  /// The sender puts nothing here any more. False: it writes just now.
+  /// Cancels an RTR: the sender puts nothing here any more. False: it writes just now.
   bool cancelRtr(const Rts &rts) {
     return rendezvous::cancelRtr(stateOf(rts), rts.use) &&
            rendezvous::cancelCooperation(stateOf(rts), replyOf(rts).parts, rts.use);
@@ -150,7 +152,7 @@ public:
 
   // A payload that both ends copy, part by part.
 
-  /// Of a claimed RTS: from now on the sender may put parts here.
+  /// Answers a claimed RTS: from now on the sender may put parts into `buffer`.
   void startCooperation(const Rts &rts, const RemoteBuffer &buffer);
   bool isCooperation(const Rts &rts) const {
     return stateOf(rts).load(std::memory_order_relaxed) ==
@@ -162,7 +164,8 @@ public:
   cooperative::Outcome leaveParts(const Rts &rts, uint32_t numParts, bool isCopied) const {
     return cooperative::leave(replyOf(rts).parts, cooperative::End::Receiver, numParts, isCopied);
   }
-  /// This end left last. If the sender has cancelled the RTS meanwhile, nothing happens.
+  /// Ends a cooperation that this end left last. Without effect if the sender has cancelled the
+  /// RTS.
   void endCooperation(const Rts &rts, cooperative::Outcome outcome);
 
   RemoteBuffer remoteBufferOf(const Payload &payload) const {
@@ -174,25 +177,26 @@ public:
            : isSelf_ && buffer.pieces == 1 ? reinterpret_cast<const std::byte *>(buffer.address)
                                            : nullptr;
   }
-  /// Whether get() needs no call of the kernel.
+  /// True if get() needs no system call.
   bool isSelf() const { return isSelf_; }
   bool canReach() const { return canReach_; }
-  /// Bytes [offset, offset + to.bytes) of a buffer; the offset is 0 if it has several pieces.
+  /// Gets bytes [offset, offset + to.bytes) of a buffer; the offset is 0 if it has several pieces.
   GetResult get(const RemoteBuffer &from, uint64_t offset, const Payload &to);
-  /// Whether the sender can put without a call of the kernel.
+  /// True if the sender can put without a system call.
   bool canPut(const Rts &, const RemoteBuffer &buffer) const { return buffer.isShared; }
 
-  // Static messages. The sender may send one as others all the same: then it is retired.
+  // Static messages. The sender may still send one as an ordinary message: then its RTR is retired.
 
-  /// Whether the sender puts the payload; else this end gets it.
+  /// True if the sender puts the payload; else this end gets it.
   bool isPut(const RequestPayload &payload) const { return payload.fixed->isPut; }
-  /// Room for the RTRs of a stream, until releaseStream(). Null: no memory is left.
+  /// Makes room for the RTRs of a stream, until releaseStream(). Null: no memory is left.
   StaticRtr *makeStaticRtrs(StreamId stream, uint32_t count);
   void releaseStream(StreamId stream);
-  /// A receive is posted, whose payload stays where it is. Of a message that is put, sends the RTR.
-  /// `mayReach`: a copy by the kernel is worth its call.
+  /// Expects a static message: its receive is posted, and the payload stays where it is. Sends the
+  /// RTR of a message that the sender puts. `mayReach`: a copy by the kernel is worth its system
+  /// call.
   void expectStatic(const Tag &tag, const RequestPayload &payload, bool mayReach);
-  /// Of a message that this end gets, claimed. Nothing: it is not here.
+  /// Claims the RTS of a static message that this end gets. Nothing: the message is not here.
   std::optional<Rts> claimStatic(const Tag &tag, const RequestPayload &payload) const {
     const StaticEnd *end = payload.fixed;
     return end && !end->isPut && end->rtr ? claimRts(*end->rtr, tag.run) : std::nullopt;
@@ -211,23 +215,23 @@ public:
   }
   void cancelReceive(const Tag &, const RequestPayload &payload) { retireRtr(payload); }
   void cancelReceive(const Rts &) {}
-  /// An RTS is no reply to an RTR here.
+  /// Returns false: over shared memory an RTS never answers an RTR. Retires a static message's RTR.
   bool hasEarlyRtr(const RequestPayload &payload, const Rts &) {
     retireRtr(payload);
     return false;
   }
 
-  // The throttle flag is in place of credits.
+  // The throttle flag replaces credits.
   void releaseCredit(uint64_t) {}
 
-  /// The sender may send requests to send alone until this is taken back.
+  /// Restricts the sender to requests to send, until this is taken back.
   void setThrottled(bool isThrottled) {
     header_->isThrottled.store(isThrottled, std::memory_order_relaxed);
   }
   void setPostsLate(bool postsLate) {
     header_->postsLate.store(postsLate, std::memory_order_relaxed);
   }
-  /// Whether tryTake() was in vain since it took something from the ring.
+  /// True if tryTake() has failed since it last took a message from the ring.
   bool lookedInVain() const { return lookedInVain_; }
 
 private:
@@ -250,7 +254,7 @@ private:
   RingMessage messageOf(const Slot &slot) const {
     return {ring_ + slot.body.ring.offset, slot.body.ring};
   }
-  // False: it is not whole yet.
+  // Hands one slot to the handler. False: its message is not whole yet.
   template <typename Handler> bool hand(const Slot &slot, Handler &handler) {
     std::byte flat[kLongestInlineBytes];
     switch (slot.kind) {
@@ -307,7 +311,7 @@ private:
   bool isWhole(const Slot &slot) const;
   bool unpack(std::byte *to, const Slot &slot) const;
   const std::byte *flatten(const Slot &slot, std::byte *room) const;
-  // The sender looks only when it runs out of slots, so it need not know at once.
+  // The sender looks at the count only when it runs out of slots, so the count may lag.
   void advance(uint32_t slots) {
     taken_ += slots;
     if (taken_ - published_ >= kSlots / 4)
@@ -329,7 +333,7 @@ private:
     Tag tag;
     StaticEnd *end;
   };
-  std::vector<Posted> posted_; ///< static messages that are waited for
+  std::vector<Posted> posted_; ///< static messages that this end awaits
   struct StreamRtrs {
     StreamId stream;
     uint64_t offset; ///< in the mapping

@@ -13,16 +13,16 @@
 
 namespace colldsl::shm {
 
-/// Of all FIFOs of a rank. Sizes in bytes.
+/// Options of all FIFOs of a rank. Sizes in bytes.
 struct FifoOptions {
   uint32_t ringBytes = 64 << 10; ///< for payloads that do not travel in slots. A multiple of 64
-  uint32_t slotsBytes = 512; ///< up to here messages travel in slots; at most kLongestInlineBytes
+  uint32_t slotsBytes = 512; ///< messages up to this travel in slots; at most kLongestInlineBytes
 
-  /// Half a ring has room for what is skipped at its end.
+  /// Half a ring, so that a message fits even if the sender skips the end of the ring.
   uint64_t longestEagerBytes() const { return ringBytes / 2; }
 };
 
-/// As the other process finds it.
+/// The payload as the other process finds it.
 RemoteBuffer remoteBufferOf(const World &world, const Payload &payload);
 
 /// Not thread safe.
@@ -31,17 +31,18 @@ public:
   static constexpr uint64_t kInlineBytes = kSlotInlineBytes;
   static constexpr bool kHasStaticRtrs = true;
 
-  /// The FIFO at this offset of the mapping, new and zero. `arena`: for replies. `canReach`:
-  /// whether the kernel lets this process reach the memory of others, as far as is known.
+  /// Sends through the FIFO at this offset of the mapping, which is new and zero. `arena`: for
+  /// replies. `canReach`: true if the kernel lets this process reach the memory of others, as far
+  /// as is known.
   FifoSender(World &world, Rank peer, uint64_t offset, const FifoOptions &options, bool &canReach,
              Arena &arena);
 
   Rank peer() const { return peer_; }
 
-  // Eager messages. False: there is no room, and nothing happened.
+  // Eager messages. False: there is no room, and nothing was sent.
 
-  /// At most kInlineBytes. False, too, while the receiver throttles this sender.
-  /// A call would cost as much as the rest.
+  /// Sends a message of at most kInlineBytes. False, too, while the receiver throttles this sender.
+  /// The function is inlined because a call would cost as much as the rest.
   [[gnu::always_inline]] bool trySendInline(const Tag &tag, const Payload &payload) {
     if (!hasSlots(1) || (throttledSeen_ && (throttledSeen_ = isThrottled())))
       return false;
@@ -51,27 +52,28 @@ public:
     commit(slot);
     return true;
   }
-  /// Longer ones, up to longestEagerBytes().
+  /// Sends a longer message, up to longestEagerBytes().
   bool trySendLonger(const Tag &tag, const Payload &payload);
   uint64_t longestEagerBytes() const { return options_.longestEagerBytes(); }
 
-  /// The receiver takes nothing but requests to send for now.
+  /// True if the receiver takes nothing but requests to send for now.
   bool isThrottled(uint64_t = 0) const {
     return header_->isThrottled.load(std::memory_order_relaxed) != 0;
   }
-  // What is in the FIFO needs no progress of this rank any more.
+  // Messages in the FIFO need no further progress of this rank.
   bool isFlushed() const { return true; }
   bool flushes() const { return false; }
   bool receiverPostsLate() const { return header_->postsLate.load(std::memory_order_relaxed) != 0; }
-  /// Whether the receiver can probably read the memory of this process, and this one its.
+  /// True if the receiver can probably read the memory of this process, and this process the
+  /// receiver's.
   bool canReach() const { return canReach_; }
 
   // Rendezvous.
 
-  /// Makes so many rendezvous ids, if there is shared memory left.
+  /// Makes rendezvous ids until there are `ids`, if there is shared memory left.
   void reserve(uint32_t ids);
 
-  /// False: no slot, or no rendezvous id is free.
+  /// Sends a request to send. False: no slot, or no rendezvous id is free.
   bool trySendRts(const Tag &tag, const Payload &payload, Mover mover, rendezvous::SenderLoad load,
                   uint16_t &id);
 
@@ -88,7 +90,7 @@ public:
   enum class PutResult : uint8_t {
     Done,
     NotNow,  ///< no slot is free, or the receiver copies the rest
-    Refused, ///< it cannot be written: the receiver waits for fragments now
+    Refused, ///< the buffer cannot be written: the receiver waits for fragments now
   };
   PutResult put(const Tag &tag, const Payload &payload, uint16_t id);
 
@@ -97,53 +99,56 @@ public:
     return hasSlots(1) && sendInRing(tag, SlotKind::Fragment, payload, offset, bytes, id);
   }
 
-  /// The payload was sent: the id is used again.
+  /// Frees the id of a payload that was sent.
   void release(uint16_t id);
 
   /// Ends the use of an id without sending more. False: the receiver reads the payload just now.
   bool cancelRts(uint16_t id);
-  /// The receiver's read ends soon: a cancel waits for it.
+  /// Returns false: a cancel waits for the receiver's read, which ends soon.
   bool cancelRtsUnconfirmed(uint16_t) { return false; }
 
-  // Receivers send the address of their buffer in answer to an RTS.
+  // Receivers send the address of their buffer only in answer to an RTS.
   bool hasEarlyRtr(const Tag &) const { return false; }
   bool takeEarlyRtr(const Tag &, const Payload &, uint16_t &) { return false; }
 
   // Static messages.
 
-  /// Whether this end puts the payload; else the receiver gets it.
+  /// True if this end puts the payload; else the receiver gets it.
   bool isPut(const RequestPayload &payload) const { return payload.fixed->isPut; }
-  /// Whether the receiver takes the message so. If its sender puts it, there is an RTR soon.
+  /// True if the receiver takes the message as a static one. If the sender puts it, an RTR comes
+  /// soon.
   bool isStaticNow(const RequestPayload &payload) const {
     const StaticRtr *rtr = payload.fixed->rtr;
     return rtr && rtr->isDeclined.load(std::memory_order_relaxed) == 0;
   }
-  /// The receiver is to get the payload. `mayReach`: a copy by the kernel is worth its call. False:
-  /// the message is to go as others do.
+  /// Lets the receiver get the payload. `mayReach`: a copy by the kernel is worth its system call.
+  /// False: the message is to travel as an ordinary one.
   bool sendStaticRts(const Tag &tag, const RequestPayload &payload, bool mayReach);
-  /// Fragments: it is to go as others do after all.
+  /// The receiver's reply to a static RTS. Fragments: the message is to travel as an ordinary one
+  /// after all.
   Replied replyToStatic(const Tag &tag, const RequestPayload &payload) const;
-  /// False: the receiver reads the payload just now.
+  /// Cancels a static RTS. False: the receiver reads the payload just now.
   bool cancelStaticRts(const Tag &tag, const RequestPayload &payload);
   enum class StaticPut : uint8_t {
     Done,
     NotReady, ///< there is no RTR for this run yet
-    Refused,  ///< the message is to go as others do
+    Refused,  ///< the message is to travel as an ordinary one
   };
   StaticPut putStatic(const Tag &tag, const RequestPayload &payload);
 
-  /// Where the peer finds the RTRs of static messages that it sends to this rank. Now or later.
+  /// Tells the peer, now or later, the location of the RTRs of static messages that it sends to
+  /// this rank.
   void nameStaticRtrs(uint32_t context, uint32_t stream, const StaticRtrs &rtrs);
 
-  /// Now or later.
+  /// Tells the peer, now or later, that this rank closes the stream.
   void closeStream(uint32_t context, uint32_t stream);
 
-  /// Slots that it has filled since the beginning, modulo 2^32: for tests and measurements.
+  /// The number of slots filled since the beginning, modulo 2^32: for tests and measurements.
   uint32_t numSlots() const { return produced_; }
 
-  /// Whether something waits for room.
+  /// True if a notification waits for a free slot.
   bool isBusy() const { return !closing_.empty() || !cancelled_.empty() || !naming_.empty(); }
-  /// True: something moved.
+  /// Sends notifications that wait for a free slot. True: something moved.
   bool progress();
 
 private:
@@ -198,7 +203,7 @@ private:
   std::vector<Id> ids_;
   std::vector<uint16_t> freeIds_;
   std::vector<uint16_t> cancelled_;                ///< ids of which the receiver is to be notified
-  std::vector<std::pair<Tag, StaticRtrs>> naming_; ///< of which the peer is to be notified
+  std::vector<std::pair<Tag, StaticRtrs>> naming_; ///< RTRs of which the peer is to be notified
   std::vector<Tag> closing_; ///< streams of which the receiver is to be notified
 };
 

@@ -1,5 +1,5 @@
-/// What ranks share, besides what lies in their arenas (Fifo.h). Every word has
-/// one writer, or changes hands through an acquire/release pair; only failures, connections and
+/// The memory that ranks share, besides the contents of their arenas (Fifo.h). Every word has one
+/// writer, or changes hands through an acquire/release pair; only failures, connections and
 /// sleeping use read-modify-write.
 ///
 ///   WorldHeader | RankControl[ranks] | arena of rank 0 | arena of rank 1 | ...
@@ -17,8 +17,8 @@ namespace colldsl::shm {
 
 inline constexpr uint32_t kLineBytes = 64;
 
-/// A run that failed, of a plan that did not; or a plan, of those of a group, which are numbered as
-/// runs are.
+/// The failure of a run of a plan that did not fail, or of a plan of a group. Plans of a group are
+/// numbered as runs of a plan are.
 struct RunFailure {
   uint64_t plan;
   uint32_t run;
@@ -27,7 +27,7 @@ struct RunFailure {
   char reason[232];
 };
 
-/// The newest of those, each at its place, which it takes from an older one.
+/// The newest failures, each at its place, which it takes from an older one.
 struct RunFailures {
   struct alignas(kLineBytes) Entry {
     std::atomic<uint32_t> turn; ///< odd: a rank is writing; else twice the number of writes
@@ -35,33 +35,33 @@ struct RunFailures {
     std::atomic<uint64_t> words[sizeof(RunFailure) / sizeof(uint64_t)];
   };
   Entry entries[kRunPlaces];
-  /// By plan, where several may meet: in the lower half the last run that lost its place. Any run
-  /// of that plan up to it may have failed. The upper half is the plan's
-  /// tag; kOfSeveral: runs of several plans lost theirs. 0: none has.
+  /// Failures that lost their place, by plan; several plans may share a word. The lower half is the
+  /// last run whose failure was lost: any run of that plan up to it may have failed. The upper half
+  /// is the plan's tag, or kOfSeveral if failures of several plans were lost. 0: none was.
   std::atomic<uint64_t> lost[kRunPlaces];
   static constexpr uint32_t kOfSeveral = 0xffffffffu;
 
-  /// Neither 0 nor kOfSeveral.
+  /// The tag of a plan in `lost`: neither 0 nor kOfSeveral.
   static uint32_t tagOf(uint64_t plan) {
     return static_cast<uint32_t>(plan * 0xc2b2ae3d27d4eb4fu >> 32) % (kOfSeveral - 1) + 1;
   }
 };
 static_assert(sizeof(RunFailure) % sizeof(uint64_t) == 0);
 
-/// From which sizes on one copy by the kernel is faster.
+/// The sizes from which one copy by the kernel is faster.
 struct MeasuredCopies {
   std::atomic<uint64_t> singleCopyMinBytes; ///< 0: nothing was measured
   std::atomic<uint32_t> eagerBytes;         ///< longer messages begin with a request to send
 };
 
 struct WorldHeader {
-  uint32_t ranksOnMachine;       ///< Options. Written before others join, as are the next two
+  uint32_t ranksOnMachine;       ///< as in Options. Written before others join, as are the next two
   uint32_t sharesCores;          ///< 1: these are more than the cores
   uint32_t measuresCopies;       ///< 1: ranks measure them when they join
-  RunFailures::Entry everything; ///< why all plans fail, if they do; the first failure counts
+  RunFailures::Entry everything; ///< failure of all plans; the first one counts
   RunFailures planFailures;
   RunFailures runFailures;
-  alignas(kLineBytes) std::atomic<uint32_t> deaths; ///< how many ranks died
+  alignas(kLineBytes) std::atomic<uint32_t> deaths; ///< number of ranks that died
   MeasuredCopies measuredCopies;                    ///< written before ranks have joined
   alignas(kLineBytes)
       std::atomic<uint32_t> reports; ///< failures and deaths, so that a check is one load
@@ -69,7 +69,7 @@ struct WorldHeader {
 
 /// A plan that a rank has open. It lies in that rank's arena and never goes.
 struct OpenPlan {
-  uint64_t next;                ///< offset of the one that was made before, 0: none
+  uint64_t next;                ///< offset of the OpenPlan made before, 0: none
   std::atomic<uint32_t> number; ///< of the plan, plus one; 0: none
 };
 
@@ -81,22 +81,22 @@ struct RankControl {
   alignas(kLineBytes) std::atomic<uint32_t> sleeping;
   /// Grows with each wake-up, so that a thread whose wake-up came before it slept does not sleep.
   std::atomic<uint32_t> wakes;
-  /// The rest is written by the rank itself.
+  /// The rank itself writes the rest, except connectRequests and isDead.
   alignas(kLineBytes) std::atomic<pid_t> pid; ///< 0: not here yet
   std::atomic<uint32_t> left;                 ///< it closed its endpoint
   std::atomic<uint32_t> exchangeSeq;          ///< bootstrap data of this exchange is out
   std::atomic<uint32_t> arriveSeq;            ///< it reached this barrier
   std::atomic<uint32_t> releaseSeq;           ///< rank 0 only: all reached this barrier
-  /// How many of the plans that all ranks open together this rank has opened, and the offset of the
-  /// newest OpenPlan, 0: there is none.
+  /// The number of plans that this rank has opened, of those that all ranks open together, and the
+  /// offset of the newest OpenPlan, 0: there is none.
   std::atomic<uint32_t> plansOpened;
   std::atomic<uint64_t> openPlans;
   std::atomic<uint64_t> bootstrapData; ///< offset of its directory
   std::atomic<uint64_t> progress;      ///< offset of the newest shm::RunCounter, 0: there is none
   std::atomic<int32_t>
       wakeupFd; ///< number of its file in the process, plus one; 0: none, see WakeupPipes
-  /// Offset of the newest FIFO that others made to this rank, 0: there is none. The only
-  /// word here that several write.
+  /// Offset of the newest FIFO that others made to this rank, 0: there is none. Several ranks write
+  /// it.
   alignas(kLineBytes) std::atomic<uint64_t> connectRequests;
   std::atomic<uint32_t> isDead; ///< a rank saw the end of its process
 };

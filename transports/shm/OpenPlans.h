@@ -1,5 +1,5 @@
-/// Which plans this rank has open, of those that all ranks of a world open together in the same
-/// order, for other ranks to read: no rank needs the failure of a plan that none has open, or will
+/// The plans that this rank has open, of those that all ranks of a world open together in the same
+/// order. Other ranks read them: no rank needs the failure of a plan that none has open, or will
 /// open. Not thread safe.
 #pragma once
 
@@ -14,8 +14,8 @@ class OpenPlans {
 public:
   OpenPlans(World &world, Rank self) : world_(world), control_(world.control(self)) {}
 
-  /// The next one. `allocate(bytes)`: an offset of shared memory of this rank's, kNone if there is
-  /// none.
+  /// Opens the next plan. `allocate(bytes)` returns an offset of shared memory of this rank, kNone
+  /// if there is none.
   template <typename Allocate> void open(uint32_t plan, Allocate allocate) {
     OpenPlan *entry = free_.empty() ? make(allocate) : free_.back();
     if (!entry)

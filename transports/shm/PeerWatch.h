@@ -27,7 +27,7 @@ private:
   bool watches(Rank rank) const;
 
   std::vector<Rank> ranks_; ///< parallel to fds_
-  std::vector<pollfd> fds_; ///< fd < 0: reported, or not to be had
+  std::vector<pollfd> fds_; ///< fd < 0: its death was reported, or it has no pidfd
 };
 
 } // namespace colldsl::shm

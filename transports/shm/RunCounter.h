@@ -1,4 +1,4 @@
-/// How far a rank is with the runs of a stream. It lies in that rank's arena and never goes;
+/// The progress of a rank with the runs of a stream. It lies in that rank's arena and stays there;
 /// another stream may use it later.
 #pragma once
 
@@ -8,7 +8,7 @@
 namespace colldsl::shm {
 
 struct alignas(kLineBytes) RunCounter {
-  uint64_t next; ///< offset of the one that was made before, 0: none
+  uint64_t next; ///< offset of the RunCounter made before, 0: none
   std::atomic<StreamId> stream;
   std::atomic<uint32_t> message; ///< of its tags, where these do not distinguish messages of a run
   std::atomic<uint32_t> over;    ///< no run before this one needs anything more

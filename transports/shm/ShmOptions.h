@@ -1,4 +1,4 @@
-/// What may be set when a shared world is made. Sizes in bytes.
+/// Options of a shared world. Sizes in bytes.
 #pragma once
 
 #include <chrono>
@@ -14,30 +14,30 @@ enum class SingleCopy : uint8_t {
   Refused, ///< behave as if the kernel refused: for tests
 };
 
-/// In place of what ranks measure, where they share cores: from here on one copy by the kernel.
-/// Fragments need both ends to have a core again and again.
+/// The singleCopyMinBytes of ranks that share cores, in place of a measured one. Fragments need a
+/// core at both ends again and again.
 inline constexpr uint64_t kSingleCopyOnSharedCores = 64 << 10;
 
 struct Options {
   /// Address space per rank; memory is used when it is touched.
   uint64_t arenaBytes = uint64_t{256} << 20;
   SingleCopy singleCopy = SingleCopy::On;
-  /// From here on one end reads or writes the other's memory, unless they share it.
+  /// From this length on one end reads or writes the other's memory, unless they share it.
   uint64_t singleCopyMinBytes = 16 << 10;
-  /// Ranks measure that when they join, and use it in place of singleCopyMinBytes: see CopyCosts.h.
-  /// Where they share cores, it is kSingleCopyOnSharedCores. Not where the kernel refuses.
+  /// Ranks measure singleCopyMinBytes when they join: see CopyCosts.h. Ranks that share cores use
+  /// kSingleCopyOnSharedCores instead. Without effect if the kernel refuses single copies.
   bool measuresCopies = false;
   /// Ranks that share the cores with these, themselves included; 0: those of the world.
   uint32_t ranksOnMachine = 0;
-  /// How long ranks may take to join, and each step of a collective open.
+  /// The time that ranks may take to join, and for each step of a collective open.
   std::chrono::nanoseconds bootstrapTimeout = std::chrono::seconds(60);
-  /// Called again and again by a thread that waits for other ranks to join, or to open with it:
-  /// true ends the wait, and fails everything on all ranks. Empty: nothing does.
+  /// A thread that waits for other ranks to join, or to open with it, calls this again and again:
+  /// true ends the wait, and fails everything on all ranks. Empty: nothing ends it.
   std::function<bool()> isInterrupted;
-  /// How often a waiting rank looks whether its peers live.
+  /// The interval at which a waiting rank checks that its peers live.
   std::chrono::nanoseconds watchInterval = std::chrono::milliseconds(2);
-  /// Called once per rank for what does not work as wished. May be called by any thread
-  /// that progresses.
+  /// Reports, once per rank, an option that does not work as wished. Any thread that progresses may
+  /// call it.
   std::function<void(const std::string &)> warn;
 };
 

@@ -19,28 +19,28 @@
 
 namespace colldsl::shm {
 
-/// Whether some of so many ranks on this machine have no core of their own.
+/// True if some of `numRanks` ranks on this machine have no core of their own.
 bool isOversubscribed(uint32_t numRanks);
 uint32_t numCores(); ///< of this machine
 
-/// What is worth trying before a sleep, with so many ranks on this machine.
+/// The budget before a sleep that pays off with `numRanks` ranks on this machine.
 SpinBudget spinBudgetAmong(uint32_t numRanks);
 
-/// How long one of so many ranks sleeps at most before it looks, if it is `usual` among few: as
-/// long as ranks share a core, so that a core's time is not spent on looks.
+/// The longest sleep of one of `numRanks` ranks before it polls: `usual`, or more if many ranks
+/// share a core, so that polls do not use up the core.
 std::chrono::nanoseconds longestSleepAmong(uint32_t numRanks, std::chrono::nanoseconds usual);
 
-/// Once per process, before it wakes others. Thread safe.
+/// Prepares this process to wake others, once, before it does so. Thread safe.
 void registerWaker();
 
-/// Marks the rank as sleeping in this way, too; see above. Events looked for afterwards are not
-/// missed.
+/// Marks the rank as sleeping, in the way `how` among others; see above. A thread misses no event
+/// that it looks for afterwards.
 WakeupEpoch armSleep(RankControl &control, bool wakersFence, uint32_t how);
 
-/// As long as a sleep may be where a wake-up may be lost.
+/// `sleep`, or less if a wake-up may be lost.
 std::chrono::nanoseconds boundedSleep(std::chrono::nanoseconds sleep, bool wakersFence);
 
-/// Sleeps while the word has this value, at most so long.
+/// Sleeps while the word has this value, for at most `atMost`.
 void sleepOn(std::atomic<uint32_t> &word, uint32_t value, std::chrono::nanoseconds atMost);
 
 void futexWakeAll(std::atomic<uint32_t> &word);

@@ -24,21 +24,21 @@
 namespace colldsl::shm {
 
 struct alignas(kSlotBytes) StaticRtr {
-  Reply reply;                      ///< its buffer is that of the end which does not copy
-  std::atomic<uint32_t> isDeclined; ///< by the receiver: the message is to go as others do
+  Reply reply;                      ///< its buffer belongs to the end that does not copy
+  std::atomic<uint32_t> isDeclined; ///< by the receiver: the message is to travel as an ordinary one
   uint32_t canaryBytes;             ///< at the end of the receiver's buffer; 0: no canary
   uint64_t bytes;                   ///< of the buffer
 };
 static_assert(sizeof(StaticRtr) == kSlotBytes);
 
-/// One end of a static message, of the rank that has it.
+/// One end of a static message, in the memory of its rank.
 struct StaticEnd {
   StaticRtr *rtr = nullptr;   ///< sender: null until the receiver has named it
   bool isPut = false;         ///< the sender copies
-  bool usesCanary = false;    ///< the schedule has one
+  bool usesCanary = false;    ///< the schedule asks for one
   bool isWriterNamed = false; ///< the schedule names the sender, so that it may use the kernel
 
-  // The receiver's.
+  // The receiver's fields.
   bool isPosted = false;
   uint32_t run = 0;
   uint32_t polls = 0;            ///< of the canary since the word was read
@@ -46,10 +46,10 @@ struct StaticEnd {
   std::byte *canaryAt = nullptr; ///< the last bytes of the buffer
 };
 
-/// Payloads rarely end in it.
+/// The canary: payloads rarely end in it.
 inline constexpr uint64_t kCanary = 0xa5c3961ed278b40f;
 
-/// The longest word at the end of these bytes that is read and written at once.
+/// The width of the longest word at the end of these bytes that is read and written at once.
 inline uint32_t canaryBytesOf(const std::byte *begin, uint64_t bytes) {
   uint32_t width = 8;
   while (width > 1 && (width > bytes || (reinterpret_cast<uintptr_t>(begin) + bytes) % width != 0))
@@ -57,7 +57,7 @@ inline uint32_t canaryBytesOf(const std::byte *begin, uint64_t bytes) {
   return width;
 }
 
-/// The first `bytes` bytes of a word, at once; what was written before is visible with them.
+/// Stores the first `bytes` bytes of a word at once. Earlier writes are visible with them.
 inline void storeAtOnce(std::byte *at, uint64_t word, uint32_t bytes) {
   switch (bytes) {
   case 8:

@@ -1,5 +1,5 @@
-/// Pipes that wake ranks which sleep on other file descriptors, too: one per rank that wants
-/// it, into which other ranks write. Thread safe.
+/// Pipes that wake ranks which also sleep on other file descriptors: one per rank that wants it,
+/// into which other ranks write. Thread safe.
 #pragma once
 
 #include "transports/shm/Layout.h"
@@ -21,8 +21,8 @@ public:
   /// for; negative: there is none. Once per process.
   int create(RankControl &control);
 
-  /// Sleeps until wake() is called, `file` is readable or `atMost` has passed; not at all if the
-  /// word has another value than this. Thread safe.
+  /// Sleeps until wake() is called, `file` is readable or `atMost` has passed. Returns at once if
+  /// the word has another value than `value`. Thread safe.
   void sleep(const std::atomic<uint32_t> &word, uint32_t value, int file,
              std::chrono::nanoseconds atMost);
 

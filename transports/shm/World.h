@@ -22,7 +22,7 @@ class World {
 public:
   static Result<std::unique_ptr<World>> create(uint32_t numRanks, Options options = {});
 
-  /// One that another process made with the same numbers: `descriptor`, which stays the
+  /// Opens a world that another process made with the same numbers: `descriptor`, which stays the
   /// caller's, is its descriptor().
   static Result<std::unique_ptr<World>> open(int descriptor, uint32_t numRanks,
                                              Options options = {});
@@ -30,7 +30,8 @@ public:
   World(const World &) = delete;
   World &operator=(const World &) = delete;
 
-  /// Of the memory, in the process that made it; closed with closeDescriptor() or the world.
+  /// The descriptor of the memory, in the process that made it. closeDescriptor() closes it, or the
+  /// end of the world.
   int descriptor() const { return descriptor_; }
   void closeDescriptor();
 
@@ -38,25 +39,27 @@ public:
 
   uint32_t numRanks() const { return numRanks_; }
   const Options &options() const { return options_; }
-  uint32_t ranksOnMachine() const; ///< Options, of the rank that made the world
-  /// Some of these have no core of their own, as that rank counted cores: all ranks choose their
-  /// algorithms by it, and some systems count for each process the cores that it may use.
+  uint32_t ranksOnMachine() const; ///< as in the options of the rank that made the world
+  /// True if some of these ranks have no core of their own, as the rank that made the world counted
+  /// cores. All ranks use its count, because they choose their algorithms by it, and some systems
+  /// count for each process the cores that it may use.
   bool sharesCores() const;
   RankControl &control(Rank rank) const;
   uint64_t arenaBegin(Rank rank) const;
   std::byte *at(uint64_t offset) const { return base_ + offset; }
 
-  /// Gives the whole pages of these bytes back to the system. What is there later is zero.
+  /// Gives the whole pages of these bytes back to the system. They read as zero later, unless the
+  /// system keeps them.
   void returnPages(uint64_t offset, uint64_t bytes) const;
 
-  /// Where these bytes lie in the mapping, if they do.
+  /// The offset of these bytes in the mapping, if they lie there.
   std::optional<uint64_t> offsetOf(const void *memory, uint64_t bytes) const {
     uint64_t offset = static_cast<uint64_t>(static_cast<const std::byte *>(memory) - base_);
     bool isInside = offset < sizeBytes_ && bytes <= sizeBytes_ - offset;
     return isInside ? std::optional(offset) : std::nullopt;
   }
 
-  /// It closed its endpoint; it died or ended in order.
+  /// True if the rank closed its endpoint. If its process ends later, it ends in order.
   bool hasLeft(Rank rank) const { return control(rank).left.load(std::memory_order_acquire) != 0; }
 
   /// Ends the sleep of a rank for an event: call it after the event is written.
@@ -70,40 +73,42 @@ public:
       wakeSleeper(rank);
   }
 
-  /// A thread of the rank is about to sleep on its word or on its bell; see Sleep.h. Thread safe,
-  /// as both sleeps are.
+  /// Announces that a thread of the rank is about to sleep on its word or on its pipe; see Sleep.h.
+  /// Thread safe, as both sleeps are.
   WakeupEpoch armSleep(Rank self, uint32_t how) const;
   void sleepOnWord(Rank self, WakeupEpoch epoch, std::chrono::nanoseconds atMost) const;
-  /// Until `file` has something, too. Negative: there is none.
+  /// As sleepOnWord(), but ends, too, when `file` is readable. Negative: there is no file.
   void sleepOnFd(Rank self, WakeupEpoch epoch, int file, std::chrono::nanoseconds atMost) const;
 
-  /// Whether its death was reported.
+  /// True if the rank's death was reported.
   bool isDead(Rank rank) const { return control(rank).isDead.load(std::memory_order_acquire) != 0; }
 
-  /// Writes down that a plan failed for good, and wakes everybody. The upper half of `plan` names a
+  /// Records that a plan failed for good, and wakes everybody. The upper half of `plan` names a
   /// group, the lower one is its number among the plans of the group. `isOfAll`: all ranks are in
-  /// the group, and publish their OpenPlans; so failures that no rank can query any more make room.
+  /// the group, and publish their OpenPlans, so that failures make room which no rank can query any
+  /// more.
   void report(uint64_t plan, const Fault &fault, bool isOfAll = false) const;
-  /// All plans fail, for this reason unless there was one before.
+  /// Fails all plans, for this reason unless there was one before.
   void reportToAll(const Fault &fault) const;
   void reportDeath(Rank rank) const;
 
-  /// The same of one run of it alone, which are numbered from 1. The first report of a run counts.
+  /// As report(), for one run of a plan alone. Runs are numbered from 1. The first report of a run
+  /// counts.
   void reportRun(uint64_t plan, uint32_t run, const Fault &fault) const;
 
-  /// Grows with each report, after it can be found.
+  /// The number of reports. It grows once a report can be found.
   uint32_t numReports() const { return header().reports.load(std::memory_order_acquire); }
 
-  /// Whether ranks measure when they join what copies cost: alike on all of them.
+  /// True if ranks measure the cost of copies when they join; alike on all of them.
   bool measuresCopies() const { return header().measuresCopies != 0; }
-  /// As ranks measured them, or as they are where ranks share cores.
+  /// The sizes that ranks measured, or the fixed ones of ranks that share cores.
   MeasuredCopies &measuredCopies() const { return header().measuredCopies; }
 
-  /// Whether this plan failed for good, by itself.
+  /// The failure of this plan by itself, if it failed for good.
   std::optional<Fault> findFailure(uint64_t plan) const;
-  /// Whether all plans did.
+  /// The failure of all plans, if they failed.
   std::optional<Fault> findFailureOfAll() const;
-  /// Of a rank of which isOurs(rank) is true.
+  /// The death of a rank for which isOurs(rank) is true.
   template <typename IsOurs> std::optional<Fault> findDeath(IsOurs isOurs) const {
     if (header().deaths.load(std::memory_order_acquire) == 0)
       return std::nullopt;
@@ -112,8 +117,8 @@ public:
         return Fault{Rank{r}, kNoOp, reasonOfDeath(Rank{r}), ErrorKind::RankDied};
     return std::nullopt;
   }
-  /// Whether this run of the plan failed. After the failures of a thousand other runs the table has
-  /// lost it: then all runs of the plan that are as old count as failed.
+  /// The failure of this run of the plan, if it failed. After the failures of a thousand other runs
+  /// the table has lost it: then all runs of the plan that are as old count as failed.
   std::optional<Fault> findRunFailure(uint64_t plan, uint32_t run) const;
 
 private:
@@ -128,7 +133,7 @@ private:
   uint32_t numRanks_;
   Options options_;
   uint64_t sizeBytes_;
-  bool wakersFence_ = false; ///< of both ends of a sleep, see Sleep.h
+  bool wakersFence_ = false; ///< wakers pay for the fence of a sleep, see Sleep.h
   int descriptor_ = -1;
   std::byte *base_ = nullptr;
   std::unique_ptr<WakeupPipes> wakeupPipes_;
