@@ -15,8 +15,8 @@ enum class Outcome : uint8_t {
   BadAddress, ///< the other side's memory is not at the address it sent
 };
 
-/// Where the bytes of a message lie in another process: if pieces == 1 at
-/// `address`, else in as many pieces, whose list (iovec) lies at `address`.
+/// The bytes of a message in another process: if pieces == 1 at `address`, else in as many pieces,
+/// whose list (iovec) lies at `address`.
 struct RemotePayload {
   pid_t process = 0;
   uint64_t address = 0;
@@ -32,8 +32,8 @@ Outcome read(const RemotePayload &from, const Payload &to);
 /// may be written.
 Outcome write(const RemotePayload &to, const Payload &from);
 
-/// Where Yama restricts tracing to descendants: lets every process of this user
-/// reach this one's memory.
+/// Lets every process of this user reach this one's memory, if Yama restricts tracing to
+/// descendants.
 void allowPeers();
 
 } // namespace colldsl::cma

@@ -8,8 +8,8 @@
 
 namespace colldsl::datagram {
 
-/// Of at most 2^31 - 1 bytes. `before`: of what is in front of these bytes. ISA-L leaves the
-/// inversion before and after to its caller.
+/// The checksum of at most 2^31 - 1 bytes. `before`: that of the bytes in front of them. ISA-L
+/// leaves the inversion before and after to its caller.
 inline uint32_t crc32c(std::span<const std::byte> bytes, uint32_t before = 0) {
   auto *begin = reinterpret_cast<unsigned char *>(const_cast<std::byte *>(bytes.data()));
   return ~crc32_iscsi(begin, static_cast<int>(bytes.size()), ~before);

@@ -16,9 +16,9 @@
 
 namespace colldsl::datagram {
 
-/// What happened, ever.
+/// Counters of packets, since the start.
 struct Counts {
-  uint64_t packets = 0;  ///< sent, of frames, for the first time
+  uint64_t packets = 0;  ///< packets of frames sent for the first time
   uint64_t repeated = 0; ///< sent again
   uint64_t reports = 0;  ///< sent without a part of a frame
   uint64_t probes = 0;   ///< of these, because an expected packet did not come
@@ -28,7 +28,7 @@ struct Counts {
 
 class DatagramCarrier : public network::Carrier {
 public:
-  /// Bound to options.bind. `calls` outlives it.
+  /// Opens sockets that are bound to options.bind. `calls` outlives the carrier.
   static Result<std::unique_ptr<DatagramCarrier>> open(Rank self, const Options &options,
                                                        Calls &calls = Calls::real());
   ~DatagramCarrier() override;
@@ -53,14 +53,14 @@ public:
 
   const Counts &counts() const { return counts_; }
   const MulticastCounts &multicastCounts() const { return multicast_.counts(); }
-  /// How far a peer is that was reached.
+  /// The round trip time of a peer that was reached.
   const Pace &paceOf(const network::Peer &peer) const { return flowOf(peer)->pace; }
 
 private:
   friend class DatagramMulticast;
   static constexpr uint32_t kBatch = 16;
 
-  /// What a rank's address has.
+  /// The contents of a rank's address.
   struct Place {
     uint64_t token = 0;
     in_addr_t address = 0;

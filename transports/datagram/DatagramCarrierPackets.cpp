@@ -32,7 +32,7 @@ void DatagramCarrier::breakDown(const std::string &what, int error) {
     handler_->onBroken("cannot " + what + ": " + std::strerror(-error));
 }
 
-// How many the kernel took, or the network lost.
+// Returns the number of messages that the kernel took, or the network lost.
 int DatagramCarrier::sendAll(std::span<mmsghdr> messages) {
   int count = calls_.send(socket_, messages.data(), static_cast<unsigned>(messages.size()));
   if (count >= 0 || isNotNow(count))
@@ -148,14 +148,14 @@ bool DatagramCarrier::receive() {
   return moved;
 }
 
-// Of one in 16 packets it is measured how long it took there and back; by chance, for in a schedule
-// each 16th may go to the same peer. What is not known yet is measured as often as can be.
+// True if this packet measures the round trip. One in 16 does, by chance, because in a schedule
+// each 16th may go to the same peer. While the round trip is unknown, as many packets as can do.
 bool DatagramCarrier::isTimeToMeasure() {
   chance_ = chance_ * 1664525 + 1013904223;
   return now_ < measureUntil_ || chance_ >> 28 == 0;
 }
 
-// Mostly the one of before. Null: unknown.
+// The flow of a packet's sender, mostly the last one. Null: unknown.
 Flow *DatagramCarrier::senderOf(const PacketHeader &header) {
   if (lastSender_ && lastSender_->peer.rank == header.from)
     return lastSender_;
@@ -165,7 +165,7 @@ Flow *DatagramCarrier::senderOf(const PacketHeader &header) {
   return lastSender_ = peer ? flowOf(*peer) : nullptr;
 }
 
-// Nothing in a packet is taken for granted.
+// Checks everything in a packet, because it comes from the network.
 void DatagramCarrier::take(std::span<const std::byte> datagram) {
   std::optional<PacketView> packet = parse(datagram, place_.token);
   if (!packet) {

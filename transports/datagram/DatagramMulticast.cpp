@@ -1,4 +1,4 @@
-// How groups are made, and what both of their ends have in common.
+// Makes groups, and implements what their roots and members have in common.
 #include "transports/datagram/DatagramMulticast.h"
 
 #include "transports/datagram/DatagramCarrier.h"

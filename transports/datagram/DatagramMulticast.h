@@ -18,7 +18,7 @@ namespace colldsl::datagram {
 
 class DatagramCarrier;
 
-/// Of groups, what happened, ever.
+/// Counters of groups, since the start.
 struct MulticastCounts {
   uint64_t packets = 0;   ///< sent to all, for the first time
   uint64_t resent = 0;    ///< sent again, to all or to one
@@ -64,22 +64,22 @@ public:
   void onMessage(network::Peer &from, std::span<const std::byte> bytes) override;
   bool isIdle() const override;
 
-  /// `maxSentBytes`: of a frame that the handler can send.
+  /// `maxSentBytes`: the longest frame that the handler can send.
   void start(uint32_t maxSentBytes);
   const std::vector<Listener> &listeners() const { return listeners_; }
-  /// What came to one.
+  /// Takes a datagram that came to a listener.
   void takeMulticast(const Listener &listener, std::span<const std::byte> datagram);
-  /// A packet of a group that came to this rank alone.
+  /// Takes a packet of a group that came to this rank alone.
   void take(Flow &from, PacketKind kind, std::span<const std::byte> body);
-  /// After all packets that came at once: sends the acknowledgements and NACKs that are due.
+  /// Sends the acknowledgements and NACKs that are due, after all packets that came at once.
   void sendOwed();
   /// Sends the root of groups a NACK of their missing parts, as nothing comes.
   void sendNacks(Flow &root);
   /// Probes the groups whose time has come. Returns the time of the next probe.
   TimeNs sendProbes();
-  /// The clock was read.
+  /// Begins the waits of groups, after the clock was read.
   void beginWaits();
-  /// Readable: something came to any socket; `other` is one of them.
+  /// A file that is readable when something came to any socket; `other` is one of them.
   int waitFile(int other);
   void stop();
 
@@ -101,7 +101,7 @@ private:
     bool isOff = false;        ///< a member cannot join
     bool isExpecting = false;  ///< an answer of all members is expected
     bool isUntimed = false;    ///< its wait begins when the clock is read
-    bool isForwarding = false; ///< it has moved, and so has what was on its way
+    bool isForwarding = false; ///< it has moved, and so have the frames that were on their way
   };
   struct Batch;
 
@@ -113,7 +113,7 @@ private:
   void sendBelow(const MulticastTree &tree, uint32_t place, const std::vector<Rank> &ranks,
                  std::span<const std::byte> bytes);
 
-  // Making groups. False, here and below: it cannot be true.
+  // Making groups. False, here and below: the packet or message is impossible.
   Status openPlace();
   void requestJoin(SendGroup &group);
   bool takeJoinRequest(Flow &from, std::span<const std::byte> bytes);

@@ -1,4 +1,4 @@
-/// What may be set of the transport over datagrams.
+/// Options of the transport over datagrams.
 #pragma once
 
 #include "transports/network/NetworkOptions.h"
@@ -7,11 +7,12 @@ namespace colldsl::datagram {
 
 /// `silence`: a peer that sends nothing for so long in spite of probes is dead.
 struct Options : network::Options {
-  /// What schedules want to go to several at once goes by IP multicast, where the network has it.
+  /// Messages that a schedule sends to several ranks at once travel by IP multicast, if the network
+  /// has it.
   bool multicast = true;
-  /// Of a datagram, header included, at most; 0: what its interface takes whole.
+  /// The longest datagram, header included; 0: the longest that its interface takes whole.
   uint32_t packetBytes = 0;
-  /// What may be on the way to a peer; never more than kWindow packets.
+  /// Bytes that may be on the way to a peer; never more than kWindow packets.
   uint32_t flightBytes = 64 << 10;
   /// A receiver that misses a packet probes after the round trip time, as measured, and
   /// four times its deviation, in these bounds ...

@@ -54,7 +54,7 @@ struct Early {
 
 class Flow {
 public:
-  /// `peer` outlives it. `packetBytes`: of a datagram to it, header included.
+  /// `peer` outlives it. `packetBytes`: the longest datagram to it, header included.
   Flow(network::Peer &peer, const Options &options, uint32_t packetBytes)
       : peer(peer), packetBytes(packetBytes), pace(options), flightBytes_(options.flightBytes),
         longestPause_(options.longestPause.count()) {}
@@ -67,9 +67,9 @@ public:
   Pace pace;
   std::vector<std::byte> assembly; ///< of a frame that is not complete
 
-  // What goes out.
+  // Sending.
 
-  /// All of a frame, to be sent.
+  /// Adds all packets of a frame to those that are to be sent.
   void append(network::Frame &frame, OutPackets &pool);
   /// Packets that were not sent and that the window has room for, in order. Returns their number.
   uint32_t sendable(std::span<OutPacket *> packets) const;
@@ -83,62 +83,63 @@ public:
     std::vector<network::Frame *> done; ///< the peer has all of them
     std::vector<OutPacket *> lost;      ///< the peer misses them
   };
-  /// The acknowledgements of the peer. False: they are impossible, and nothing was changed.
+  /// Takes the acknowledgements of the peer. False: they are impossible, and nothing was changed.
   bool takeReport(const PacketHeader &header, TimeNs now, OutPackets &pool, ReportResult &result);
   /// Drops all frames that are not done.
   void cancel(OutPackets &pool, ReportResult &result);
 
-  // What comes in.
+  // Receiving.
 
   enum class Arrival : uint8_t { Next, Early, Useless };
   Arrival place(uint32_t sequence) const;
   /// Keeps a packet that came early. `spare`: memory to use.
   void hold(uint32_t sequence, uint8_t flags, std::span<const std::byte> body,
             std::vector<std::vector<std::byte>> &spare);
-  /// The next packet was taken. The one after it, if it came early.
+  /// Notes that the next packet was taken. Returns the one after it, if it came early; else null.
   Early *advance(uint32_t bodyBytes);
 
   bool hasGap() const { return beyond_ != 0; }
-  /// Whether so much came that an acknowledgement is due.
+  /// True if so much came that an acknowledgement is due.
   bool owesReport() const {
     return received_ - reported_ >= kWindow / 4 * 3 || bytesSinceReport_ >= flightBytes_ / 2;
   }
   bool owesAnything() const { return received_ != reported_; }
-  /// Whether the peer has sent what did not come.
+  /// True if the peer has sent packets that did not come.
   bool misses(uint32_t sentThere) const { return static_cast<int32_t>(sentThere - received_) > 0; }
-  /// A gap is reported once in half a round trip.
+  /// True if a gap may be reported now: once in half a round trip.
   bool mayNack(TimeNs now);
 
-  /// The peer lives, and has sent what was expected.
+  /// Notes that the peer lives, and has sent the expected packet.
   void noteExpected(TimeNs now) {
     silentSince_ = 0;
     isProbed_ = false;
     noteProgress(now);
   }
-  /// The peer wants to know how long its packet took.
+  /// True if the peer wants to know how long its packet took.
   bool owesEcho() const { return owesEcho_; }
   /// Fills in the common fields of a header. `isNow`: the clock was read just before.
   void describe(PacketHeader &header, TimeNs now, bool isNow);
   /// Takes the common fields of a header, but for its report.
   void noteHeader(const PacketHeader &header, TimeNs now, bool isNow);
 
-  // When to probe.
+  // Probing.
 
-  /// True: nothing was expected before.
+  /// Notes that a packet is expected. True: none was before.
   bool expect() { return expected_++ == 0 && (isNewWait_ = true); }
   void expectLess() { expected_ -= expected_ > 0; }
   bool isWaiting() const { return expected_ > 0 || hasGap() || isInFlight(); }
-  /// A wait begins, or begins again, whose time comes with beginWait(). True: the last one has.
+  /// Begins a wait, or begins it again; its time comes with beginWait(). True: the last one has its
+  /// time.
   bool waitLater() { return !std::exchange(isUntimed_, true); }
   void beginWait(TimeNs now);
   TimeNs probeAt() const { return probeAt_; }
-  /// True: it was probed before, and the rank itself has sent nothing since.
+  /// Notes a probe. True: the peer was probed before, and the rank itself has sent nothing since.
   bool noteProbe(TimeNs now);
-  /// Since when the peer has been silent in spite of probes; 0: it is not.
+  /// The time since which the peer is silent in spite of probes; 0: it is not.
   TimeNs silentSince() const { return silentSince_; }
   void clearSilence() { silentSince_ = 0; }
 
-  /// Memory for packets that came early.
+  /// Bytes of memory for packets that came early.
   uint64_t bytes() const;
   bool isTouched = false; ///< in a list of the carrier
 

@@ -1,6 +1,6 @@
-/// Answers for a rank that is busy with something else and polls no packets: a thread with a
-/// socket of its own, which sleeps until a keepalive comes. It answers that the process lives, and
-/// has the packets of this rank polled.
+/// Answers for a rank that computes and polls no packets: a thread with a socket of its own, which
+/// sleeps until a keepalive comes. It answers that the process lives, and has the packets of this
+/// rank polled.
 #pragma once
 
 #include "ir/Result.h"
@@ -16,9 +16,10 @@ namespace colldsl::datagram {
 
 class Keepalive {
 public:
-  /// Bound to this address, of this machine, in the order of the network. `token`: of this rank.
+  /// Starts the thread, with a socket that is bound to this address of this machine, in network
+  /// byte order. `token`: of this rank.
   static Result<std::unique_ptr<Keepalive>> start(in_addr address, Rank self, uint64_t token);
-  /// From now on the thread calls this for each keepalive.
+  /// Lets the thread call `attend` for each keepalive from now on.
   void attendBy(std::function<void()> attend);
   ~Keepalive();
   Keepalive(const Keepalive &) = delete;

@@ -62,13 +62,13 @@ bool MulticastReceiver::takeProbe(uint64_t next) {
   return true;
 }
 
-// Of one that is not whole; everything, if nothing of it is here.
+// The missing parts of a frame that is not whole; all bits, if nothing of it is here.
 uint64_t MulticastReceiver::missingOf(uint64_t number) const {
   const Slot &slot = slots_[number % kMulticastChannels];
   return slot.bytes == 0 ? ~uint64_t{0} : maskOf(partsOf(slot.bytes)) & ~slot.parts;
 }
 
-// Those after the last one that came may be on their way.
+// Parts after the last one that came may be on their way.
 uint64_t MulticastReceiver::missingOfNewest() const {
   return newest_ < next_ ? 0 : missingOf(newest_) & maskOf(newestParts_);
 }
@@ -94,7 +94,8 @@ bool MulticastReceiver::mayNack(TimeNs now, TimeNs guard) {
   return true;
 }
 
-// Of one below this rank, which has at most what the root has sent.
+// Takes the acknowledgement of a place below this rank, which has at most the frames that the root
+// has sent.
 bool MulticastReceiver::takeAck(uint32_t from, uint64_t number) {
   if (from >= tree_.places() || from == place_ || !tree_.isBelow(from, place_) || number == 0 ||
       number > next_ + kMulticastChannels)

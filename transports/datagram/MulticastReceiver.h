@@ -1,4 +1,5 @@
-/// A member's end of a group: what came of its frames, and what is missing. Knows no socket.
+/// A member's end of a group: the frames that came, and the parts that are missing. Knows no
+/// socket.
 ///
 /// Not thread safe.
 #pragma once
@@ -9,7 +10,7 @@ namespace colldsl::datagram {
 
 class MulticastReceiver {
 public:
-  /// `place`: of this rank. `isGone`: whether the member at a place has left.
+  /// `place`: of this rank. `isGone`: returns true if the member at a place has left.
   MulticastReceiver(uint32_t places, uint32_t place, uint32_t partBytes,
                     std::function<bool(uint32_t)> isGone)
       : tree_(places, std::move(isGone)), place_(place), partBytes_(partBytes),
@@ -18,38 +19,39 @@ public:
   const MulticastTree &tree() const { return tree_; }
   uint32_t place() const { return place_; }
 
-  /// Takes part of a frame. False: it cannot be true, and nothing was changed.
+  /// Takes part of a frame. False: the header is impossible, and nothing was changed.
   bool take(const MulticastHeader &header, std::span<const std::byte> part);
   /// The next frame, if all of it is here. Valid until dropFront().
   std::span<const std::byte> front() const;
   void dropFront();
 
-  /// The root notifies that it has sent everything before this number, and requests
-  /// acknowledgements. False: it cannot be true.
+  /// Takes the root's notification that it has sent everything before this number, and requests
+  /// acknowledgements. False: the number is impossible.
   bool takeProbe(uint64_t next);
-  /// Whether something came after what is missing.
+  /// True if something came after a missing part.
   bool hasGap() const { return next_ < newest_ || missingOfNewest() != 0; }
-  /// What is missing, as far as is known; if nothing is, what comes next.
+  /// Finds the missing parts, as far as is known, or, if none is, the next frame. Returns the
+  /// number of gaps.
   uint32_t gaps(std::span<MulticastGap> found) const;
-  /// A gap is reported once in half a round trip.
+  /// True if a gap may be reported now: once in half a round trip.
   bool mayNack(TimeNs now, TimeNs guard);
 
-  /// Whether anything came from the root.
+  /// True if anything came from the root.
   bool isListening() const { return wanted_ != 0; }
 
   // Acknowledgements.
 
   bool takeAck(uint32_t from, uint64_t number);
-  /// What this rank and all below it have.
+  /// The number before which this rank and all below it have every frame.
   uint64_t acked() const { return std::min(next_, tree_.ackedBelow(place_)); }
-  /// Whether an acknowledgement that the root requested is due.
+  /// True if an acknowledgement that the root requested is due.
   bool owesAck() const;
   void noteAck() {
     reported_ = acked();
     isProbed_ = false;
   }
 
-  /// Memory of frames.
+  /// Bytes of memory for frames.
   uint64_t bytes() const;
 
 private:

@@ -6,15 +6,15 @@
 namespace colldsl::datagram {
 namespace {
 
-// Sent and not acknowledged: what sockets of members surely hold. The root requests
-// acknowledgements so often that it does not fill up.
+// The most bytes sent and not acknowledged: the sockets of members surely hold them. The root
+// requests acknowledgements so often that they do not fill up.
 constexpr uint64_t kFlightBytes = 128 << 10;
 constexpr uint32_t kBytesPerAck = kFlightBytes / 4;
-// As for a single peer, of data that it does not wait for itself a root requests acknowledgements
-// so much later than a root that waits.
+// The factor by which a root that does not wait for its data requests acknowledgements later than
+// one that waits, as for a single peer.
 constexpr TimeNs kTailFactor = 4;
-// What then does not come by multicast never will: of parts of which each third one gets lost one
-// is lost so often in a row with a probability of 2e-16.
+// The resends after which the group moves. If each third part gets lost, a part is lost so often in
+// a row with a probability of 2e-16.
 constexpr uint32_t kMaxResends = 32;
 constexpr uint32_t kMaxMissedInRow = 16;
 

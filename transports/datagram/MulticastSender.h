@@ -28,13 +28,13 @@ namespace colldsl::datagram {
 inline constexpr uint32_t kMulticastSets = 4;
 inline constexpr uint32_t kChannelsPerSet = 4;
 inline constexpr uint32_t kMulticastChannels = kMulticastSets * kChannelsPerSet;
-/// Of a frame: its parts are counted in 64 bits.
+/// The most parts of a frame: they are counted in 64 bits.
 inline constexpr uint32_t kMaxCastParts = 64;
-/// The first parts, so many of them, as bits.
+/// The first `parts` parts, as bits.
 constexpr uint64_t maskOf(uint32_t parts) {
   return parts >= kMaxCastParts ? ~uint64_t{0} : (uint64_t{1} << parts) - 1;
 }
-/// What a channel holds of a message, and what is in front of it.
+/// The bytes of a message that a channel holds, and those of the head in front of it.
 inline constexpr uint32_t kMulticastBodyBytes = 16 << 10;
 inline constexpr uint32_t kMulticastHeadBytes = 64;
 
@@ -56,7 +56,7 @@ struct MulticastChannel {
   bool wantsAck = false;
   TimeNs sentAt = 0;        ///< to all, the last time
   uint64_t wanted = 0;      ///< parts that members have requested since
-  uint32_t requesters = 0;  ///< of these parts
+  uint32_t requesters = 0;  ///< number of members that requested them
   uint32_t requester = 0;   ///< the place of one of them
   uint32_t timesResent = 0; ///< that parts of it were sent again to all
 
@@ -65,18 +65,18 @@ struct MulticastChannel {
 
 class MulticastSender {
 public:
-  /// `isGone`: whether the member at a place has left.
+  /// `isGone`: returns true if the member at a place has left.
   MulticastSender(uint32_t places, uint32_t partBytes, std::function<bool(uint32_t)> isGone)
       : tree_(places, std::move(isGone)), partBytes_(partBytes), missedRows_(places),
         channels_(kMulticastChannels) {}
 
-  /// All members have acknowledged that they receive it.
+  /// True if all members have acknowledged that they receive the group's packets.
   bool isReady() const { return acked() >= 1; }
   bool hasMoved() const { return hasMoved_; }
   const MulticastTree &tree() const { return tree_; }
   uint32_t partBytes() const { return partBytes_; }
 
-  // What goes out.
+  // Sending.
 
   bool hasRoom();
   MulticastChannel &append(std::span<const std::byte> head, std::span<const std::byte> body,
@@ -91,41 +91,42 @@ public:
   /// All members have every frame before this number.
   uint64_t acked() const { return std::min(tree_.ackedBelow(0), next_); }
   bool isIdle() const { return acked() == next_; }
-  /// Then nothing of it is kept.
+  /// True if all members have this frame. Then nothing of it is kept.
   bool isAcknowledged(uint64_t number) {
     reclaim();
     return base_ > number;
   }
-  /// A frame that not all have acknowledged.
+  /// The channel of a frame that not all have acknowledged.
   MulticastChannel &channel(uint64_t number) { return channels_[number % kMulticastChannels]; }
   uint64_t oldest() const { return base_; }
   void release();
 
-  // What comes in. False: it cannot be true, and nothing was changed.
+  // Receiving. False: the packet is impossible, and nothing was changed.
 
   bool takeAck(uint32_t place, uint64_t number);
-  /// Whether a member acknowledged or requested anything new since the last call.
+  /// True if a member acknowledged or requested anything new since the last call.
   bool hasProgress() { return std::exchange(hasProgress_, false); }
-  /// A part that was sent less than `guard` ago may be on its way.
+  /// Takes a gap of a member. Ignores parts that were sent less than `guard` ago: they may be on
+  /// their way.
   bool takeNack(uint32_t place, const MulticastGap &gap, TimeNs now, TimeNs guard);
-  /// A channel of which parts are to be sent again; null: none. Counts that.
+  /// A channel of which parts are to be sent again; null: none. Counts the resend.
   MulticastChannel *takeWanted();
 
-  // When to probe: while not all have acknowledged everything, and while not all have joined.
+  // Probing: while not all members have acknowledged everything, and while not all have joined.
 
   bool isWaiting() const { return !isReady() || !isIdle(); }
   TimeNs probeAt() const { return probeAt_; }
   void noteSent(TimeNs now, TimeNs timeout);
-  /// The number of probes in vain by now.
+  /// Notes a probe. Returns the number of probes in vain by now.
   uint32_t noteProbe(TimeNs now, TimeNs longestPause);
 
   void move() { hasMoved_ = true; }
 
-  /// Memory of frames.
+  /// Bytes of memory for frames.
   uint64_t bytes() const;
 
 private:
-  /// How often in a row a member missed all of a frame.
+  /// The frames in a row of which a member missed every part.
   struct MissedRow {
     uint64_t number = 0;
     uint32_t row = 0;

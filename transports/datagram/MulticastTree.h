@@ -1,6 +1,6 @@
-/// The way of acknowledgements of a group. Place 0 is the root, its members follow; below place p
-/// are kMulticastFanout p + 1 and on. A place answers for all below it; in the place of one that
-/// has left those below it answer.
+/// The tree along which the acknowledgements of a group go up. Place 0 is the root, its members
+/// follow; below place p are kMulticastFanout p + 1 and on. A place answers for all below it; those
+/// below a place that has left answer in its stead.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ inline constexpr uint32_t kMulticastFanout = 4;
 
 class MulticastTree {
 public:
-  /// `isGone`: whether a place has left.
+  /// `isGone`: returns true if a place has left.
   MulticastTree(uint32_t places, std::function<bool(uint32_t)> isGone)
       : acked_(places, 0), isGone_(std::move(isGone)) {}
 
@@ -25,10 +25,11 @@ public:
   void below(uint32_t place, std::vector<uint32_t> &found) const;
   bool isBelow(uint32_t place, uint32_t above) const;
 
-  /// A place and all below it have everything before this number. Numbers begin with 1; 0: nothing
-  /// was sent yet. True: the number is new.
+  /// Notes that a place and all below it have everything before this number. Numbers begin with 1;
+  /// 0: nothing was sent yet. True: the number is new.
   bool note(uint32_t place, uint64_t number);
-  /// What all below `place` have; UINT64_MAX if no member is left there.
+  /// The number before which all below `place` have everything; UINT64_MAX if no member is left
+  /// there.
   uint64_t ackedBelow(uint32_t place) const;
 
 private:

@@ -10,7 +10,7 @@ namespace colldsl::datagram {
 /// The settings of the environment: COLLDSL_DATAGRAM_BIND; defaults for the others.
 Result<Options> optionsFromEnvironment();
 
-/// What carries frames for one rank. `calls` outlives it.
+/// Opens the carrier of frames for one rank. `calls` outlives it.
 Result<std::unique_ptr<network::Carrier>> open(Rank self, const Options &options,
                                                Calls &calls = Calls::real());
 

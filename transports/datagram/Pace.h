@@ -1,4 +1,4 @@
-/// How long a packet takes there and back, and how long to wait for one that should be here.
+/// The round trip time of a packet, and the time to wait for one that should be here.
 #pragma once
 
 #include "transports/datagram/DatagramOptions.h"
@@ -8,8 +8,8 @@
 
 namespace colldsl::datagram {
 
-// Smoothed time and deviation, and their sum, as TCP has them (RFC 6298). As an answer may come
-// late because its sender had other things to do, the time has bounds.
+// The smoothed time and deviation, and their sum, as in TCP (RFC 6298). The sum has bounds, because
+// an answer may come late while its sender is busy.
 class Pace {
 public:
   explicit Pace(const Options &options)
@@ -28,11 +28,12 @@ public:
     smoothed_ += (roundTrip - smoothed_) / 8;
   }
 
-  /// Long before the first measurement: the distance of the peer is not known then.
+  /// The time to wait. It is long before the first measurement, when the distance of the peer is
+  /// unknown.
   TimeNs timeout() const {
     return isKnown_ ? std::clamp(smoothed_ + 4 * deviation_, least_, most_) : most_;
   }
-  /// A packet that was sent so shortly ago may be on the way.
+  /// The time for which a packet that was sent may be on the way.
   TimeNs guard() const { return smoothed_ / 2; }
   TimeNs roundTrip() const { return smoothed_; }
   bool isKnown() const { return isKnown_; }

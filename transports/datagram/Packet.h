@@ -1,5 +1,5 @@
-/// What a datagram holds: a header and a part of a frame. Little endian, as are all machines that
-/// are served.
+/// The contents of a datagram: a header and a part of a frame. Little endian, as are all machines
+/// that are served.
 #pragma once
 
 #include "ir/Ids.h"
@@ -22,18 +22,18 @@ inline constexpr uint32_t kMaxFrameBytes = (64 << 10) + 64;
 enum class PacketKind : uint8_t {
   Data,         ///< part of a frame
   Status,       ///< a header alone
-  Probe,        ///< the same, and requests a Status
+  Probe,        ///< a header alone, which requests a Status
   Keepalive,    ///< to the keepalive thread of a process: is it alive?
   KeepaliveAck, ///< it is
-  // Of a group: MulticastHeader, and the contents that it names.
+  // Packets of a group: MulticastHeader, and the contents that it names.
   Multicast,      ///< part of a frame, from the root
   MulticastProbe, ///< the root requests acknowledgements
-  MulticastAck,   ///< what a member and all below it have
-  MulticastNack,  ///< what a member misses: MulticastGap, for each frame
+  MulticastAck,   ///< the frames that a member and all below it have
+  MulticastNack,  ///< the parts that a member misses: MulticastGap, for each frame
   Last = MulticastNack,
 };
 
-/// Others are headers alone.
+/// True if packets of this kind have a body; others are headers alone.
 inline bool hasBody(PacketKind kind) {
   return kind == PacketKind::Data || kind >= PacketKind::Multicast;
 }
@@ -63,7 +63,7 @@ struct PacketHeader {
 };
 static_assert(sizeof(PacketHeader) == 48);
 
-/// What the body of a packet of a group begins with. Frames have numbers from 1 on.
+/// The beginning of the body of a group's packet. Frames have numbers from 1 on.
 struct MulticastHeader {
   uint32_t group = 0; ///< of its root
   Rank root = kNoRank;
@@ -78,7 +78,7 @@ static_assert(sizeof(MulticastHeader) == 24);
 
 struct MulticastGap {
   uint64_t number = 0;
-  uint64_t parts = 0; ///< bit i: this one misses
+  uint64_t parts = 0; ///< bit i: part i is missing
 };
 
 struct PacketView {
@@ -86,12 +86,13 @@ struct PacketView {
   std::span<const std::byte> body;
 };
 
-/// Nothing, if it is not whole, unchanged, and meant for the owner of this token.
+/// The packet in a datagram. Nothing, if it is not whole, unchanged, and meant for the owner of
+/// this token.
 std::optional<PacketView> parse(std::span<const std::byte> datagram, uint64_t token);
 
 /// Fills in the header's fields about the body.
 void seal(PacketHeader &header, std::span<const std::byte> body);
-/// The same of a body in pieces.
+/// As seal(), for a body in pieces.
 void sealPieces(PacketHeader &header, std::span<const iovec> body);
 
 } // namespace colldsl::datagram

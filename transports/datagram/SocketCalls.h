@@ -1,5 +1,5 @@
-/// What the kernel does for datagrams, and the time, in one place, so that tests can lose, repeat
-/// and reorder packets, let calls fail, and turn the clock. Each is what its namesake is; an error
+/// The kernel's calls for datagrams, and the time, in one place, so that tests can lose, repeat and
+/// reorder packets, let calls fail, and turn the clock. Each does what its namesake does; an error
 /// is a negative errno.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace colldsl::datagram {
 
-/// Of a clock that never goes back.
+/// Nanoseconds of a clock that never goes back.
 using TimeNs = int64_t;
 
 class Calls {
@@ -27,7 +27,7 @@ public:
   }
   virtual TimeNs now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
-  /// What production uses.
+  /// The calls of production.
   static Calls &real() {
     static Calls calls;
     return calls;

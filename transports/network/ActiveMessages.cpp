@@ -40,7 +40,7 @@ Result<Peer *> ActiveMessages::peer(Rank rank) {
   return peers_.emplace(rank, std::move(peer)).first->second.get();
 }
 
-// Every header acknowledges what is out of the way by now.
+// Every header acknowledges the messages that are out of the way by now.
 void ActiveMessages::complete(Peer &to, Header &header, uint64_t bodyBytes) {
   header.bodyBytes = static_cast<uint16_t>(bodyBytes);
   header.sequence = to.nextSent++;
@@ -70,7 +70,7 @@ bool ActiveMessages::injects(const Peer &to, uint64_t bodyBytes) const {
          bytes <= carrier_.capabilities().injectBytes;
 }
 
-// True: it is sent, or the peer is lost.
+// True: the frame is sent, or the peer is lost.
 bool ActiveMessages::inject(Peer &to, const Header &header, std::span<const std::byte> body) {
   std::byte bytes[kMaxInjected];
   std::memcpy(bytes, &header, sizeof header);
@@ -132,7 +132,7 @@ void ActiveMessages::hand(Peer &to, Frame &frame) {
     stuck_.push_back(&to);
 }
 
-// False: not now.
+// False: the carrier does not take the frame now.
 bool ActiveMessages::offer(Peer &to, Frame &frame) {
   frame.isOpen = true;
   PostResult offered = carrier_.send(to, frame);
@@ -151,7 +151,7 @@ bool ActiveMessages::offer(Peer &to, Frame &frame) {
 
 void ActiveMessages::giveBack(Frame &frame) { frame.pool->give(frame); }
 
-// What waits for it is dropped when its turn comes.
+// Frames that wait for a lost peer are dropped when their turn comes.
 void ActiveMessages::lose(Peer &peer, const std::string &reason) {
   if (peer.isLost)
     return;
@@ -159,7 +159,8 @@ void ActiveMessages::lose(Peer &peer, const std::string &reason) {
   handler_.onLost(peer, reason);
 }
 
-// A peer that acknowledged the disconnect has all that was sent to it, and has perhaps left.
+// A peer that acknowledged the disconnect has all frames that were sent to it, and has perhaps
+// left.
 bool ActiveMessages::isIdle() const {
   return local_.empty() && std::all_of(peers_.begin(), peers_.end(), [&](const auto &entry) {
            const Peer &peer = *entry.second;
@@ -214,7 +215,7 @@ bool ActiveMessages::deliverLocal() {
   return moved;
 }
 
-// Of one of the job: what came is not what was sent.
+// Loses the peer that a broken frame names, if the token is right: the frame is not what it sent.
 void ActiveMessages::takeBroken(const Header &header, size_t bytes) {
   ++refused_;
   constexpr size_t kNamesSender = offsetof(Header, from) + sizeof header.from;
@@ -223,7 +224,7 @@ void ActiveMessages::takeBroken(const Header &header, size_t bytes) {
     lose(*from->second, "a frame arrived broken");
 }
 
-// A carrier that keeps its word neither loses nor repeats; another one must not go unnoticed.
+// Checks that the carrier neither lost nor repeated a frame.
 bool ActiveMessages::isNext(Peer &from, uint8_t sequence) {
   auto ahead = static_cast<int8_t>(sequence - from.nextExpected);
   if (ahead > 0)
@@ -234,7 +235,7 @@ bool ActiveMessages::isNext(Peer &from, uint8_t sequence) {
   return ahead == 0;
 }
 
-// The network's word for it: nothing in a frame is taken for granted.
+// Checks everything in a frame, because it comes from the network.
 void ActiveMessages::onBytes(std::span<const std::byte> bytes) {
   Header header;
   std::memcpy(&header, bytes.data(), std::min(bytes.size(), sizeof header));
@@ -258,7 +259,7 @@ void ActiveMessages::onBytes(std::span<const std::byte> bytes) {
   handler_.onFrame(from, header, bytes.subspan(sizeof header));
 }
 
-// False: it was reported before.
+// Closes an operation. False: its end was reported before.
 bool ActiveMessages::close(Operation &operation) {
   if (!operation.isOpen) {
     ++refused_;
@@ -282,7 +283,7 @@ void ActiveMessages::onDone(Operation &operation) {
     handler_.onRmaDone(static_cast<RmaOperation &>(operation));
 }
 
-// What was meant for a peer and failed, failed for good.
+// A failed operation is not tried again: its peer is lost.
 void ActiveMessages::onFailed(Operation &operation, const std::string &reason) {
   Peer *peer = operation.kind == Operation::Kind::Rma ? static_cast<RmaOperation &>(operation).peer
                                                       : static_cast<Frame &>(operation).peer;

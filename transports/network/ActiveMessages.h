@@ -16,7 +16,7 @@
 
 namespace colldsl::network {
 
-/// What the handler keeps with a peer.
+/// The handler's state of a peer.
 struct PeerState {
   virtual ~PeerState() = default;
 };
@@ -28,13 +28,13 @@ struct Peer {
   uint64_t token = 0;
   uint32_t sent = 0;                ///< units of eager messages to it, ever
   uint32_t sentConsumed = 0;        ///< of these, those that it has consumed
-  uint32_t consumed = 0;            ///< the same of what it sent
-  uint32_t consumedReported = 0;    ///< that it was notified of
+  uint32_t consumed = 0;            ///< units of its eager messages, consumed by this rank
+  uint32_t consumedReported = 0;    ///< of these, those that it was notified of
   uint8_t nextSent = 0;             ///< sequence numbers
   uint8_t nextExpected = 0;         ///< of its next frame
   uint32_t longInFlight = 0;        ///< long frames that the carrier has
   uint32_t open = 0;                ///< frames and moves that the carrier has
-  FrameQueue waiting;               ///< for the carrier to take them
+  FrameQueue waiting;               ///< frames that the carrier has not taken yet
   std::unique_ptr<PeerState> state; ///< the handler's
   bool isSelf = false;
   bool isLost = false;                 ///< no frame reaches it any more
@@ -50,14 +50,13 @@ public:
   virtual ~ActiveMessageHandler() = default;
   virtual void onFrame(Peer &from, const Header &header, std::span<const std::byte> body) = 0;
   virtual void onRmaDone(RmaOperation &rma) = 0;
-  virtual void
-  onRemoteWrite(uint32_t immediate) = 0; ///< the last byte of what a peer wrote is here
+  virtual void onRemoteWrite(uint32_t immediate) = 0; ///< the last byte of a peer's write is here
   virtual void onLost(Peer &peer, const std::string &reason) = 0;
   virtual void onBroken(const std::string &reason) = 0; ///< nothing moves any more
   virtual void onNeglected() = 0; ///< from any thread: the owner is to lock itself and poll
 };
 
-/// Where a rank is; called once per peer.
+/// Returns the address of a rank; called once per peer.
 using Directory = std::function<Result<RankAddress>(Rank)>;
 
 class ActiveMessages : private CarrierHandler {
@@ -66,59 +65,60 @@ public:
   ActiveMessages(Carrier &carrier, ActiveMessageHandler &handler, Rank self, uint64_t token,
                  const Options &options);
 
-  /// Before the first send: posts the receives.
+  /// Starts the carrier, which posts the receives, before the first send.
   Status start(Directory directory);
 
-  /// An error: it is not in the directory, or cannot be reached.
+  /// The peer for a rank, made with the first call. An error: it is not in the directory, or cannot
+  /// be reached.
   Result<Peer *> peer(Rank rank);
   const std::unordered_map<Rank, std::unique_ptr<Peer>> &peers() const { return peers_; }
 
-  /// Sends a frame, now or with a later poll. Fills in the header's token, sequence and credit. A
-  /// peer that has disconnected is sent nothing any more but the acknowledgement.
+  /// Sends a frame, now or with a later poll. Fills in the header's token, sequence and credit.
+  /// Drops all frames to a peer that has disconnected, except the acknowledgement.
   void send(Peer &to, Header header, std::span<const std::byte> body);
   template <typename Body> void send(Peer &to, Header header, const Body &body) {
     send(to, header, std::as_bytes(std::span(&body, 1)));
   }
-  /// Bytes [offset, offset + bytes) of a message.
+  /// Sends bytes [offset, offset + bytes) of a message.
   void sendPart(Peer &to, Header header, const Payload &payload, uint64_t offset, uint32_t bytes);
 
-  /// Whether the window has room for an eager message.
+  /// True if the window has room for an eager message.
   bool hasWindow(const Peer &to, uint64_t bytes) const {
     return to.sent - to.sentConsumed + unitsOf(bytes) <= options_.windowBytes;
   }
-  /// Whether there is memory for a frame of so many bytes, besides its header.
+  /// True if there is memory for a frame of `bytes` bytes, besides its header.
   bool hasFrame(uint64_t bytes) { return poolFor(sizeof(Header) + bytes).hasMore(); }
-  /// Else: whether there will be, once those that are under way are done.
+  /// True if there will be such memory once the frames under way are done.
   bool willHaveFrame(uint64_t bytes) { return poolFor(sizeof(Header) + bytes).bytes() != 0; }
-  /// A message of so many bytes is on its way, which the window has room for.
+  /// Takes window room for a message on its way of `bytes` bytes; the window has the room.
   void useWindow(Peer &to, uint64_t bytes) { to.sent += unitsOf(bytes); }
-  /// It is not, after all.
+  /// Gives back the window room of a message that is not sent after all.
   void leaveWindow(Peer &to, uint64_t bytes) { to.sent -= unitsOf(bytes); }
   /// Sends a whole message; the window has room.
   void sendEager(Peer &to, Header header, const Payload &payload);
-  /// An eager message of this peer is out of the way.
+  /// Counts an eager message of a peer that is out of the way.
   void consume(Peer &from, uint64_t bytes);
 
-  /// False: not now.
+  /// Starts a read or a write. False: the carrier does not take it now.
   bool startRma(RmaOperation &rma, const RmaSpec &spec, bool writes);
 
-  /// Takes what came, and offers what waits. True: something moved.
+  /// Takes the frames that came, and offers those that wait. True: something moved.
   bool poll();
 
-  /// Whether the carrier is done with all messages to reachable peers.
+  /// True if the carrier is done with all messages to reachable peers.
   bool isIdle() const;
-  /// The same of one peer: all messages to it are there, taken or not.
+  /// True if all messages to this peer are there, taken or not.
   bool hasAll(const Peer &peer) const {
     return peer.open == 0 && peer.waiting.empty() && carrier_.isIdle(peer);
   }
   void lose(Peer &peer, const std::string &reason);
 
-  /// Frames for others, ever; and those that the carrier is done with.
+  /// The number of frames for others, ever, and of those that the carrier is done with.
   uint64_t numSent() const { return sent_; }
   uint64_t numDone() const { return done_; }
-  /// What was taken as a stranger's, or as broken.
+  /// The number of frames that were refused as a stranger's, or as broken.
   uint64_t numRefused() const { return refused_ + carrier_.numRefused(); }
-  /// Memory for frames.
+  /// Bytes of memory for frames.
   uint64_t bytes() const {
     return short_.bytes() + middle_.bytes() + long_.bytes() + carrier_.bytes();
   }
@@ -167,7 +167,7 @@ private:
   Directory directory_;
   FramePool short_, middle_, long_;
   std::unordered_map<Rank, std::unique_ptr<Peer>> peers_;
-  std::vector<Peer *> stuck_; ///< with frames that wait
+  std::vector<Peer *> stuck_; ///< peers with frames that wait
   FrameQueue local_;          ///< from this rank to itself
   uint64_t sent_ = 0, done_ = 0;
   uint64_t refused_ = 0;

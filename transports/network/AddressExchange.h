@@ -7,7 +7,7 @@
 
 namespace colldsl::network {
 
-/// This rank, as others reach it.
+/// The address of this rank, and its monitor of peers.
 struct LocalRank {
   RankAddress rankAddress;
   std::unique_ptr<ProcessMonitor> monitor;
@@ -16,11 +16,11 @@ struct LocalRank {
 /// Makes its address, and listens for the monitors of peers. Nothing is sent.
 Result<LocalRank> openLocalRank(const Carrier &carrier, Rank self, const Options &options);
 
-/// Collective: the addresses of all ranks.
+/// Exchanges the addresses of all ranks. Collective.
 Result<Directory> exchangeAddresses(Bootstrap &bootstrap, const RankAddress &rankAddress,
                                     uint32_t numRanks);
 
-/// In its place: sends all others the reason why this rank cannot join.
+/// Called in place of exchangeAddresses(): sends all others the reason why this rank cannot join.
 void exchangeFailure(Bootstrap &bootstrap, uint32_t numRanks, std::string why);
 
 /// The failure that an event means for `self`.

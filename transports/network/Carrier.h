@@ -1,11 +1,12 @@
-/// What carries frames to other ranks: the library of a network, as ActiveMessages uses it.
+/// The interface to a network's library that carries frames to other ranks, as ActiveMessages uses
+/// it.
 ///
 /// Frames to one peer arrive once and in order, or the peer is lost. A carrier that has remote
 /// memory access (RMA, Capabilities::hasRma) reads and writes memory of peers, in no order. Nothing
 /// waits: the caller offers again after the next poll what the carrier does not take now.
 ///
-/// Ownership: what is offered and taken stays where it is until the handler is notified that it is
-/// done or failed. Errors: values, and losses that the handler is notified of.
+/// Ownership: a frame or an operation that the carrier took stays where it is until the handler is
+/// notified that it is done or failed. Errors: values, and losses that the handler is notified of.
 ///
 /// Not thread safe, but for what a Wait names.
 #pragma once
@@ -28,10 +29,10 @@ class Multicast;
 struct Frame;
 struct Peer;
 
-/// Of one read or write, at most.
+/// The most pieces of memory of one read or write.
 inline constexpr uint32_t kMaxPieces = 32;
 
-/// What a carrier can do.
+/// The capabilities of a carrier.
 struct Capabilities {
   std::string_view name;             ///< of the transport
   uint64_t injectBytes = 0;          ///< frames up to this need no buffer of ours
@@ -52,7 +53,7 @@ struct Capabilities {
   bool isWatched = true;       ///< a ProcessMonitor watches the processes of peers
 };
 
-/// What registered memory is for.
+/// The purpose of registered memory.
 enum class Access : uint8_t { Send, Receive, Read, Write, RemoteRead, RemoteWrite };
 
 /// Memory that others may reach, or that the carrier must know. Empty: there is none.
@@ -75,7 +76,7 @@ private:
   std::unique_ptr<Registration> known_;
 };
 
-/// What is under way in the carrier.
+/// An operation under way in the carrier.
 struct Operation {
   enum class Kind : uint8_t { Receive, Send, Rma };
   void *context[8] = {}; ///< the carrier's; first: its address is the operation's
@@ -113,14 +114,15 @@ enum class PostResult : uint8_t {
 class CarrierHandler {
 public:
   virtual ~CarrierHandler() = default;
-  /// A frame, or what a stranger took for one. Valid during the call.
+  /// Receives a frame, or bytes that a stranger sent. They are valid during the call.
   virtual void onBytes(std::span<const std::byte> bytes) = 0;
   virtual void onDone(Operation &operation) = 0;
   virtual void onFailed(Operation &operation, const std::string &reason) = 0;
   /// The last byte of a write by a peer is here.
   virtual void onRemoteWrite(uint32_t immediate) = 0;
   virtual void onLost(Peer &peer, const std::string &reason) = 0;
-  /// The first message of a rank that has not been reached yet. Null: an unknown rank.
+  /// Returns the peer of a rank that sends its first message and has not been reached yet. Null: an
+  /// unknown rank.
   virtual Peer *onConnectRequest(Rank from) = 0;
   /// From a thread of the carrier's, which holds no lock: a peer waits for an answer, and no thread
   /// polls. The handler's owner is to lock itself and poll.
@@ -132,7 +134,7 @@ public:
 struct Owner {
   Rank self = kNoRank;
   uint64_t token = 0;      ///< its own
-  uint32_t frameBytes = 0; ///< of a frame that comes, at most
+  uint32_t frameBytes = 0; ///< longest frame that comes
 };
 
 class Carrier {
@@ -141,39 +143,42 @@ public:
 
   const Capabilities &capabilities() const { return capabilities_; }
 
-  /// Where others find it: at most RankAddress::kMaxAddressBytes.
+  /// The address where others find this rank: at most RankAddress::kMaxAddressBytes.
   virtual Result<std::vector<std::byte>> address() const = 0;
 
-  /// Before all below. `handler` outlives it.
+  /// Starts the carrier, before all calls below. `handler` outlives it.
   virtual Status start(CarrierHandler &handler, const Owner &owner) = 0;
 
-  /// Enters a peer, of which rank and token are known, and whose `handle` is the carrier's to set.
+  /// Enters a peer, whose rank and token are known. The carrier sets its `handle`.
   virtual Status reach(Peer &peer, const RankAddress &rankAddress) = 0;
 
   virtual PostResult send(Peer &to, Frame &frame) = 0;
-  /// At most Capabilities::injectBytes, which the caller may use again at once.
+  /// Sends a frame of at most Capabilities::injectBytes, whose memory the caller may use again at
+  /// once.
   virtual PostResult inject(Peer &to, std::span<const std::byte> frame) = 0;
   virtual PostResult read(RmaOperation &rma, const RmaSpec &spec) = 0;
   virtual PostResult write(RmaOperation &rma, const RmaSpec &spec) = 0;
-  /// Why the last offer was refused.
+  /// The reason why the carrier refused the last offer.
   const std::string &reason() const { return reason_; }
 
-  /// What is offered from now on may be kept back until push() or poll(). A hint.
+  /// Lets the carrier keep back later offers until push() or poll(). A hint.
   virtual void hold() {}
   virtual void push() {}
 
-  /// This rank waits for a message of this peer, until expectLess() as often. A hint.
+  /// Notes that this rank waits for a message of this peer, until expectLess() is called as often.
+  /// A hint.
   virtual void expect(Peer &) {}
   virtual void expectLess(Peer &) {}
 
-  /// Null: all goes to one peer at a time.
+  /// The carrier's multicast. Null: each frame goes to one peer.
   virtual Multicast *multicast() { return nullptr; }
 
-  /// One piece, or several with Capabilities::registersPieces: then what lies between them is not
-  /// touched. The pieces of one call are one region, written in their order.
+  /// Registers one piece, or several with Capabilities::registersPieces: then the carrier does not
+  /// touch the memory between them. The pieces of one call are one region, written in their order.
   virtual Result<Region> registerMemory(std::span<const iovec> pieces, Access access) = 0;
 
-  /// As peers name this address, which lies in registered memory that begins at `begin`.
+  /// The address by which peers name `address`, which lies in registered memory that begins at
+  /// `begin`.
   uint64_t remoteAddressOf(const void *address, const void *begin) const {
     return capabilities_.usesVirtualAddresses
                ? reinterpret_cast<uint64_t>(address)
@@ -181,29 +186,29 @@ public:
                                        static_cast<const char *>(begin));
   }
 
-  /// Takes what came. True: something moved.
+  /// Takes the events that came. True: something moved.
   virtual bool poll() = 0;
 
-  /// Whether all that it took for a peer has come there.
+  /// True if all frames that the carrier took for a peer have arrived there.
   virtual bool isIdle(const Peer &) const { return true; }
 
-  /// What to wait for.
+  /// The event that an idle thread waits for.
   struct Wait {
     int file = -1; ///< readable: there is an event
     /// 0: events end no sleep now. The thread yields its core, and polls again.
     std::chrono::nanoseconds atMost = std::chrono::nanoseconds::max();
   };
-  /// Nothing, if there is an event now.
+  /// The event to wait for. Nothing, if there is an event now.
   virtual std::optional<Wait> ifIdle() = 0;
 
-  /// Afterwards it uses no memory of ours any more, and reports nothing.
+  /// Stops the carrier. Afterwards it uses no memory of ours any more, and reports nothing.
   virtual void stop() = 0;
-  /// In place of stop(), where a read or a write has perhaps not ended.
+  /// As stop(), if a read or a write has perhaps not ended.
   virtual void stopUnconfirmed() { stop(); }
 
-  /// Frames that it refused: a wrong token, or malformed.
+  /// The number of frames that were refused for a wrong token, or as malformed.
   virtual uint64_t numRefused() const = 0;
-  /// Memory for frames.
+  /// Bytes of memory for frames.
   virtual uint64_t bytes() const = 0;
 
 protected:

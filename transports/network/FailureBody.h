@@ -9,10 +9,11 @@
 
 namespace colldsl::network {
 
-/// `root`: of the tree that passes it on, or kNoRank.
+/// Makes the body. `root`: the root of the tree that passes it on, or kNoRank.
 FailureBody failureBody(bool isOfAll, Rank root, const Fault &fault);
 
-/// What a frame holds, if it holds that: any rank, and a reason that ends.
+/// The failure that a frame holds, if it holds one. Its ranks may be any; its reason is
+/// zero-terminated.
 std::optional<FailureBody> readFailure(std::span<const std::byte> bytes);
 
 } // namespace colldsl::network

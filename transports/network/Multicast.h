@@ -1,4 +1,4 @@
-/// Frames that go to several peers at once, where a carrier has that.
+/// Frames that go to several peers at once, over carriers that can multicast.
 ///
 /// A group has a root, which sends, and members, which receive its frames once and in the order in
 /// which they were sent. It can be used once it is ready: all members have joined. The loss of a
@@ -11,19 +11,19 @@
 
 namespace colldsl::network {
 
-/// What comes of it. May call everything of Multicast.
+/// Receives the frames of groups. May call everything of Multicast.
 class MulticastHandler {
 public:
   virtual ~MulticastHandler() = default;
-  /// A frame of a group that this peer is the root of. Valid during the call.
+  /// Receives a frame of a group whose root is this peer. It is valid during the call.
   virtual void onMulticast(Peer &root, std::span<const std::byte> frame) = 0;
-  /// To be sent to a peer, once and in order, whose Multicast::onMessage() wants it; at most as
-  /// many bytes as a frame's body has.
+  /// Sends bytes to a peer, once and in order, for its Multicast::onMessage(); at most as many
+  /// bytes as a frame's body has.
   virtual void sendFor(Peer &to, std::span<const std::byte> bytes) = 0;
 };
 
 struct MulticastFlags {
-  bool stays = false;     ///< the second part, where it is, until all have it
+  bool stays = false;     ///< the second part stays in place until all have it
   bool isAwaited = false; ///< a plan waits until all have it
 };
 
@@ -33,31 +33,32 @@ public:
 
   virtual ~Multicast() = default;
 
-  /// Before all below. `handler` outlives it.
+  /// Sets the handler, before all calls below. `handler` outlives this.
   virtual void setHandler(MulticastHandler &handler) = 0;
 
-  /// Of a frame, at most.
+  /// The longest frame.
   virtual uint32_t frameBytes() const = 0;
 
-  /// A group of this rank and these members, none of them twice. They are notified.
+  /// Makes a group of this rank and these members, none of them twice, and notifies the members.
   virtual Result<Group> found(std::span<Peer *const> members) = 0;
   virtual bool isReady(Group group) const = 0;
 
-  /// Whether a frame would be taken now. Only the network stands in its way, never what members do.
+  /// True if the group takes a frame now. Only the network makes a root wait, never what members
+  /// do.
   virtual bool hasRoom(Group group) const = 0;
 
   /// Sends a frame of two parts and returns its number; there is room. The first part is copied.
   virtual uint64_t send(Group group, std::span<const std::byte> head,
                         std::span<const std::byte> body, const MulticastFlags &flags) = 0;
-  /// Whether all members have this frame, and all before it.
+  /// True if all members have this frame, and all before it.
   virtual bool isAcknowledged(Group group, uint64_t number) const = 0;
-  /// Copies what stays, for the caller wants its memory back.
+  /// Copies the parts that stay, because the caller wants its memory back.
   virtual void release(Group group) = 0;
 
-  /// A message of a peer's multicast to this rank.
+  /// Takes a message of a peer's multicast to this rank.
   virtual void onMessage(Peer &from, std::span<const std::byte> bytes) = 0;
 
-  /// Whether all that was multicast was acknowledged.
+  /// True if all frames that were multicast were acknowledged.
   virtual bool isIdle() const = 0;
 };
 

@@ -1,4 +1,4 @@
-/// What may be set of every transport over a network. Sizes in bytes.
+/// Options of every transport over a network. Sizes in bytes.
 #pragma once
 
 #include "topology/Nics.h"
@@ -14,8 +14,9 @@ struct Options {
   /// The address of this machine that all sockets are bound to, or the network that it is in
   /// ("10.0.0.0/24").
   std::string bind = "127.0.0.1";
-  /// The threads that the ranks of this host may run on, in order, up to this one, for sharing its
-  /// network interfaces out where none is named; null: it takes the first.
+  /// The threads that the ranks of this host up to this one may run on, in order. The ranks share
+  /// out the host's network interfaces by them, where none is named. Null: this rank takes the
+  /// first interface.
   std::shared_ptr<const std::vector<Threads>> boundThreads;
   /// Longer messages begin with a request to send.
   uint32_t eagerBytes = 8 << 10;
@@ -36,14 +37,15 @@ struct Options {
   bool flushes = false;
   /// A cancel waits for peers to drain, however long they compute.
   bool cancelsWithoutTimeout = false;
-  /// How long an endpoint that ends waits for its peers to take what it sent, after they took some.
+  /// The time that an ending endpoint waits for its peers to take its frames, since they last took
+  /// some.
   std::chrono::nanoseconds linger = std::chrono::seconds(5);
   std::chrono::nanoseconds lingerAfterFailure = std::chrono::seconds(1);
   /// A peer whose machine answers nothing for so long is taken for lost.
   std::chrono::milliseconds silence = std::chrono::seconds(10);
-  /// How often a waiting rank looks whether its peers live.
+  /// The interval at which a waiting rank checks that its peers live.
   std::chrono::nanoseconds watchInterval = std::chrono::milliseconds(2);
-  /// Polls without an event that are worth more than giving the core away.
+  /// The number of polls without an event before a rank gives its core away.
   uint32_t spinPolls = 20;
 };
 

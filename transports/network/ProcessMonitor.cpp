@@ -11,7 +11,7 @@
 namespace colldsl::network {
 namespace {
 
-// Connections without a token yet: half of the files that a process mostly may have.
+// The most connections without a token yet: half of the files that a process mostly may have.
 constexpr std::ptrdiff_t kMaxUnknown = 512;
 
 constexpr char kDisconnected = 0, kFailed = 1;
@@ -25,7 +25,8 @@ Status failure(const std::string &what) {
   return Status::error("cannot " + what + ": " + std::strerror(errno));
 }
 
-/// The kernel probes the other machine now and then, and ends what gets no answer for so long.
+/// Lets the kernel probe the other machine now and then, and end a connection that gets no answer
+/// for so long.
 void limitSilence(int fd, std::chrono::milliseconds silence) {
   auto set = [fd](int level, int name, auto value) {
     int number = static_cast<int>(value);
@@ -38,7 +39,7 @@ void limitSilence(int fd, std::chrono::milliseconds silence) {
   set(IPPROTO_TCP, TCP_USER_TIMEOUT, silence.count());
 }
 
-/// Whether it means that the other machine is not there, rather than its process.
+/// True if the error means that the other machine is not there, rather than its process.
 bool isSilence(int error) {
   return error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH ||
          error == EHOSTDOWN || error == ENETDOWN || error == ENOTCONN;

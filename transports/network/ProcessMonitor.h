@@ -50,7 +50,7 @@ public:
     FailureBody failure = {}; ///< Failed: as it came
   };
 
-  /// Events are appended. Few system calls unless something happened.
+  /// Appends the events to `events`. Few system calls unless something happened.
   void poll(std::vector<Event> &events);
 
   /// Notifies all ranks that this one watches, or that watch it, of a failure: they learn of it
@@ -90,7 +90,7 @@ private:
   uint64_t token_;
   std::chrono::milliseconds silence_;
   uint64_t refused_ = 0;
-  std::optional<FailureBody> failure_; ///< that was reported
+  std::optional<FailureBody> failure_; ///< the failure that was reported
   int listener_ = -1;
   std::vector<Connection>
       connections_;           ///< those that this rank made, and those of others, as they came

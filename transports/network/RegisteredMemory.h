@@ -24,15 +24,15 @@ struct RegisteredMemory {
   bool usesEarlyRtr = false;
 };
 
-/// Makes the memory of a payload known to the carrier. The next run mostly has the same buffer, so
-/// that nothing is done. False: it could not be registered, or the payload has no place where that
-/// is kept.
+/// Registers the memory of a payload with the carrier. Mostly does nothing, because the next run
+/// has the same buffer. False: the memory could not be registered, or the payload has no
+/// RegisteredMemory.
 bool registerMemory(Carrier &carrier, const RequestPayload &payload, Access access);
 
-/// Whether it is known as it is now.
+/// True if the carrier knows the payload's memory as it is now.
 bool isRegistered(const RequestPayload &payload, Access access);
 
-/// What a read or a write of a payload takes at this end. `bytes`: at most those of the payload.
+/// This end of a read or a write of a payload. `bytes`: at most those of the payload.
 RmaSpec makeRmaSpec(const RequestPayload &payload, uint64_t bytes);
 
 } // namespace colldsl::network

@@ -1,5 +1,5 @@
-/// What ranks send each other. Everything is a frame: a header, and a body that its kind names.
-/// Little endian, as are all machines that are served.
+/// The frames that ranks send each other: a header, and a body that its kind names. Little endian,
+/// as are all machines that are served.
 #pragma once
 
 #include "ir/Ids.h"
@@ -16,15 +16,15 @@ enum class Kind : uint8_t {
   Eager,    ///< a whole message
   Rts,      ///< request to send: RtsBody. The message waits for the receiver's reply
   Rtr,      ///< ready to receive: RtrBody
-  Ready,    ///< the receiver wants the message of this run where its RTR that stays says
+  Ready,    ///< the receiver wants the message of this run in the buffer of its RTR that stays
   Notify,   ///< the receiver of a canary sleeps: notify it of the put. As the answer: it was put
   Fragment, ///< the next bytes of a message whose receiver waits for fragments
   Fin,      ///< the receiver has the payload, or does not want it
   Terms, ///< of the stream, a plan, as protocol/open/PlanTerms.h writes them: to each peer, first
   CloseStream, ///< this rank needs nothing of the stream any more: CloseBody
   Cancel,      ///< this rank cancels a run, or a stream, which the receiver answers by Drained
-  Drained,     ///< of that run or stream this rank moves none of the receiver's bytes any more
-  Probe,       ///< whether the other end of a message will ever come: ProbeBody
+  Drained,     ///< this rank moves no more of the receiver's bytes for that run or stream
+  Probe,       ///< asks if the other end of a message will ever come: ProbeBody
   ProbeReply,  ///< ProbeBody
   Failed,      ///< the stream, or everything, failed: FailureBody
   Credit,      ///< nothing but `consumed`
@@ -36,7 +36,7 @@ enum class Kind : uint8_t {
   Last = DisconnectAck,
 };
 
-/// Of an RTR that no RTS was sent for.
+/// Header::rendezvous of an RTR that no RTS was sent for.
 inline constexpr uint32_t kNoRts = 0xffffffffu;
 
 struct Header {
@@ -51,10 +51,10 @@ struct Header {
 };
 static_assert(sizeof(Header) == 40);
 
-/// Of a message that is sent at once.
+/// The longest message that is sent at once.
 inline constexpr uint32_t kMaxEagerBytes = 64 << 10;
 
-/// What an eager message takes of the window.
+/// Units of the window that an eager message takes, besides one for each byte.
 inline constexpr uint32_t kUnitsPerMessage = 64;
 
 struct RtsBody {
@@ -65,7 +65,7 @@ struct RtsBody {
   uint32_t remoteIovs; ///< of memory, that the sender can write it to at once; 0: it cannot
 };
 
-/// For which runs an RTR is.
+/// The runs for which an RTR is valid.
 enum class Stay : uint8_t {
   OneRun,
   UntilReady, ///< this one, and each later one that a Ready names
@@ -87,19 +87,19 @@ struct RtrBody {
 /// without notifying the receiver.
 inline constexpr std::byte kCanary{0xa5};
 
-/// A part of where a message is wanted.
+/// A piece of the memory where a message is wanted.
 struct RemoteIov {
   uint64_t address;
   uint64_t bytes;
 };
-/// Of one place, at most.
+/// The most pieces of memory of one message.
 inline constexpr uint32_t kMaxRemoteIovs = 15;
 
 struct CloseBody {
   uint64_t multicasts; ///< frames of the stream that the receiver was sent together with others
 };
 
-/// How far a rank is with its end of a message, in one run.
+/// The progress of a rank with its end of a message, in one run.
 enum class Progress : uint8_t {
   NotYet,
   Past,    ///< the run is over
@@ -128,7 +128,7 @@ struct FailureBody {
   char reason[211];
 };
 
-/// Where a rank is, and what proves to it that one is of its job.
+/// The address of a rank, and the token that proves to it that a sender is of its job.
 struct RankAddress {
   static constexpr uint32_t kMaxAddressBytes = 96;
   uint64_t token = 0;

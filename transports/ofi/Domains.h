@@ -1,4 +1,4 @@
-/// Of what libfabric offers: network interfaces that serve equally well.
+/// Network interfaces, among those that libfabric offers, that serve equally well.
 #pragma once
 
 #include "topology/Nics.h"
@@ -7,8 +7,8 @@
 
 namespace colldsl::ofi {
 
-/// Of a list of fi_getinfo() the first that is up, and of each other domain the first that is up,
-/// on the same network and can do the same. If all are down, the first alone.
+/// The equal offers in a list of fi_getinfo(): the first that is up, and of each other domain the
+/// first that is up, is on the same network and can do the same. If all are down, the first alone.
 std::vector<const fi_info *> equalDomains(const fi_info *offers);
 
 NicName nicOf(const fi_info &offer);

@@ -10,7 +10,7 @@
 
 namespace colldsl::ofi {
 
-/// Its functions that are no inline ones. Thread safe. It stays until the process ends.
+/// The functions of libfabric that are not inline. Thread safe. It stays until the process ends.
 struct Library {
   decltype(&fi_getinfo) getInfo = nullptr;
   decltype(&fi_freeinfo) freeInfo = nullptr;
@@ -23,7 +23,8 @@ struct Library {
   static const Library &get();
 };
 
-/// The signal handlers of this process: what others set while this is there is taken back.
+/// Keeps the signal handlers of this process: the destructor takes back those that others set
+/// meanwhile.
 class KeptSignals {
 public:
   KeptSignals();

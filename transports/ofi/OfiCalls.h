@@ -1,5 +1,5 @@
-/// The calls of libfabric that move messages, in one place, so that tests can let any of them
-/// fail. Each is what its namesake is; an error is negative, as there.
+/// The calls of libfabric that move messages, in one place, so that tests can let any of them fail.
+/// Each does what its namesake does; an error is negative, as there.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -45,7 +45,7 @@ public:
     return fi_mr_regv(domain, &memory, 1, access, 0, key, 0, region, nullptr);
   }
 
-  /// What production uses.
+  /// The calls of production.
   static Calls &real() {
     static Calls calls;
     return calls;

@@ -138,7 +138,7 @@ bool OfiCarrier::listenAgain() {
   return true;
 }
 
-// Whether it is a receive that was not reported before.
+// True if the operation is a receive that was not reported before.
 bool OfiCarrier::takeReceive(Operation &operation) {
   if (operation.kind != Operation::Kind::Receive)
     return false;

@@ -1,4 +1,4 @@
-/// What may be set of the transport over libfabric.
+/// Options of the transport over libfabric.
 #pragma once
 
 #include "transports/network/NetworkOptions.h"

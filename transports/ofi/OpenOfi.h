@@ -8,23 +8,23 @@
 
 namespace colldsl::ofi {
 
-/// Whether it was built with libfabric.
+/// True if the transport was built with libfabric.
 bool isBuiltIn();
 
-/// Whether libfabric is here, too. Loads it.
+/// True if libfabric is here, too. Loads it.
 bool isLoadable();
 
-/// The settings of the environment: COLLDSL_OFI_PROVIDER, COLLDSL_OFI_DOMAIN, COLLDSL_OFI_BIND; the
-/// default for what it does not.
+/// The settings of the environment: COLLDSL_OFI_PROVIDER, COLLDSL_OFI_DOMAIN, COLLDSL_OFI_BIND;
+/// defaults for variables that are not set.
 Result<Options> optionsFromEnvironment();
 
 /// Loads libfabric in another thread, and lets it find its providers: a third of a second. Ranks
-/// that this process forks once that has ended have done both. What cannot be loaded is an error of
-/// open(). For programs whose environment is their own: it sets variables of libfabric which are
-/// not set.
+/// that this process forks after that has ended have both done. A library that cannot be loaded is
+/// an error of open(). For programs whose environment is their own: it sets variables of libfabric
+/// which are not set.
 std::future<void> prepare(const Options &options);
 
-/// What carries frames for this rank. Without libfabric an error.
+/// Opens the carrier of frames for this rank. Without libfabric an error.
 Result<std::unique_ptr<network::Carrier>> open(const Options &options);
 
 } // namespace colldsl::ofi

@@ -20,7 +20,8 @@ std::string_view firstLayer(const Options &options) {
   return name.substr(0, name.find(';'));
 }
 
-/// Such a provider holds no device that a process must not share with one that it forks.
+/// True if the provider runs on sockets: it holds no device that a process must not share with one
+/// that it forks.
 bool runsOnSockets(std::string_view provider) {
   static constexpr std::array<std::string_view, 4> kSockets = {"tcp", "net", "sockets", "udp"};
   return std::find(kSockets.begin(), kSockets.end(), provider) != kSockets.end();
@@ -35,7 +36,7 @@ constexpr const char *kPostedByRxm = "256";
 std::future<void> prepare(const Options &options) {
   if (firstLayer(options) == "tcp")
     setenv("FI_OFI_RXM_MSG_RX_SIZE", kPostedByRxm, false);
-  // Where no thread can be made, the caller that waits for the future does it.
+  // If no thread can be made, the caller that waits for the future does the work.
   return std::async(std::launch::async | std::launch::deferred, [options] {
     if (Library::load() && runsOnSockets(firstLayer(options)))
       RdmEndpoint::findProviders(options);

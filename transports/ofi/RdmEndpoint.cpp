@@ -14,7 +14,7 @@ constexpr uint32_t kVersion = FI_VERSION(1, 17);
 // The bits that travel along with a write.
 constexpr size_t kDataBytes = 4;
 
-// Where the provider has no descriptor to wait for.
+// The nap of a provider that has no descriptor to wait for.
 constexpr std::chrono::nanoseconds kBlindSleep = std::chrono::microseconds(100);
 
 // Deprecated. In 1.17.0 a frame of 8 KiB takes tens of milliseconds and a longer put never ends,
@@ -110,7 +110,7 @@ RdmEndpoint::Info RdmEndpoint::only(Info offers, const std::string &domain) {
                                : Info(offer ? Library::get().copyInfo(offer) : nullptr);
 }
 
-// Without an address nothing may be opened that has sockets: it would be bound to all.
+// Refuses a provider that has sockets but is not bound to the address: it would be bound to all.
 RdmEndpoint::Info RdmEndpoint::getInfo(const Options &options) {
   if (Info bound = getInfo(options, options.bind.c_str());
       bound && bound->addr_format >= FI_SOCKADDR && bound->addr_format <= FI_SOCKADDR_IN6)
@@ -121,7 +121,7 @@ RdmEndpoint::Info RdmEndpoint::getInfo(const Options &options) {
   return hasSockets ? nullptr : nearest(std::move(free), options);
 }
 
-// Of what is bound to an address there is one.
+// The nearest of equal offers. There is only one offer that is bound to an address.
 RdmEndpoint::Info RdmEndpoint::nearest(Info offers, const Options &options) {
   if (!offers || !offers->next || !options.boundThreads)
     return offers;

@@ -1,8 +1,8 @@
 /// A reliable datagram endpoint of libfabric with its address vector and completion queue.
 ///
-/// The provider, and what of it is used, is queried from libfabric: messages in order from rank to
-/// rank (FI_ORDER_SAS) are a must. Memory of others is reached where the provider can, and only
-/// where it notifies the owner with at least 32 bits that a write is complete.
+/// libfabric names the provider and its features: messages in order from rank to rank
+/// (FI_ORDER_SAS) are a must. The endpoint reaches memory of others if the provider can, and only
+/// if the provider notifies the owner with at least 32 bits that a write is complete.
 ///
 /// Not thread safe, but for waitFor(). Errors: values.
 #pragma once
@@ -19,20 +19,20 @@ class RdmEndpoint {
 public:
   /// `calls` outlives it.
   static Result<std::unique_ptr<RdmEndpoint>> open(const Options &options, Calls &calls);
-  /// What libfabric does at the first query of a process, so that others are fast.
+  /// Lets libfabric do the work of a process's first query, so that later ones are fast.
   static void findProviders(const Options &options) { getInfo(options, nullptr); }
 
   const network::Capabilities &capabilities() const { return capabilities_; }
   std::string providerName() const { return info_->fabric_attr->prov_name; }
 
-  /// Where others find it.
+  /// The address where others find this endpoint.
   Result<std::vector<std::byte>> address() const;
   Result<fi_addr_t> reach(const std::byte *address);
 
   /// Keys are random, where the provider leaves the choice: they cannot be guessed.
   Result<network::Region> registerMemory(std::span<const iovec> pieces, network::Access access);
 
-  /// Afterwards the provider uses no memory of ours any more.
+  /// Closes the endpoint. Afterwards the provider uses no memory of ours any more.
   void stop() { endpoint_.reset(); }
   /// Instead of stop(), where closing the endpoint would crash: nothing is closed, ever. Presumes
   /// manual progress: a rank that does not poll the queue moves nothing.
@@ -41,7 +41,7 @@ public:
   fid_ep *ep() const { return endpoint_.get(); }
   fid_cq *cq() const { return cq_.get(); }
 
-  /// What to wait for. Where the provider has no descriptor, naps.
+  /// The event to wait for: a file descriptor, or a nap if the provider has none.
   std::optional<network::Carrier::Wait> ifIdle();
   void noteEvent() { vainPolls_ = 0; }
 
@@ -67,14 +67,14 @@ private:
   Calls &calls_;
   Info info_;
   network::Capabilities capabilities_;
-  int waitFd_ = -1;        ///< where a file descriptor shows events
+  int waitFd_ = -1;        ///< file descriptor that shows events, if the provider has one
   uint32_t vainPolls_ = 0; ///< while that was readable, since the last event
   uint64_t nextKey_ = 0;
   Handle<fid_fabric> fabric_;
   Handle<fid_domain> domain_;
   Handle<fid_av> av_;
   Handle<fid_cq> cq_;
-  Handle<fid_ep> endpoint_; ///< closed before what it is bound to
+  Handle<fid_ep> endpoint_; ///< closed before the objects that it is bound to
 };
 
 /// "cannot ...: why", with libfabric's text of the error.

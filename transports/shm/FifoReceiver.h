@@ -109,7 +109,7 @@ public:
   ///   it is here;
   ///   onRts(tag, id, rts); onFragment(id, bytes, count); onPut(id); onRtsCancelled(id);
   ///   onStaticRtrs(stream, rtrs); onStreamClosed(stream); and of static messages
-  ///   onEarlyRtrPut(tag), onStaticRts(tag, rts), which is claimed
+  /// onEarlyRtrPut(tag), onStaticRts(tag, rts) of a claimed RTS
   /// True: something was here.
   template <typename Handler> bool progress(Handler &handler) {
     bool moved = !posted_.empty() && takeStatic(handler);

@@ -193,7 +193,7 @@ void FifoSender::notifyPut(const Tag &tag, uint16_t id) {
   commit(slot);
 }
 
-// Of a payload in one piece.
+// Puts parts of a payload in one piece, until the receiver has claimed the rest.
 FifoSender::PutResult FifoSender::putParts(const Tag &tag, const Payload &payload, uint16_t id) {
   using cooperative::End, cooperative::Outcome;
   const auto &[reply, use] = ids_[id];

@@ -36,7 +36,7 @@ struct Options {
   std::function<bool()> isInterrupted;
   /// The interval at which a waiting rank checks that its peers live.
   std::chrono::nanoseconds watchInterval = std::chrono::milliseconds(2);
-  /// Reports, once per rank, an option that does not work as wished. Any thread that progresses may
+  /// Reports, once per rank, a feature that does not work as wished. Any thread that progresses may
   /// call it.
   std::function<void(const std::string &)> warn;
 };

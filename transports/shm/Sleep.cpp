@@ -21,7 +21,7 @@ constexpr SpinBudget kOversubscribed = {4, 4, std::chrono::microseconds(100)};
 // rank, the sleepers of a core take a twelfth of it, however many they are.
 constexpr std::chrono::nanoseconds kSleepPerRank = std::chrono::microseconds(250);
 
-// What a lost wake-up costs at most where the kernel has no membarrier.
+// The longest sleep where the kernel has no membarrier, and so the longest delay of a lost wake-up.
 constexpr std::chrono::nanoseconds kBlindSleep = std::chrono::microseconds(200);
 
 bool barrierOnAllCores() {

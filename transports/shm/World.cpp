@@ -80,7 +80,7 @@ RunFailure contentOf(const RunFailures::Entry &entry) {
   return failure;
 }
 
-// Between two looks at the same turn no rank has written.
+// Reads an entry. True: no rank wrote it meanwhile, because its turn is the same before and after.
 bool read(const RunFailures::Entry &entry, uint32_t &turn, RunFailure &failure) {
   turn = entry.turn.load(std::memory_order_acquire);
   failure = contentOf(entry);
@@ -94,9 +94,9 @@ void write(RunFailures::Entry &entry, const RunFailure &failure) {
     entry.words[i].store(words[i], std::memory_order_release);
 }
 
-// What is pushed out is lost before its place is claimed, if it is needed: a reader of a
-// claimed place finds that there was something, and a rank that is killed while it writes hides
-// nothing. A place whose claim never ends is left, and the failure is lost.
+// Marks a failure that is pushed out as lost, if it is needed, before its place is claimed: a
+// reader of a claimed place finds that there was a failure, and a rank that is killed while it
+// writes hides none. If a claim never ends, its place stays as it is, and the new failure is lost.
 template <typename IsNeeded>
 void putDown(RunFailures &failures, const RunFailure &failure, IsNeeded isNeeded) {
   auto loseIfNeeded = [&](const RunFailure &lost) {
@@ -146,7 +146,7 @@ std::optional<Fault> find(const RunFailures &failures, uint64_t plan, uint32_t r
 
 uint64_t groupOf(uint64_t plan) { return plan >> 32; }
 
-// From 1 on, as those of runs.
+// Plans are numbered from 1, as runs are.
 uint32_t numberOf(uint64_t plan) { return static_cast<uint32_t>(plan) + 1; }
 
 } // namespace
@@ -217,7 +217,7 @@ uint32_t World::ranksOnMachine() const { return header().ranksOnMachine; }
 
 bool World::sharesCores() const { return header().sharesCores != 0; }
 
-// A system that cannot keeps them.
+// If the system cannot remove the pages, they stay.
 void World::returnPages(uint64_t offset, uint64_t bytes) const {
   uint64_t begin = roundUp(offset, kPage), end = (offset + bytes) / kPage * kPage;
   if (begin < end)
@@ -285,7 +285,7 @@ bool World::hasOpen(Rank rank, uint32_t number) const {
   return false;
 }
 
-// By a rank that has the plan open, or may open it. Ranks that died or left do not.
+// True if a rank has the plan open, or may open it. Ranks that died or left do not.
 bool World::isNeeded(const RunFailure &failure) const {
   for (uint32_t r = 0; r < numRanks_; ++r) {
     uint32_t opened = control(Rank{r}).plansOpened.load(std::memory_order_acquire);

@@ -85,8 +85,8 @@ public:
 
   /// Records that a plan failed for good, and wakes everybody. The upper half of `plan` names a
   /// group, the lower one is its number among the plans of the group. `isOfAll`: all ranks are in
-  /// the group, and publish their OpenPlans, so that failures make room which no rank can query any
-  /// more.
+  /// the group, and publish their OpenPlans, so that failures that no rank can query any more make
+  /// room.
   void report(uint64_t plan, const Fault &fault, bool isOfAll = false) const;
   /// Fails all plans, for this reason unless there was one before.
   void reportToAll(const Fault &fault) const;

@@ -12,13 +12,12 @@ namespace colldsl::verbs {
 namespace {
 
 constexpr int kBacklog = 1024;
-// For what kernels answer, without regard to their processes.
+// The timeout of answers that kernels give without their processes.
 constexpr int kTimeoutMs = 2000;
 constexpr std::chrono::milliseconds kPause(100);
-// Time passes for a rank that computes as well: a peer is not lost unless so many calls have
-// failed.
+// The calls that must fail before a peer is lost: a rank that computes does not answer in time.
 constexpr uint32_t kFewestCalls = 3;
-// Of so many polls one looks for connect requests, which is a system call.
+// One in so many polls looks for connect requests, which is a system call.
 constexpr uint32_t kPollsPerLook = 32;
 
 std::string nameOf(const ibv_context *context) {
@@ -27,7 +26,7 @@ std::string nameOf(const ibv_context *context) {
 
 } // namespace
 
-// Begun, it has an end that called, or answered; or none until it calls again.
+// A link that is begun has an end that called, or answered, or none until it calls again.
 struct CmConnector::CmLink : Link {
   explicit CmLink(network::Peer &peer) : Link(peer) {}
   ~CmLink() override { pair.reset(); }

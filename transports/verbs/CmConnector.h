@@ -47,7 +47,7 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
   struct CmLink;
-  /// Where a rank accepts connections; the carrier's part of its address.
+  /// The address where a rank accepts connections; the carrier's part of its address.
   struct Address {
     network::Address address;
     uint16_t port = 0; ///< in network order
@@ -96,7 +96,7 @@ private:
   CmId listener_;
   Address address_;
   int eventFile_ = -1;          ///< of the device, or of calls
-  std::vector<CmLink *> begun_; ///< that are not ready yet
+  std::vector<CmLink *> begun_; ///< links that are not ready yet
   uint32_t polls_ = 0;          ///< since this rank slept
 };
 

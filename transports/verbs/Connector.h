@@ -1,5 +1,5 @@
-/// How queue pairs of ranks come together: over datagrams (UdConnector), or by librdmacm
-/// (CmConnector) where a device has no other way.
+/// Connects the queue pairs of ranks: over datagrams (UdConnector), or by librdmacm (CmConnector)
+/// where a device has no other way.
 ///
 /// Nothing here waits, but librdmacm may: where a kernel makes the TCP connection for iWARP in its
 /// call (siw), rdma_connect(3) lasts as long, and a call is given up only when it is answered or
@@ -29,7 +29,7 @@ public:
   Link(const Link &) = delete;
   Link &operator=(const Link &) = delete;
 
-  /// The queue pair is gone, and what it was connected by.
+  /// Destroys the queue pair, and the objects that connected it.
   virtual void close() { pair.reset(); }
 
   network::Peer &peer;
@@ -37,24 +37,25 @@ public:
   State state = State::Idle;
 };
 
-/// The ranks and queue pairs that it connects.
+/// The user of a connector: its ranks and queue pairs.
 class ConnectorHost {
 public:
   virtual ~ConnectorHost() = default;
-  /// A connect request from rank `from` with this rank's token. Null: a stranger, or a lost peer.
+  /// Returns the link for a connect request from rank `from` with this rank's token. Null: a
+  /// stranger, or a lost peer.
   virtual Link *onConnectRequest(uint64_t token, Rank from) = 0;
-  /// What queue pairs are to be like.
+  /// The attributes that queue pairs are to have.
   virtual ibv_qp_init_attr wantedPair() const = 0;
-  /// The pair of a link is made, and connected next: the peer has room for `frames` frames of this
-  /// rank at once. Where ranks share no receives.
+  /// Prepares a link whose pair is made, and is connected next: the peer has room for `frames`
+  /// frames of this rank at once. Called where ranks share no receives.
   virtual Status prepare(Link &link, uint32_t frames) = 0;
-  /// Nothing came of that: the pair is gone, and another may follow.
+  /// Takes prepare() back: the pair is gone, and another may follow.
   virtual void unprepare(Link &link) = 0;
-  /// It is ready; the peer waits for the first message.
+  /// Sends the first message over a link that is ready; the peer waits for it.
   virtual void sendFirst(Link &link) = 0;
-  /// Nothing will come of it.
+  /// Gives a link up that cannot be connected.
   virtual void lose(Link &link, const std::string &reason) = 0;
-  /// No connection can be made any more.
+  /// Notes that no connection can be made any more.
   virtual void breakDown(const std::string &reason) = 0;
 };
 
@@ -62,27 +63,28 @@ class Connector {
 public:
   virtual ~Connector() = default;
 
-  /// Where others find this rank.
+  /// The address where others find this rank.
   virtual std::vector<std::byte> address() const = 0;
-  /// Before all below. `carrier` registers memory; it and `host` outlive this.
+  /// Starts the connector, before all calls below. `carrier` registers memory; it and `host`
+  /// outlive this.
   virtual Status start(network::Carrier &carrier, ConnectorHost &host,
                        const network::Owner &owner) = 0;
-  /// A peer that is not connected yet.
+  /// Makes the link to a peer that is not connected yet.
   virtual Result<std::unique_ptr<Link>> reach(network::Peer &peer,
                                               const network::RankAddress &rankAddress) = 0;
-  /// Connects an idle one.
+  /// Connects an idle link.
   virtual Status begin(Link &link) = 0;
 
-  /// Whether the completion is of a message of its own, which it takes.
+  /// True if the completion is of a message of the connector's own, which it takes.
   virtual bool take(const ibv_wc &completion) = 0;
-  /// A message of the peer came over it.
+  /// Notes that a message of the peer came over the link.
   virtual void onFirstReceive(Link &link) = 0;
-  /// Sends unanswered requests again, and takes what does not come as a completion. True: something
-  /// moved.
+  /// Sends unanswered requests again, and takes events that do not come as completions. True:
+  /// something moved.
   virtual bool poll() = 0;
-  /// What to wait for, when there is no event.
+  /// The event to wait for, when there is none now.
   virtual network::Carrier::Wait wait() = 0;
-  /// After the links are closed.
+  /// Stops the connector, after the links are closed.
   virtual void stop() = 0;
 
   virtual uint32_t completions() const = 0; ///< of its own, at most, in the device's queue

@@ -21,23 +21,24 @@ class Credits {
 public:
   static constexpr uint32_t kSpare = 2; ///< receives for notes
 
-  /// What this end promises.
+  /// `promised`: the receives that this end promises.
   explicit Credits(uint32_t promised) : promised_(promised) {}
 
-  /// What the other one does.
+  /// Sets the receives that the other end promises.
   void setPromised(uint32_t frames) { left_ = frames; }
-  /// While `missing` receives of this end, from which frames were taken, are not posted again, no
-  /// more is sent: the other one's note about it could find none.
+  /// True if this end may send so many frames. It may not while `missing` receives of its own, from
+  /// which frames were taken, are not posted again: the other end's note about the frames could
+  /// find no receive.
   bool has(uint32_t frames, uint32_t missing) const {
     return frames == 0 || (missing == 0 && left_ >= frames);
   }
   void use(uint32_t frames) { left_ -= frames; }
-  /// They are given back.
+  /// Adds credits that the other end gives back.
   void add(uint32_t frames) { left_ += frames; }
 
-  /// A frame of the other's came.
+  /// Counts a frame that came from the other end.
   void owe() { ++owed_; }
-  /// What is given has a receive: not what is missing.
+  /// True if credits are to be given back. Only credits whose receive is posted again are given.
   bool mustGive(uint32_t missing) const { return owed_ >= (promised_ + 1) / 2 + missing; }
   uint32_t give(uint32_t missing) {
     uint32_t kept = std::min(owed_, missing);

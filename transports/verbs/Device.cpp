@@ -22,7 +22,7 @@ bool isZero(const ibv_gid &gid) {
 
 constexpr int kBest = 3;
 
-/// How much one would like to have this address.
+/// The rank of an address in the choice: kBest is the best.
 int worthOf(const ibv_gid_entry &entry) {
   in6_addr address;
   std::memcpy(&address, entry.gid.raw, sizeof address);
@@ -57,7 +57,7 @@ Result<std::unique_ptr<Device>> Device::open(const Options &options, uint32_t nu
   return device;
 }
 
-// The first whose port is up.
+// Chooses the first device whose port is up.
 Status Device::choose(const Options &options) {
   int count = 0;
   std::unique_ptr<ibv_device *, FreeList> list(Library::get().get_device_list(&count));

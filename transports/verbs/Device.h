@@ -26,9 +26,9 @@ Status deviceError(const std::string &what, const ibv_context *context, int erro
 
 class Device {
 public:
-  /// For a rank of so many.
+  /// Opens the device for one of `numRanks` ranks.
   static Result<std::unique_ptr<Device>> open(const Options &options, uint32_t numRanks = 1);
-  /// Without queues: it has port, address and limits.
+  /// Opens the device without queues: it has port, address and limits.
   static Result<std::unique_ptr<Device>> look(const Options &options);
 
   ibv_pd *domain() const { return domain_.get(); }
@@ -40,18 +40,18 @@ public:
   uint8_t port() const { return port_; }
   uint8_t gidIndex() const { return gidIndex_; }
   const ibv_gid &gid() const { return gid_; }
-  /// Queue pairs are connected by librdmacm, and nothing else. There are no datagrams and no
-  /// immediate values; a frame that finds no receive ends its connection; what is read must be
-  /// writable for the other end.
+  /// True if the device is of iWARP: only librdmacm connects its queue pairs. It has no datagrams
+  /// and no immediate values; a frame that finds no receive ends its connection; memory that a read
+  /// fills must be writable for the other end.
   bool isIwarp() const { return context_->device->transport_type == IBV_TRANSPORT_IWARP; }
-  /// Packets need a global address: RoCE has no other.
+  /// True if packets need a global address: RoCE has no other.
   bool isGlobal() const { return portLimits_.link_layer == IBV_LINK_LAYER_ETHERNET; }
 
   Result<QueuePair> makeQueuePair(ibv_qp_init_attr &wanted) const;
   Status change(ibv_qp *pair, ibv_qp_attr &attributes, int mask, const char *what) const;
 
-  /// The next completion shows at descriptor(): any, or only errors and a peer's messages. Takes
-  /// note of what showed there before.
+  /// Lets the next completion show at descriptor(): any, or only errors and a peer's messages.
+  /// Clears the events that showed there before.
   Status arm(bool any);
   int descriptor() const { return channel_->fd; }
 

@@ -1,9 +1,9 @@
-/// How two ranks agree on a connection, over datagrams that are lost, come twice or late: one
-/// requests, the other replies, the first confirms. Pure: time is given, what is to be sent is
-/// returned.
+/// The handshake by which two ranks agree on a connection, over datagrams that are lost, come twice
+/// or late: one rank requests, the other replies, the first confirms. Pure: the caller passes the
+/// time and sends the messages that are returned.
 ///
-/// Example: ranks 1 and 2 request at once. The request of the greater rank wins: 2 takes no notice
-/// of that of 1, 1 replies to that of 2, 2 confirms.
+/// Example: ranks 1 and 2 request at once. The request of the greater rank wins: 2 ignores that of
+/// 1, 1 replies to that of 2, 2 confirms.
 ///
 /// Unanswered requests are sent again, for as long as the caller wants: a rank that computes
 /// answers nothing, and is well nevertheless.
@@ -61,13 +61,13 @@ public:
     std::optional<HandshakeMessage> reply;
   };
 
-  /// Idle: requests.
+  /// Begins an idle handshake: returns its request.
   HandshakeMessage begin(Clock::time_point now);
 
-  /// `message` is of the peer, and knows the token.
+  /// Takes a message of the peer that has the right token.
   Step receive(const HandshakeMessage &message, Clock::time_point now);
 
-  /// What must be sent again by now, if anything. The next time is `nextAt()`.
+  /// The message that must be sent again by now, if any. The next time is `nextAt()`.
   std::optional<HandshakeMessage> again(Clock::time_point now);
   Clock::time_point nextAt() const {
     return state_ == State::Requested || state_ == State::Replied ? nextAt_
@@ -84,7 +84,7 @@ private:
   Rank self_, peer_;
   State state_ = State::Idle;
   uint32_t sequence_;
-  HandshakeMessage open_; ///< what waits for an answer, or, when there was one, the confirmation
+  HandshakeMessage open_; ///< message that waits for an answer; after the answer, the confirmation
   HandshakeMessage answered_; ///< Replied: the request
   bool isInitiator_ = false;  ///< Ready: this rank's request won
   Clock::time_point nextAt_;

@@ -1,5 +1,5 @@
-/// libibverbs itself, and librdmacm, loaded when they are first needed: processes that use no verbs
-/// need not have them, nor those of whose devices none is connected by librdmacm.
+/// libibverbs itself, and librdmacm, loaded when they are first needed. Processes that use no verbs
+/// need neither; processes whose devices librdmacm does not connect need no librdmacm.
 #pragma once
 
 #include "ir/Result.h"
@@ -7,8 +7,8 @@
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 
-// Its functions that are no inline ones. What its header hides behind macros has another name
-// there.
+// The functions of libibverbs that are not inline. Functions that its header hides behind macros
+// have another name there.
 #define COLLDSL_VERBS_FUNCTIONS(X)                                                                 \
   X(get_device_list)                                                                               \
   X(free_device_list)                                                                              \

@@ -22,7 +22,7 @@ struct Found {
   bool isEthernet;
 };
 
-/// Of those that work, one open at a time; nothing: it does not.
+/// The addresses of the devices, of which one is open at a time; nothing: the device does not work.
 std::vector<std::optional<Found>> tryAll(std::span<ibv_device *const> devices,
                                          const Options &options) {
   std::vector<std::optional<Found>> found;
@@ -36,7 +36,7 @@ std::vector<std::optional<Found>> tryAll(std::span<ibv_device *const> devices,
   return found;
 }
 
-/// The places of the first and of those in its network.
+/// The places of the first device that works and of those in its network.
 std::vector<size_t> equalOf(const std::vector<std::optional<Found>> &found) {
   std::vector<network::OwnInterface> own = network::ownInterfaces();
   std::vector<size_t> equal;
@@ -54,8 +54,8 @@ std::vector<size_t> equalOf(const std::vector<std::optional<Found>> &found) {
 
 } // namespace
 
-// Of InfiniBand the first half of an address is that of its subnet; a port without one has the
-// default.
+// The first half of an InfiniBand address is that of its subnet. A port without a subnet has the
+// default, which has no neighbors.
 bool areNeighbors(const ibv_gid &one, const ibv_gid &other, bool isEthernet,
                   std::span<const network::OwnInterface> own) {
   if (!isEthernet)

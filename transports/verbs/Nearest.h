@@ -1,4 +1,4 @@
-/// Which device of several a rank takes.
+/// The choice of a rank's device among several.
 #pragma once
 
 #include "transports/verbs/Libibverbs.h"
@@ -7,13 +7,13 @@
 
 namespace colldsl::verbs {
 
-/// In the order in which they are to be tried: the one that is named; or all, and before the
-/// others, of those that are up and in the network of the first that is, the nearest. Addresses of
-/// iWARP devices do not show their network: they stay in the order of the list.
+/// The devices in the order in which they are to be tried: the named one, or all. The first of all
+/// is the nearest of those that are up and in the network of the first that is up. Addresses of
+/// iWARP devices do not show their network, so these stay in the order of the list.
 std::vector<ibv_device *> inOrder(std::span<ibv_device *const> devices, const Options &options);
 
-/// Whether what has the one address reaches the other without a router. `own`: the interfaces that
-/// Ethernet addresses are of.
+/// True if one address reaches the other without a router. `own`: the interfaces that have the
+/// Ethernet addresses of this machine.
 bool areNeighbors(const ibv_gid &one, const ibv_gid &other, bool isEthernet,
                   std::span<const network::OwnInterface> own);
 

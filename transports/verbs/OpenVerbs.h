@@ -6,13 +6,13 @@
 
 namespace colldsl::verbs {
 
-/// Whether it was built with libibverbs and librdmacm.
+/// True if the transport was built with libibverbs and librdmacm.
 bool isBuiltIn();
 
-/// Whether there is a device that it can use: empty, or why not.
+/// The reason why there is no device that the transport can use; empty: there is one.
 std::string whyNot(const Options &options);
 
-/// What carries frames for one rank of so many. Without these libraries an error.
+/// Opens the carrier of frames for one of `numRanks` ranks. Without these libraries an error.
 Result<std::unique_ptr<network::Carrier>> open(uint32_t numRanks, const Options &options);
 
 } // namespace colldsl::verbs

@@ -1,5 +1,5 @@
-/// One read or write, in the requests that a device can take: of so many pieces of memory each, so
-/// many bytes, and to one stretch at the other end.
+/// One read or write, split into requests that a device can take: each has at most so many pieces
+/// of memory and bytes, and goes to one stretch at the other end.
 #pragma once
 
 #include "transports/network/Carrier.h"
@@ -9,7 +9,7 @@
 
 namespace colldsl::verbs {
 
-/// As requests name registered memory.
+/// The key by which requests name registered memory.
 inline uint32_t localKey(void *descriptor) {
   return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(descriptor));
 }
@@ -20,7 +20,7 @@ struct Parts {
     uint64_t bytes;
     uint64_t there;
   };
-  /// That a read or write is parted into for its length.
+  /// The most parts that a read or write is split into for its length.
   static constexpr uint32_t kMaxOfLength = 16;
   static constexpr uint32_t kMax = network::kMaxPieces + network::kMaxRemoteIovs + kMaxOfLength;
 

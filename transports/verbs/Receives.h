@@ -1,8 +1,9 @@
-/// The receives of one queue: that which all connections share, or a connection's own. Each has a
-/// place, and a frame.
+/// The receives of one queue, which all connections share or one connection has. Each has a place,
+/// and a frame.
 ///
-/// Queue pairs of one connection may follow each other, under the same number; what comes of one
-/// that is gone is known by its generation. So frames and places are free as soon as it is.
+/// Queue pairs of one connection may follow each other, under the same number; the generation tells
+/// the completions of a pair that is gone. So frames and places are free as soon as the pair is
+/// gone.
 ///
 /// Not thread safe.
 #pragma once
@@ -17,7 +18,7 @@ namespace colldsl::verbs {
 class Receives {
 public:
   static constexpr uint32_t kMax = 1 << 16;
-  /// Where they are posted.
+  /// The queue where receives are posted.
   using Queue = std::variant<ibv_srq *, ibv_qp *>;
 
   /// Completions carry `handle`. `pool` outlives it.
@@ -25,21 +26,23 @@ public:
 
   /// Takes `count` frames, at most kMax, which post() posts. False: there is no memory.
   bool open(uint32_t count);
-  /// The queue is gone: gives all back.
+  /// Gives all frames back, because the queue is gone.
   void close();
-  /// That have frames.
+  /// The number of receives that have frames.
   uint32_t count() const { return count_; }
 
-  /// Whose completion it is, if it is of a receive.
+  /// The handle in a completion's id, if the completion is of a receive.
   static uint64_t handleOf(uint64_t id) { return id >> 33; }
-  /// The frame, whose receive is used up; null: of an earlier queue, or reported before.
+  /// Takes the frame of a completed receive. Null: the receive is of an earlier queue, or was
+  /// reported before.
   network::Frame *take(uint64_t id);
-  /// What was taken is to be posted again.
+  /// Gives back a receive that was taken, so that it is posted again.
   void giveBack(uint64_t id);
-  /// Nothing comes there any more.
+  /// Drops a receive that was taken, and gives its frame back to the pool.
   void drop(uint64_t id);
 
-  /// What is not posted; zero, or a number of errno, and the rest still waits.
+  /// Posts the receives that are not posted. Returns zero, or a number of errno: then the rest
+  /// still waits.
   int post(Calls &calls, Queue queue);
   uint32_t waiting() const { return static_cast<uint32_t>(waiting_.size()); }
 

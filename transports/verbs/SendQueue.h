@@ -1,7 +1,7 @@
 /// The requests of one queue pair, in order: those that wait for the device, and those that it has.
 ///
-/// What waits is a chain: it is posted with one call, and the last request of it alone reports that
-/// it, and with it all before, is done.
+/// Waiting requests form a chain: it is posted with one call, and only its last request reports
+/// that it, and with it all before, is done.
 ///
 /// Not thread safe.
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace colldsl::verbs {
 
-/// Of what travels inside a request.
+/// The most bytes that travel inside a request.
 inline constexpr uint32_t kInlineBytes = 128;
 
 class SendQueue {
@@ -29,20 +29,23 @@ public:
     return open() + requests <= operations_.size() && waiting_ + requests <= kMaxRequests &&
            numPieces_ + pieces <= kMaxPieces;
   }
-  /// Requests that are not done.
+  /// The number of requests that are not done.
   uint32_t open() const { return next_ - done_; }
-  /// Of these, what the device has not yet.
+  /// The number of requests that the device does not have yet.
   uint32_t waiting() const { return waiting_ - first_; }
 
-  /// Which fits. `operation` is what is done with it, or null. Copies bytes that travel inline.
+  /// Adds a request, which fits. `operation`: the operation that is done with it, or null. Copies
+  /// bytes that travel inline.
   void add(network::Operation *operation, const ibv_send_wr &request);
 
-  /// Zero, or a number of errno, and what was not taken still waits.
+  /// Posts the chain. Returns zero, or a number of errno: then the requests that were not taken
+  /// still wait.
   int post(Calls &calls, ibv_qp *pair);
-  /// What waits is not posted any more, and never done: the operation of each request, or null.
+  /// Cancels the waiting requests, which are never posted or done. Returns the operation of each,
+  /// or null.
   std::vector<network::Operation *> cancelAll();
 
-  /// Whose completion it is, if it is of a request.
+  /// True if the id is of a completed request; handleOf() returns its handle.
   static bool isRequest(uint64_t id) { return (id & 1) != 0; }
   static uint64_t handleOf(uint64_t id) { return id >> 33; }
 
@@ -62,9 +65,9 @@ private:
   };
 
   uint64_t handle_;
-  std::vector<network::Operation *> operations_; ///< by number, round and round
+  std::vector<network::Operation *> operations_; ///< by number modulo their count
   uint32_t done_ = 0, next_ = 0;                 ///< numbers, which wrap around
-  std::unique_ptr<Chain> chain_;                 ///< of peers that something was sent to
+  std::unique_ptr<Chain> chain_;                 ///< made with the first request
   uint32_t first_ = 0, waiting_ = 0,
            numPieces_ = 0; ///< of the chain: the device lacks [first, waiting)
 };

@@ -12,7 +12,7 @@ using network::Access;
 using network::Frame;
 using network::Operation;
 
-// What the device puts before a datagram.
+// The bytes that the device puts before a datagram.
 constexpr uint32_t kRouteBytes = sizeof(ibv_grh);
 constexpr uint8_t kMaxHops = 64;
 

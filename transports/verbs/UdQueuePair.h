@@ -1,5 +1,4 @@
-/// Where ranks that are not connected yet meet: a queue pair for datagrams, over which they shake
-/// hands.
+/// The queue pair for datagrams over which ranks that are not connected yet shake hands.
 ///
 /// Not thread safe.
 #pragma once
@@ -13,7 +12,7 @@
 
 namespace colldsl::verbs {
 
-/// Where datagrams reach a rank; the carrier's part of its address.
+/// The address where datagrams reach a rank; the carrier's part of its address.
 struct UdAddress {
   std::array<uint8_t, 16> gid = {};
   uint32_t pair = 0;
@@ -37,7 +36,8 @@ public:
 
   const UdAddress &address() const { return address_; }
   Result<AddressHandle> pathTo(const UdAddress &address) const;
-  /// Perhaps: what finds no room is lost, as others may be. An error: nothing can be sent.
+  /// Sends a message if there is room; else it is lost, as others may be. An error: nothing can be
+  /// sent.
   Status send(ibv_ah *path, const UdAddress &to, const HandshakeMessage &message);
 
   bool owns(const ibv_wc &completion) const { return pair_ && completion.qp_num == pair_->qp_num; }
@@ -54,12 +54,12 @@ private:
   Calls &calls_;
   UdAddress address_;
   std::optional<network::FramePool> received_, sent_;
-  uint32_t numSent_ = 0; ///< that the device has
+  uint32_t numSent_ = 0; ///< messages that the device has
   uint64_t refused_ = 0;
   QueuePair pair_;
 };
 
-/// How packets go to a port.
+/// The route of packets to a port.
 ibv_ah_attr routeTo(const Device &device, const UdAddress &address);
 
 } // namespace colldsl::verbs

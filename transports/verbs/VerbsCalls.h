@@ -1,6 +1,6 @@
-/// The calls of verbs that move messages, and those of librdmacm that call and listen,
-/// in one place, so that tests can let any of them fail. Each is what its namesake is; an error is
-/// a number of errno, or, of a poll and of librdmacm, negative.
+/// The calls of verbs that move messages, and those of librdmacm that call and listen, in one
+/// place, so that tests can let any of them fail. Each does what its namesake does; an error is a
+/// number of errno, or, of a poll and of librdmacm, negative.
 #pragma once
 
 #include "transports/verbs/Libibverbs.h"
@@ -42,7 +42,7 @@ public:
     return CmLibrary::get().get_cm_event(channel, event);
   }
 
-  /// What production uses.
+  /// The calls of production.
   static Calls &real() {
     static Calls calls;
     return calls;

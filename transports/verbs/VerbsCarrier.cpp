@@ -23,10 +23,10 @@ using network::RmaSpec;
 // Looks at the queue in a row; then others get their turn.
 constexpr int kMaxLooks = 4;
 constexpr int kCompletions = 16;
-// Of memory, of one request: each makes all requests of a device longer.
+// The most pieces of memory of one request: each makes all requests of a device longer.
 constexpr uint32_t kPiecesPerRequest = 8;
 
-// What iWARP reads the other end writes.
+// The access flags of memory. Over iWARP the other end writes the memory that a read fills.
 int flagsOf(Access access, bool isIwarp) {
   switch (access) {
   case Access::Send:
@@ -57,7 +57,7 @@ std::string textOf(ibv_wc_status status) {
                                        : Library::get().wc_status_str(status);
 }
 
-// Only a device that reports it.
+// True if the device reports that the bytes of a write become visible in order.
 bool writesInOrder(ibv_qp *pair) {
   auto *query = Library::get().query_qp_data_in_order;
   return query && query(pair, IBV_WR_RDMA_WRITE, 0) == 1;
@@ -112,8 +112,8 @@ ibv_qp_init_attr VerbsCarrier::wantedPair() const {
   return wanted;
 }
 
-// How much of a frame fits into a request is known of a queue pair only. Some devices make none
-// that wants too much.
+// Only a queue pair tells how much of a frame fits into a request. Some devices make no pair that
+// wants too much.
 Status VerbsCarrier::probePair() {
   for (;; inlineBytes_ /= 2) {
     ibv_qp_init_attr wanted = wantedPair();
@@ -174,7 +174,7 @@ Status VerbsCarrier::open(Receives &receives, uint32_t count) {
                                               "there a limit of locked memory?");
 }
 
-// Its receives are to find room in the completion queue.
+// The receives of the link must find room in the completion queue.
 Status VerbsCarrier::prepare(Link &link, uint32_t frames) {
   uint32_t numReceives = options_.framesPerPeer + Credits::kSpare;
   if (mostOpen_ < numReceives + std::max(open_, options_.sendsPerPeer))
@@ -231,8 +231,8 @@ bool VerbsCarrier::fits(const Connection &connection, const Need &need) const {
           connection.credits.has(need.frames, connection.receives.waiting()));
 }
 
-// Nothing, if so many requests for so many pieces of memory can be added, and so many frames be
-// received there.
+// Returns nothing, and uses credits, if the connection takes the requests and pieces of memory of
+// `need`, and the peer can receive its frames.
 std::optional<PostResult> VerbsCarrier::unfit(Connection &connection, const Need &need) {
   if (connection.link->state == Link::State::Idle) {
     if (Status s = connector_->begin(*connection.link); !s) {
@@ -251,7 +251,7 @@ std::optional<PostResult> VerbsCarrier::unfit(Connection &connection, const Need
   return PostResult::NoResource;
 }
 
-// What the device takes now, or what has to wait for the others of its chain.
+// Posts the requests that the device takes now, unless they are held; keeps those that wait.
 void VerbsCarrier::post(Connection &connection) {
   if (!holds_)
     postNow(connection);
@@ -268,7 +268,8 @@ void VerbsCarrier::postNow(Connection &connection) {
     fail(connection, error);
 }
 
-// What came before is taken first: perhaps the peer has left in order.
+// Leaves the report to the next poll, which first takes earlier completions: perhaps the peer has
+// left in order.
 void VerbsCarrier::fail(Connection &connection, int error) {
   if (connection.error == 0)
     failing_.push_back(&connection);
@@ -339,8 +340,8 @@ void VerbsCarrier::sendInline(Connection &connection, Operation *operation,
   post(connection);
 }
 
-// In more pieces than a request has, or longer than the device's longest message: several, of which
-// the last one reports. All of them are posted at once.
+// Posts several requests if the operation has more pieces than a request, or is longer than the
+// device's longest message. All of them are posted at once, and the last one reports.
 PostResult VerbsCarrier::postRma(RmaOperation &rma, const RmaSpec &spec, ibv_wr_opcode opcode,
                                  ibv_wr_opcode last) {
   Parts parts(spec, piecesPerRequest_, device_->portLimits().max_msg_sz);
@@ -379,7 +380,7 @@ PostResult VerbsCarrier::write(RmaOperation &rma, const RmaSpec &spec) {
   return postRma(rma, spec, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM);
 }
 
-// Each brings the credits that are owed.
+// Each note brings the credits that are owed.
 void VerbsCarrier::addNote(Connection &connection, Operation *operation, Note note) {
   note.credits = static_cast<uint16_t>(connection.credits.give(connection.receives.waiting()));
   sendInline(connection, operation, std::as_bytes(std::span(&note, 1)));
@@ -438,7 +439,7 @@ bool VerbsCarrier::listenAgain() {
 
 void VerbsCarrier::takeShared(const ibv_wc &completion) {
   Frame *frame = shared_->take(completion.wr_id);
-  refused_ += !frame || completion.status != IBV_WC_SUCCESS; // not frame: reported before
+  refused_ += !frame || completion.status != IBV_WC_SUCCESS; // no frame: reported before
   if (!frame)
     return;
   if (completion.status != IBV_WC_SUCCESS)
@@ -458,8 +459,8 @@ void VerbsCarrier::loseOf(const ibv_wc &failed) {
       lose(*connection->link, textOf(failed.status));
 }
 
-// A connection that is not ready ends as often as the peer hangs up: that it then is called again
-// is the connector's affair.
+// A connection that is not ready ends as often as the peer hangs up; the connector then calls
+// again.
 void VerbsCarrier::takeOwn(Connection &connection, const ibv_wc &completion) {
   Frame *frame = connection.receives.take(completion.wr_id);
   refused_ += !frame;
@@ -497,7 +498,8 @@ void VerbsCarrier::noteOwing(Connection &connection) {
     owing_.push_back(&connection);
 }
 
-// Of a request that failed nothing is known but its status; what fails with it was flushed.
+// The completion of a failed request holds no more than its id, queue pair and status; requests
+// that fail with it were flushed.
 void VerbsCarrier::take(const ibv_wc &completion) {
   if (connector_->take(completion))
     return;

@@ -1,6 +1,6 @@
 /// Frames, reads and writes over reliable connections of an RDMA device: a queue pair for each
-/// peer, made with the first message to it or from it. All connections receive into one
-/// shared queue, but over iWARP, where each has receives of its own, and complete into another one.
+/// peer, made with the first message to it or from it. All connections receive into one shared
+/// queue and complete into another one; over iWARP each has receives of its own.
 #pragma once
 
 #include "transports/network/Carrier.h"
@@ -13,7 +13,7 @@ namespace colldsl::verbs {
 
 class VerbsCarrier : public network::Carrier, private ConnectorHost {
 public:
-  /// Of a rank of so many. `calls` outlives it.
+  /// Opens the carrier of one of `numRanks` ranks. `calls` outlives it.
   static Result<std::unique_ptr<network::Carrier>> open(uint32_t numRanks, const Options &options,
                                                         Calls &calls = Calls::real());
 
@@ -68,7 +68,7 @@ private:
   void breakDown(const std::string &reason) override;
 
   // Requests.
-  /// Of a connection.
+  /// The room that an operation needs in a connection.
   struct Need {
     uint32_t requests, pieces, frames;
   };
@@ -111,18 +111,18 @@ private:
   std::unique_ptr<Connector> connector_;
   std::vector<std::unique_ptr<Connection>> connections_; ///< Peer::handle is the place
   std::vector<Connection *> kept_;    ///< with requests that wait for push(), or for the device
-  std::vector<Connection *> owing_;   ///< whose peers are to get credits
-  std::vector<Connection *> deaf_;    ///< of whose receives the device did not take some
-  std::vector<Connection *> failing_; ///< which the next poll reports
+  std::vector<Connection *> owing_;   ///< connections whose peers are to get credits
+  std::vector<Connection *> deaf_;    ///< connections of which the device did not take all receives
+  std::vector<Connection *> failing_; ///< connections that the next poll reports as lost
   std::vector<ibv_wc> early_;         ///< completions that were found when there was nothing to do
   uint32_t piecesPerRequest_ = 1;
   uint32_t inlineBytes_ = kInlineBytes;
   uint32_t open_ = 0;     ///< requests that are not done
-  uint32_t mostOpen_ = 0; ///< for whose completions there is room
+  uint32_t mostOpen_ = 0; ///< requests whose completions find room in the queue
   uint32_t rmas_ = 0;     ///< reads and writes among these
   uint64_t refused_ = 0;
   bool lacksRoom_ = false; ///< since the last sleep: something must be offered again
-  bool holds_ = false;     ///< what is offered
+  bool holds_ = false;     ///< keeps back what is offered
   bool isBroken_ = false;
 };
 

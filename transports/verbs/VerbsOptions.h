@@ -1,4 +1,4 @@
-/// What may be set of the transport over verbs.
+/// Options of the transport over verbs.
 #pragma once
 
 #include "ir/Result.h"
@@ -6,7 +6,7 @@
 
 namespace colldsl::verbs {
 
-/// Only what notices the death of ranks, and calls of librdmacm, have sockets to `bind`.
+/// `bind` applies only to the monitor of processes and to calls of librdmacm, which have sockets.
 struct Options : network::Options {
   Options() {
     eagerBytes = 64 << 10;
@@ -15,18 +15,18 @@ struct Options : network::Options {
   std::string device; ///< as ibv_devices(1) names it; empty: the nearest one with a port that is up
   uint32_t port = 0;  ///< 0: the first one that is up
   int gidIndex = -1; ///< -1: an address of RoCE version 2 and IPv4, if there is one, else the first
-  uint32_t sendsPerPeer = 64; ///< that a peer's queue pair holds at once
-  /// That a peer may have on the way to this rank, where a device has no other way to stop senders
-  /// (iWARP). Each takes a receive, of eagerBytes.
+  uint32_t sendsPerPeer = 64; ///< requests that a peer's queue pair holds at once
+  /// Frames that a peer may have on the way to this rank, where a device has no other way to stop
+  /// senders (iWARP). Each takes a receive, of eagerBytes.
   uint32_t framesPerPeer = 8;
   /// Bytes of a write that become visible in their order, where the device does not say that all
   /// do.
   uint64_t inOrderBytes = 0;
-  uint32_t completions = 4096; ///< that the queue holds, if the device's can be so long
+  uint32_t completions = 4096; ///< that the completion queue holds, if the device allows so many
 };
 
 /// The settings of the environment: COLLDSL_VERBS_DEVICE, COLLDSL_VERBS_PORT, COLLDSL_VERBS_GID,
-/// COLLDSL_VERBS_BIND and COLLDSL_VERBS_IN_ORDER; the default for what it does not.
+/// COLLDSL_VERBS_BIND and COLLDSL_VERBS_IN_ORDER; defaults for variables that are not set.
 Result<Options> optionsFromEnvironment();
 
 } // namespace colldsl::verbs
