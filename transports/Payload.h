@@ -63,8 +63,7 @@ public:
   /// Room for the whole message, which the transport may store there before it is combined; null:
   /// there is none.
   std::byte *room = nullptr;
-  uint64_t combinedBytes =
-      0; ///< counted by the transport; not 0 when the receive is done: nothing was stored
+  uint64_t combinedBytes = 0; ///< by the transport; not 0 once it is done: nothing was stored
 };
 
 } // namespace colldsl

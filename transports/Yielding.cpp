@@ -5,13 +5,14 @@
 namespace colldsl {
 namespace {
 
-// Ranks that wait in turns have the core for some microseconds each; others for milliseconds.
+// A yield that took so long gave the core to a process that computes: ranks that wait in turns have
+// the core for some microseconds each, others for milliseconds.
 constexpr std::chrono::nanoseconds kSlow = std::chrono::milliseconds(1);
 constexpr uint32_t kRestsAfterSlow = 64;
 
 } // namespace
 
-// Two threads may take the same rest off: it is a guess anyway.
+// Two threads may use up one rest to avoid together: the count is a guess anyway.
 bool Yielding::isWorthIt() {
   if (count_ > 0)
     return Clock::now() - begin_ < longest_;

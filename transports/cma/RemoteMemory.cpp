@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint32_t kWindow = 64; // pieces per system call and side
 
-// Walks a list of pieces window by window: what one call did not get through stays.
+// Walks a list of pieces window by window; pieces that one call did not get through stay.
 class Cursor {
 public:
   Cursor(const iovec *pieces, uint32_t count) : next_(pieces), left_(count) {}
@@ -60,7 +60,7 @@ Outcome outcomeOf(int error) {
 using SystemCall = ssize_t (*)(pid_t, const iovec *, unsigned long, const iovec *, unsigned long,
                                unsigned long);
 
-// Between the local cursor and the other side's pieces.
+// Moves bytes between the local cursor and the other side's pieces.
 Outcome movePieces(SystemCall move, pid_t process, Cursor &local, const iovec *pieces,
                    uint32_t count, uint64_t bytes) {
   Cursor remote(pieces, count);
@@ -80,7 +80,7 @@ Outcome movePieces(SystemCall move, pid_t process, Cursor &local, const iovec *p
   return Outcome::Copied;
 }
 
-// A part of the other side's list of pieces, to `list`.
+// Reads a part of the other side's list of pieces into `list`.
 Outcome readList(const RemotePayload &there, uint32_t first, iovec *list, uint32_t count) {
   iovec here{list, count * sizeof(iovec)};
   iovec piece{reinterpret_cast<void *>(there.address + first * sizeof(iovec)), here.iov_len};

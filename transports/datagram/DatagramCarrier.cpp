@@ -13,9 +13,10 @@ namespace {
 
 constexpr uint32_t kIpAndUdpBytes = 28;
 constexpr uint32_t kMaxBlindPolls = 8;
-// A new peer is far or near.
+// The time in which every packet measures the round trip, after a peer was reached: it may be far
+// or near.
 constexpr TimeNs kMeasuring = 100'000'000;
-// A part of a frame that is worth a packet.
+// The shortest packet whose part of a frame is worth sending.
 constexpr uint32_t kLeastPacketBytes = sizeof(PacketHeader) + 64;
 
 sockaddr_in nameOf(in_addr_t address, in_port_t port) {
@@ -81,7 +82,7 @@ Status DatagramCarrier::openSockets() {
 
 DatagramCarrier::~DatagramCarrier() { stop(); }
 
-// Acknowledges what came: peers wait for that before they end.
+// Acknowledges the packets that came: peers wait for that before they end.
 void DatagramCarrier::stop() {
   if (socket_ < 0)
     return;
@@ -141,7 +142,7 @@ uint64_t DatagramCarrier::bytes() const {
   return sum;
 }
 
-// No memory of others is reached, and nothing is copied.
+// The carrier has no RMA, and copies no frame.
 network::PostResult DatagramCarrier::inject(network::Peer &, std::span<const std::byte>) {
   return network::PostResult::NoResource;
 }
@@ -162,8 +163,8 @@ std::optional<network::Carrier::Wait> DatagramCarrier::ifIdle() {
               std::chrono::nanoseconds(std::max<TimeNs>(nextTimer_ - now_, 0))};
 }
 
-// Reading the clock costs as much as a good part of a packet. So that is done where nothing came
-// and in one of some other polls, and all events in between have one time. A rank that was
+// Reading the clock costs as much as a good part of a packet. So the carrier reads it when nothing
+// came and in one of some other polls, and all events in between have one time. A rank that was
 // away for long must not take its peers for silent.
 void DatagramCarrier::readClock() {
   TimeNs before = std::exchange(now_, calls_.now());

@@ -1,4 +1,4 @@
-// Packets on their way out, and those that come.
+// Sends and receives packets.
 #include "transports/datagram/DatagramCarrier.h"
 
 #include <cstring>
@@ -6,7 +6,7 @@
 namespace colldsl::datagram {
 namespace {
 
-// Batches in a row; then others get their turn.
+// The most batches in a row; then others get their turn.
 constexpr int kMaxLooks = 4;
 constexpr TimeNs kParting = 100'000'000;
 
@@ -26,7 +26,7 @@ bool isLoss(int error) {
 
 } // namespace
 
-// Nothing moves any more.
+// Reports that nothing moves any more.
 void DatagramCarrier::breakDown(const std::string &what, int error) {
   if (!std::exchange(isBroken_, true))
     handler_->onBroken("cannot " + what + ": " + std::strerror(-error));
@@ -63,7 +63,7 @@ uint32_t DatagramCarrier::sendPackets(Flow &flow, std::span<OutPacket *const> pa
   return static_cast<uint32_t>(taken);
 }
 
-// True: something was sent.
+// Sends the packets that the window has room for. True: something was sent.
 bool DatagramCarrier::pump(Flow &flow) {
   bool moved = false;
   std::array<OutPacket *, kBatch> packets;
@@ -89,7 +89,7 @@ network::PostResult DatagramCarrier::send(network::Peer &to, network::Frame &fra
   return network::PostResult::Ok;
 }
 
-// The receiver requests again what the kernel does not take.
+// Packets that the kernel does not take are not kept: the receiver requests them again.
 void DatagramCarrier::repeat(Flow &flow, std::span<OutPacket *const> packets) {
   for (size_t i = 0; i < packets.size(); i += kBatch)
     counts_.repeated +=
@@ -120,7 +120,7 @@ void DatagramCarrier::sendOne(Flow &flow, PacketKind kind, uint8_t flags,
   (void)sendAll({&message, 1});
 }
 
-// True: something came.
+// Receives datagrams on a socket. True: something came.
 template <typename Take> bool DatagramCarrier::receiveOn(int file, Take takeOne) {
   bool moved = false;
   for (int look = 0; look < kMaxLooks && !isBroken_; ++look) {
@@ -184,7 +184,8 @@ void DatagramCarrier::take(std::span<const std::byte> datagram) {
       sendOne(*flow, PacketKind::Status);
     return;
   }
-  // With an old clock a report of a loss would seem to have crossed the lost packet.
+  // The clock is read, because with an old time a report of a loss would seem to have crossed the
+  // lost packet.
   bool isTimed = (header.flags & (kHasStamp | kHasEcho)) != 0 || header.kind != PacketKind::Data;
   if (isTimed && !isNow())
     readClock();
@@ -246,7 +247,7 @@ void DatagramCarrier::takeData(Flow &flow, const PacketView &packet) {
   }
 }
 
-// Parts of a frame, in order. False: the peer is lost.
+// Delivers parts of a frame, in order. False: the peer is lost.
 bool DatagramCarrier::deliver(Flow &flow, uint8_t flags, std::span<const std::byte> body) {
   bool isFirst = (flags & kFirst) != 0, isFinal = (flags & kFinal) != 0;
   if (isFirst != flow.assembly.empty() || flow.assembly.size() + body.size() > frameBytes_) {
@@ -265,7 +266,8 @@ bool DatagramCarrier::deliver(Flow &flow, uint8_t flags, std::span<const std::by
   return !flow.peer.isLost;
 }
 
-// After all that came at once: much of what seemed to be missing is here by now.
+// Called after all packets that came at once: many packets that seemed to be missing are here by
+// then.
 void DatagramCarrier::reportAll() {
   for (Flow *flow : touched_) {
     flow->isTouched = false;
@@ -314,7 +316,7 @@ void DatagramCarrier::sendProbes() {
   nextTimer_ = std::min(nextTimer_, multicast_.sendProbes());
 }
 
-// A peer that has disconnected and answers no more has left with all that it wanted.
+// A peer that has disconnected and answers no more has left with all frames that it wanted.
 void DatagramCarrier::probe(Flow &flow) {
   TimeNs silentFor = flow.silentSince() == 0 ? 0 : now_ - flow.silentSince();
   auto silence = std::chrono::nanoseconds(options_.silence).count();

@@ -15,8 +15,8 @@ namespace colldsl::datagram {
 namespace {
 
 constexpr uint32_t kLeastPartBytes = 64;
-// The part of the addresses that is for administrators (RFC 2365), of which that for a site; and
-// ports that no service has for good.
+// The addresses for a site, among those that are for administrators (RFC 2365), and ports that no
+// service has for good.
 constexpr uint32_t kScope = 0xefff0000, kScopeMask = 0xffff0000;
 constexpr uint16_t kFirstPort = 49152, kPorts = 16384;
 
@@ -49,7 +49,7 @@ std::function<bool(uint32_t)> DatagramMulticast::goneAt(const std::vector<Rank> 
   };
 }
 
-// Null: there is no flow to it, or it failed.
+// The flow to a rank. Null: there is none, or it failed.
 Flow *DatagramMulticast::flowTo(Rank rank) {
   network::Peer *peer =
       rank == carrier_.self_ ? nullptr : carrier_.handler_->onConnectRequest(rank);
@@ -236,7 +236,7 @@ void DatagramMulticast::sendOne(Flow &to, PacketKind kind, const MulticastHeader
   carrier_.sendOne(to, kind, 0, std::span(body).first(1 + rest.size()));
 }
 
-// A packet to this rank alone: to the root from a member, or a retransmission of the root.
+// Takes a packet to this rank alone: to the root from a member, or a retransmission of the root.
 void DatagramMulticast::take(Flow &from, PacketKind kind, std::span<const std::byte> body) {
   MulticastHeader header;
   if (body.size() < sizeof header) {

@@ -6,7 +6,7 @@
 
 namespace colldsl::datagram {
 
-// By multicast; nothing in a packet is taken for granted.
+// Checks everything in a packet, which comes by multicast.
 void DatagramMulticast::takeMulticast(const Listener &listener,
                                       std::span<const std::byte> datagram) {
   std::optional<PacketView> packet = parse(datagram, listener.token);
@@ -23,7 +23,7 @@ void DatagramMulticast::takeMulticast(const Listener &listener,
   counts_.refused += !isFine;
 }
 
-// False: it cannot be true.
+// False: the packet is impossible.
 bool DatagramMulticast::takeFromRoot(Flow &root, PacketKind kind, const MulticastHeader &header,
                                      std::span<const std::byte> rest) {
   if (header.root != root.peer.rank || root.peer.isLost)
@@ -54,7 +54,8 @@ void DatagramMulticast::touch(ReceiveGroup &group) {
     touched_.push_back(&group);
 }
 
-// After all that came at once: much of what seemed to be missing is here by now.
+// Called after all packets that came at once: many parts that seemed to be missing are here by
+// then.
 void DatagramMulticast::sendOwed() {
   for (ReceiveGroup *group : touched_) {
     group->isTouched = false;
@@ -109,7 +110,7 @@ bool DatagramMulticast::takeAck(Flow &from, const MulticastHeader &header) {
   return true;
 }
 
-// From above: the same goes to those below, and is taken.
+// Takes a part that comes down the tree, and passes it on to those below.
 bool DatagramMulticast::takeForward(Flow &from, std::span<const std::byte> bytes) {
   ForwardedPart forwarded;
   if (bytes.size() < sizeof forwarded)

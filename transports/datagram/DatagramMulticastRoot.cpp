@@ -8,7 +8,7 @@
 namespace colldsl::datagram {
 namespace {
 
-// So many probes in vain; then a member may be dead.
+// The probes in vain after which a member may be dead.
 constexpr uint32_t kProbesBeforeExpecting = 2;
 
 } // namespace
@@ -42,7 +42,7 @@ uint64_t DatagramMulticast::send(Group number, std::span<const std::byte> head,
   return channel.number;
 }
 
-// Its wait begins now, or when the clock is read.
+// The group's wait begins now, or when the clock is read.
 void DatagramMulticast::noteSent(SendGroup &group) {
   group.isUntimed = !carrier_.isNow();
   if (group.isUntimed)
@@ -57,7 +57,7 @@ void DatagramMulticast::beginWaits() {
       noteSent(*group);
 }
 
-// That of the farthest member.
+// The timeout of the farthest member.
 TimeNs DatagramMulticast::timeoutOf(const SendGroup &group) {
   TimeNs most = 0;
   for (size_t place = 1; place < group.ranks.size(); ++place)
@@ -116,7 +116,7 @@ PacketHeader DatagramMulticast::multicastHeader(PacketKind kind) const {
   return header;
 }
 
-// To all, or to the member at `place`. Returns their number.
+// Sends parts to all, or to the member at `place`. Returns their number.
 uint32_t DatagramMulticast::sendParts(SendGroup &group, MulticastChannel &channel, uint64_t parts,
                                       uint32_t place) {
   Flow *one = place == kNoPlace ? nullptr : flowTo(group.ranks[place]);
@@ -144,7 +144,7 @@ uint32_t DatagramMulticast::sendParts(SendGroup &group, MulticastChannel &channe
   return sent;
 }
 
-// Sends again what members have requested since the last poll.
+// Sends again the parts that members have requested since the last poll.
 void DatagramMulticast::resend(SendGroup &group) {
   while (MulticastChannel *channel = group.sender.takeWanted()) {
     uint64_t parts = std::exchange(channel->wanted, 0);
@@ -157,7 +157,7 @@ void DatagramMulticast::resend(SendGroup &group) {
     forwardAll(group);
 }
 
-// Members drop what they have.
+// Forwards all frames that are kept; members drop those that they have.
 void DatagramMulticast::forwardAll(SendGroup &group) {
   for (uint64_t number = group.sender.oldest(); number < group.sender.next(); ++number)
     forwardChannel(group, group.sender.channel(number));
@@ -178,7 +178,7 @@ void DatagramMulticast::forwardChannel(SendGroup &group, MulticastChannel &chann
   }
 }
 
-// To those below a place, once and in order.
+// Sends bytes to those below a place, once and in order.
 void DatagramMulticast::sendBelow(const MulticastTree &tree, uint32_t place,
                                   const std::vector<Rank> &ranks,
                                   std::span<const std::byte> bytes) {
@@ -205,9 +205,9 @@ TimeNs DatagramMulticast::sendProbes() {
   return next;
 }
 
-// A multicast probe goes to all at once. Where it is in vain, or multicast does not work any more,
-// the root probes each member, too: one that misses a part answers with a NACK. Silence is no proof
-// that multicast fails; a dead member is found by the flow to it.
+// A multicast probe goes to all at once. If it is in vain, or multicast does not work any more, the
+// root probes each member, too: a member that misses a part answers with a NACK. Silence is no
+// proof that multicast fails; the flow to a dead member finds its death.
 void DatagramMulticast::probe(SendGroup &group) {
   MulticastSender &sender = group.sender;
   MulticastHeader header = {.group = group.number, .root = carrier_.self_, .number = sender.next()};
@@ -244,7 +244,7 @@ uint32_t DatagramMulticast::placeOf(const std::vector<Rank> &ranks, Rank rank) {
   return found == ranks.end() ? kNoPlace : static_cast<uint32_t>(found - ranks.begin());
 }
 
-// A member answers: its NACKs come in time.
+// Ends the wait for members that may be dead, because one answers: its NACKs come in time.
 void DatagramMulticast::noteProgress(SendGroup &group) {
   if (!group.sender.hasProgress())
     return;
@@ -252,7 +252,7 @@ void DatagramMulticast::noteProgress(SendGroup &group) {
   noteSent(group);
 }
 
-// False: it cannot be true.
+// False: the acknowledgement is impossible.
 bool DatagramMulticast::takeAckAtRoot(SendGroup &group, Flow &from, const MulticastHeader &header) {
   bool isFine = group.sender.takeAck(placeOf(group.ranks, from.peer.rank), header.number);
   noteProgress(group);

@@ -5,8 +5,8 @@
 namespace colldsl::datagram {
 namespace {
 
-// For data that no receiver is known to wait for, the sender probes so much later than a waiting
-// receiver would.
+// The factor by which the sender of data that no receiver is known to await probes later than a
+// waiting receiver would.
 constexpr TimeNs kTailFactor = 4;
 constexpr uint32_t kMaxRoundTripUs = 10'000'000;
 

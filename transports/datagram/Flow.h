@@ -106,7 +106,7 @@ public:
   bool owesAnything() const { return received_ != reported_; }
   /// True if the peer has sent packets that did not come.
   bool misses(uint32_t sentThere) const { return static_cast<int32_t>(sentThere - received_) > 0; }
-  /// True if a gap may be reported now: once in half a round trip.
+  /// True: a gap is to be reported now, once in half a round trip. Notes the report.
   bool mayNack(TimeNs now);
 
   /// Notes that the peer lives, and has sent the expected packet.

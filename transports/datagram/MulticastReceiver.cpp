@@ -8,7 +8,7 @@ bool MulticastReceiver::isWhole(const Slot &slot) const {
   return slot.bytes != 0 && slot.parts == maskOf(partsOf(slot.bytes));
 }
 
-// Parts but the last are of the same length, so that each has its place.
+// All parts but the last have one length, so that each has its place.
 bool MulticastReceiver::take(const MulticastHeader &header, std::span<const std::byte> part) {
   uint32_t count = partsOf(header.bytes), begin = header.part * partBytes_;
   bool isPossible = header.number != 0 && header.number < next_ + kMulticastChannels &&

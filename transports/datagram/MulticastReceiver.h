@@ -33,7 +33,7 @@ public:
   /// Finds the missing parts, as far as is known, or, if none is, the next frame. Returns the
   /// number of gaps.
   uint32_t gaps(std::span<MulticastGap> found) const;
-  /// True if a gap may be reported now: once in half a round trip.
+  /// True: a gap is to be reported now, once in half a round trip. Notes the report.
   bool mayNack(TimeNs now, TimeNs guard);
 
   /// True if anything came from the root.

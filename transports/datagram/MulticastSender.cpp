@@ -13,8 +13,8 @@ constexpr uint32_t kBytesPerAck = kFlightBytes / 4;
 // The factor by which a root that does not wait for its data requests acknowledgements later than
 // one that waits, as for a single peer.
 constexpr TimeNs kTailFactor = 4;
-// The resends after which the group moves. If each third part gets lost, a part is lost so often in
-// a row with a probability of 2e-16.
+// The resends of a frame to all after which the group moves. If each third part gets lost, a part
+// is lost so often in a row with a probability of 2e-16.
 constexpr uint32_t kMaxResends = 32;
 constexpr uint32_t kMaxMissedInRow = 16;
 
@@ -25,7 +25,7 @@ bool MulticastSender::isFull() const {
          (flightBytes_ != 0 && flightBytes_ + kMulticastBodyBytes > kFlightBytes);
 }
 
-// The member that it waited for may have left.
+// Reclaims channels first, because the member that the root waited for may have left.
 bool MulticastSender::hasRoom() {
   if (isFull())
     reclaim();

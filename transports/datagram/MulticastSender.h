@@ -106,8 +106,8 @@ public:
   bool takeAck(uint32_t place, uint64_t number);
   /// True if a member acknowledged or requested anything new since the last call.
   bool hasProgress() { return std::exchange(hasProgress_, false); }
-  /// Takes a gap of a member. Ignores parts that were sent less than `guard` ago: they may be on
-  /// their way.
+  /// Takes a gap of a member. Ignores a gap in a frame that was sent less than `guard` ago: its
+  /// parts may be on their way.
   bool takeNack(uint32_t place, const MulticastGap &gap, TimeNs now, TimeNs guard);
   /// A channel of which parts are to be sent again; null: none. Counts the resend.
   MulticastChannel *takeWanted();
@@ -117,7 +117,7 @@ public:
   bool isWaiting() const { return !isReady() || !isIdle(); }
   TimeNs probeAt() const { return probeAt_; }
   void noteSent(TimeNs now, TimeNs timeout);
-  /// Notes a probe. Returns the number of probes in vain by now.
+  /// Notes a probe. Returns the number of probes in vain before it.
   uint32_t noteProbe(TimeNs now, TimeNs longestPause);
 
   void move() { hasMoved_ = true; }

@@ -10,9 +10,9 @@
 namespace colldsl::datagram {
 namespace {
 
-// As the Ethernet has it.
+// The MTU of Ethernet.
 constexpr uint32_t kCommonMtu = 1500;
-// Packets that come between polls wait there, as far as the kernel agrees.
+// The buffer where packets wait that come between polls, as far as the kernel agrees.
 constexpr int kBufferBytes = 4 << 20;
 
 std::string inWords(const in_addr &address) {

@@ -59,7 +59,7 @@ Result<LocalRank> openLocalRank(const Carrier &carrier, Rank self, const Options
   return local;
 }
 
-// Data of another length than an address has are the reason why there is none.
+// Data of another length than an address is the reason why the rank has no address.
 Result<Directory> exchangeAddresses(Bootstrap &bootstrap, const RankAddress &rankAddress,
                                     uint32_t numRanks) {
   Result<std::vector<BootstrapData>> received =

@@ -85,7 +85,7 @@ void ProcessMonitor::add(int fd, short events, const Connection &connection) {
   connections_.push_back(connection);
 }
 
-// A process that is gone refuses; that is found by the next poll.
+// A process that is gone refuses the connection; the next poll finds that.
 void ProcessMonitor::add(Rank rank, const RankAddress &rankAddress) {
   auto isIt = [&](const Connection &connection) {
     return connection.rank == rank && connection.token != 0;
@@ -110,7 +110,8 @@ void ProcessMonitor::acceptAll() {
   }
 }
 
-// The last to come may be a rank that will identify itself soon; the first one had the time.
+// Drops the oldest unknown connection: the newest may be a rank that will identify itself soon, the
+// oldest had the time.
 void ProcessMonitor::limitUnknown() {
   auto isUnknown = [](const Connection &connection) { return connection.rank == kNoRank; };
   if (std::count_if(connections_.begin(), connections_.end(), isUnknown) <= kMaxUnknown)
@@ -145,7 +146,7 @@ bool ProcessMonitor::recvHello(size_t i) {
   return true;
 }
 
-// It is short, and nothing is before it: there will be room.
+// The message always finds room: it is short, and nothing is before it.
 void ProcessMonitor::notify(const FailureBody &failure) {
   acceptAll();
   failure_ = failure;
@@ -159,7 +160,7 @@ void ProcessMonitor::sendFailure(size_t i) {
   (void)!send(files_[i].fd, &word, sizeof word, MSG_NOSIGNAL);
 }
 
-// The rest of it is perhaps on its way.
+// Leaves a message that is not whole: the rest of it is perhaps on its way.
 bool ProcessMonitor::recvFailure(size_t i, std::vector<Event> &events) {
   Word word;
   if (recv(files_[i].fd, &word, sizeof word, MSG_PEEK) != sizeof word)

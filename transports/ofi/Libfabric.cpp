@@ -7,7 +7,8 @@
 namespace colldsl::ofi {
 namespace {
 
-// As the header has them: later versions of the library keep them beside their own.
+// Finds functions of the version of the header; later versions of the library keep them beside
+// their own.
 template <typename F> bool find(void *library, const char *name, F &function) {
   function = reinterpret_cast<F>(dlvsym(library, name, "FABRIC_1.3"));
   if (!function)

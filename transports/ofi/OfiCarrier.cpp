@@ -14,13 +14,13 @@ using network::PostResult;
 using network::RmaOperation;
 using network::RmaSpec;
 
-// Looks at the queue in a row; then others get their turn.
+// The most looks at the queue in a row; then others get their turn.
 constexpr int kMaxLooks = 4;
 constexpr size_t kEntries = 16;
 
 Operation &operationOf(void *context) { return *static_cast<Operation *>(context); }
 
-/// `there` and `pieces` outlive what is made of them.
+/// Makes a message of libfabric, which `there` and `pieces` outlive.
 fi_msg_rma messageOf(RmaOperation &rma, const RmaSpec &spec, const fi_rma_iov &there,
                      void **pieces) {
   static_assert(sizeof(fi_context2) <= sizeof(Operation::context));
@@ -146,7 +146,7 @@ bool OfiCarrier::takeReceive(Operation &operation) {
   return std::exchange(operation.isOpen, false);
 }
 
-// Only writes carry data. Not all providers report, too, that it was a write: shm of libfabric 2
+// Only writes carry data. Some providers do not report a write as such, too: shm of libfabric 2
 // does not.
 void OfiCarrier::take(const fi_cq_data_entry &entry) {
   if ((entry.flags & FI_REMOTE_CQ_DATA) != 0)
@@ -167,7 +167,7 @@ void OfiCarrier::take(const fi_cq_data_entry &entry) {
   listen(frame);
 }
 
-// A receive that failed had nothing for us.
+// A receive that failed brought no frame.
 void OfiCarrier::takeError() {
   fi_cq_err_entry error = {};
   if (calls_.readError(endpoint_->cq(), &error) != 1)
@@ -185,7 +185,7 @@ void OfiCarrier::takeError() {
   listen(static_cast<Frame &>(operation));
 }
 
-// ofi_rxm reads what it has freed when an endpoint is closed in the middle of a read or a write, at
+// ofi_rxm reads freed memory when an endpoint is closed in the middle of a read or a write, at
 // either end (seen in libfabric 1.17.0).
 void OfiCarrier::stopUnconfirmed() {
   if (endpoint_->providerName().find("ofi_rxm") == std::string::npos)

@@ -1,4 +1,4 @@
-// Stands for everything here where there is no libfabric.
+// Replaces the transport in a build without libfabric.
 #include "transports/ofi/OpenOfi.h"
 
 namespace colldsl::ofi {

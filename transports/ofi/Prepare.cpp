@@ -1,7 +1,7 @@
-// Most of what it takes to open the transport is spent before its first call returns. With
-// libfabric 1.17: 200 ms in the constructor of libinfinipath, which measures the clock, and 70 ms
-// in fi_getinfo(), as its provider verbs reads /proc/kallsyms twice, whichever provider was asked
-// for.
+// Most of the time that it takes to open the transport is spent before its first call returns. With
+// libfabric 1.17 these are 200 ms in the constructor of libinfinipath, which measures the clock,
+// and 70 ms in fi_getinfo(), whose provider verbs reads /proc/kallsyms twice, whichever provider
+// was asked for.
 #include "transports/ofi/Libfabric.h"
 #include "transports/ofi/OpenOfi.h"
 #include "transports/ofi/RdmEndpoint.h"
@@ -14,7 +14,8 @@
 namespace colldsl::ofi {
 namespace {
 
-/// `tcp` is `tcp;ofi_rxm` where it has no reliable datagrams of its own.
+/// The first layer of the provider: `tcp` means `tcp;ofi_rxm` if it has no reliable datagrams of
+/// its own.
 std::string_view firstLayer(const Options &options) {
   std::string_view name = options.provider;
   return name.substr(0, name.find(';'));
@@ -27,8 +28,8 @@ bool runsOnSockets(std::string_view provider) {
   return std::find(kSockets.begin(), kSockets.end(), provider) != kSockets.end();
 }
 
-/// ofi_rxm posts so many buffers of 16 KiB for all peers of an endpoint over tcp, and writes to all
-/// of them first: 4,096 unless told otherwise, 64 MiB and 25 ms.
+/// The buffers of 16 KiB that ofi_rxm posts for all peers of an endpoint over tcp; it writes to all
+/// of them first. Its default is 4,096, which takes 64 MiB and 25 ms.
 constexpr const char *kPostedByRxm = "256";
 
 } // namespace

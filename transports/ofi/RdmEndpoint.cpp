@@ -51,13 +51,13 @@ private:
   fid_mr *region_;
 };
 
-// Above, ofi_rxm sends a request to the receiver, and goes on with others meanwhile; its header
-// included.
+// The longest frame, header included, that ofi_rxm sends at once. For a longer one it sends a
+// request to the receiver, and goes on with other frames meanwhile.
 constexpr uint32_t kRxmFrameBytes = 16000;
 
-// The file of `net` stays readable for good once there were events: no thread can sleep on it. For
-// as long as long messages take, a thread yields its core between two polls, as the peer may need
-// the core to answer; then it naps.
+// The file descriptor of `net` stays readable for good once there were events: no thread can sleep
+// on it. For as long as long messages take, a thread yields its core between two polls, because the
+// peer may need the core to answer; then it naps.
 constexpr uint32_t kMaxVainPolls = 200;
 
 bool isReadable(int file) {
@@ -101,7 +101,7 @@ RdmEndpoint::Info RdmEndpoint::getInfo(const Options &options, const char *node)
   return only(Info(code == 0 ? found : nullptr), options.domain);
 }
 
-// Not all providers look at the hint.
+// Selects the offer of the domain, because not all providers look at the hint.
 RdmEndpoint::Info RdmEndpoint::only(Info offers, const std::string &domain) {
   const fi_info *offer = offers.get();
   while (offer && !domain.empty() && domain != offer->domain_attr->name)

@@ -10,7 +10,8 @@ using rendezvous::wordOf;
 
 namespace {
 
-// A payload that ends in the canary is found by the word.
+// Polls of the canary for each look at the word, which finds a payload that itself ends in the
+// canary.
 constexpr uint32_t kCanaryPollsPerWord = 8;
 
 } // namespace
@@ -27,8 +28,8 @@ bool FifoReceiver::isWhole(const Slot &slot) const {
   return slots == 1 || awaitContinuation(taken_ + slots - 1);
 }
 
-// The next slot is mostly a moment away. Its sender may have lost its core, though: then nothing is
-// taken, and the next progress() starts over.
+// The next slot is mostly a moment away. If its sender has lost its core, nothing is taken, and the
+// next progress() starts over.
 const ContinuationSlot *FifoReceiver::awaitContinuation(uint32_t position) const {
   const auto &next = reinterpret_cast<const ContinuationSlot &>(slots_[position % kSlots]);
   for (uint32_t polls = kPollsForMore; polls > 0; --polls)
@@ -37,7 +38,7 @@ const ContinuationSlot *FifoReceiver::awaitContinuation(uint32_t position) const
   return nullptr;
 }
 
-// Slot by slot, while the last ones may still be on their way. False: they do not come soon.
+// Copies slot by slot, while the last ones may still be on their way. False: they do not come soon.
 bool FifoReceiver::unpack(std::byte *to, const Slot &slot) const {
   std::memcpy(to, slot.body.data, kSlotInlineBytes);
   to += kSlotInlineBytes;
@@ -76,7 +77,8 @@ bool FifoReceiver::tryTakeSlots(const Slot &slot, const Payload &payload) {
   return true;
 }
 
-// A ring of which nothing is free for long would stop the fragments of a message.
+// Frees the bytes at once, because a ring without free bytes for long would stop the fragments of a
+// message.
 void FifoReceiver::freeBytes(const Slot &slot) {
   header_->bytesConsumed.store(slot.body.ring.end, std::memory_order_release);
   world_.wake(peer_);
@@ -138,7 +140,7 @@ void FifoReceiver::releaseStream(StreamId stream) {
   });
 }
 
-// The canary lies where a put ends before the sender can find the RTR.
+// Writes the canary where a put ends, before the sender can find the RTR.
 void FifoReceiver::expectStatic(const Tag &tag, const RequestPayload &payload, bool mayReach) {
   StaticEnd &end = *payload.fixed;
   StaticRtr &rtr = *end.rtr;
@@ -172,7 +174,7 @@ void FifoReceiver::expectStatic(const Tag &tag, const RequestPayload &payload, b
   world_.wake(peer_);
 }
 
-// The word is in a cache line of its own, which is left with the sender while the last bytes tell.
+// The word is in a cache line of its own, which stays with the sender while the last bytes tell.
 bool FifoReceiver::hasComePut(StaticEnd &end) {
   if (end.canaryBytes != 0) {
     if (!isCanary(end.canaryAt, end.canaryBytes))
@@ -183,8 +185,8 @@ bool FifoReceiver::hasComePut(StaticEnd &end) {
   return end.rtr->reply.state.load(std::memory_order_acquire) == wordOf(end.run, State::Done);
 }
 
-// The sender has sent the payload in another way, and does not look for the RTR of this run any
-// more; or the receive is cancelled.
+// Ends a posted RTR: the sender has sent the payload in another way, and does not look for the RTR
+// of this run any more; or the receive is cancelled.
 void FifoReceiver::retireStatic(StaticEnd &end) {
   end.isPosted = false;
   std::erase_if(posted_, [&](const Posted &posted) { return posted.end == &end; });

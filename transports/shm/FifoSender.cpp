@@ -72,7 +72,8 @@ void FifoSender::sendInSlots(const Tag &tag, const Payload &payload) {
   world_.wake(peer_);
 }
 
-// Bytes of one slot lie together: what is left at the end of the ring is skipped.
+// Bytes of one slot lie together: the sender skips the rest of the ring's end if they do not fit
+// there.
 bool FifoSender::sendInRing(const Tag &tag, SlotKind kind, const Payload &payload, uint64_t offset,
                             uint64_t bytes, uint16_t id) {
   uint64_t size = options_.ringBytes, place = bytesProduced_ % size, skip = 0;
@@ -114,9 +115,9 @@ void FifoSender::writeRest(std::byte *to, RingBody &ring, const Payload &payload
   world_.wake(peer_);
 }
 
-// The receiver has read what lies there: to write to it this core must own it, which takes a way to
-// the other core and back for each cache line. That is begun now, for a next message of the same
-// length.
+// The receiver has read the bytes ahead: to write to them this core must own their cache lines,
+// each of which takes a way to the other core and back. The prefetch begins that now, for a next
+// message of the same length.
 void FifoSender::ownRingAhead(uint64_t bytes) {
   constexpr uint64_t kMax = 8 << 10;
   for (uint64_t ahead = 0; ahead < std::min(bytes, kMax); ahead += kSlotBytes)
@@ -193,7 +194,7 @@ void FifoSender::notifyPut(const Tag &tag, uint16_t id) {
   commit(slot);
 }
 
-// Puts parts of a payload in one piece, until the receiver has claimed the rest.
+// Puts parts of a payload in one piece, until all parts are claimed.
 FifoSender::PutResult FifoSender::putParts(const Tag &tag, const Payload &payload, uint16_t id) {
   using cooperative::End, cooperative::Outcome;
   const auto &[reply, use] = ids_[id];
@@ -282,7 +283,7 @@ bool FifoSender::cancelStaticRts(const Tag &tag, const RequestPayload &payload) 
          world_.isDead(peer_);
 }
 
-// Its own word is the flag of a payload that ends in the canary.
+// The state word is the flag of a payload that itself ends in the canary.
 FifoSender::StaticPut FifoSender::putStatic(const Tag &tag, const RequestPayload &payload) {
   StaticRtr *rtr = payload.fixed->rtr;
   if (!isStaticNow(payload))

@@ -23,7 +23,8 @@ bool PeerWatch::add(Rank rank, pid_t process) {
   int fd = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
   if (fd < 0 && errno == ESRCH)
     return false;
-  // Out of descriptors: others watch this rank, and what they see is shared.
+  // A process without free descriptors gets no pidfd: others watch this rank, and share what they
+  // see.
   ranks_.push_back(rank);
   fds_.push_back({fd, POLLIN, 0});
   return true;

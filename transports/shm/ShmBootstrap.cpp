@@ -17,14 +17,14 @@ struct DirectoryEntry {
 
 } // namespace
 
-// No rank can go on without the missing one: everything fails, everywhere.
+// Fails everything, everywhere: no rank can go on without the missing one.
 Status ShmBootstrap::fail(Rank rank, const std::string &what) const {
   std::string reason = "rank " + std::to_string(index(rank)) + " " + what;
   world_.reportToAll({rank, kNoOp, reason});
   return Status::error(reason);
 }
 
-// Yields at first, because ranks open plans at about the same time, then dozes.
+// Yields at first, because ranks open plans at about the same time, and dozes later.
 template <typename Condition> Status ShmBootstrap::waitFor(Rank rank, Condition condition) {
   const RankControl &control = world_.control(rank);
   auto begin = std::chrono::steady_clock::now();
@@ -131,8 +131,8 @@ Status ShmBootstrap::exchange(std::span<const BootstrapData> out, std::span<Boot
   return status;
 }
 
-// Rank 0 counts all in and lets all out. The sequence numbers never go back, so
-// "has come this far" is a comparison of differences.
+// Rank 0 counts all ranks in and lets all out. The sequence numbers never go back, so "has come
+// this far" is a comparison of differences.
 Status ShmBootstrap::barrier() {
   uint32_t turn = ++barriers_;
   auto reached = [turn](const std::atomic<uint32_t> &word) {

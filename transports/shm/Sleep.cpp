@@ -11,8 +11,8 @@
 namespace colldsl::shm {
 namespace {
 
-// A look takes some ten nanoseconds; yielding the core to no other process some hundred, to one
-// a thousand; sleeping and being woken a few thousand, on both sides.
+// A look takes some ten nanoseconds. A yield takes some hundred if no other process wants the core,
+// and a thousand if one does. A sleep and its wake-up take a few thousand, on both sides.
 constexpr SpinBudget kOnOwnCore = {2000, 2000, std::chrono::microseconds(20)};
 // The awaited peer needs this core, or runs just now on another one and answers in a moment.
 constexpr SpinBudget kOversubscribed = {4, 4, std::chrono::microseconds(100)};
@@ -64,7 +64,8 @@ std::chrono::nanoseconds longestSleepAmong(uint32_t numRanks, std::chrono::nanos
 
 void registerWaker() { hasBarrier(); }
 
-// Wake-ups are counted once the word is 0 again: what is counted later ends the sleep.
+// Wakers count a wake-up after they set the word to 0: one that is counted after the load below
+// ends the sleep.
 WakeupEpoch armSleep(RankControl &control, bool wakersFence, uint32_t how) {
   WakeupEpoch epoch = control.wakes.load(std::memory_order_seq_cst);
   control.sleeping.fetch_or(how, std::memory_order_seq_cst);

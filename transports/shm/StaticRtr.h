@@ -24,11 +24,10 @@
 namespace colldsl::shm {
 
 struct alignas(kSlotBytes) StaticRtr {
-  Reply reply; ///< its buffer belongs to the end that does not copy
-  std::atomic<uint32_t>
-      isDeclined;       ///< by the receiver: the message is to travel as an ordinary one
-  uint32_t canaryBytes; ///< at the end of the receiver's buffer; 0: no canary
-  uint64_t bytes;       ///< of the buffer
+  Reply reply;                      ///< its buffer belongs to the end that does not copy
+  std::atomic<uint32_t> isDeclined; ///< by the receiver: it is to travel as an ordinary one
+  uint32_t canaryBytes;             ///< at the end of the receiver's buffer; 0: no canary
+  uint64_t bytes;                   ///< of the buffer
 };
 static_assert(sizeof(StaticRtr) == kSlotBytes);
 

@@ -40,7 +40,8 @@ Status checkOptions(uint32_t numRanks, const Options &options) {
   return {};
 }
 
-// A writer is done in some hundred nanoseconds, unless it has lost its core, or its life.
+// The longest wait for a writer, which is done in some hundred nanoseconds, unless it has lost its
+// core, or its life.
 constexpr std::chrono::milliseconds kLongestWrite{20};
 
 // Failures of runs: a table in which each has its place, so that no reader searches.

@@ -78,7 +78,7 @@ Status CmConnector::listen(const std::string &place) {
   return why ? Status() : Status::error("it cannot be called: " + why.message());
 }
 
-// It has opened the device for itself.
+// True for the device of this rank, which librdmacm has opened for itself.
 bool CmConnector::isOurs(const ibv_context *context) const {
   return context && nameOf(context) == nameOf(device_.context());
 }
@@ -136,7 +136,8 @@ Status CmConnector::begin(Link &link) {
   return call(called);
 }
 
-// Events report the result: first an address is looked for, and then a route.
+// Calls the peer. Events report the progress: librdmacm resolves an address first, and then a
+// route.
 Status CmConnector::call(CmLink &link) {
   const CmLibrary &cm = CmLibrary::get();
   rdma_cm_id *id = nullptr;
@@ -150,7 +151,8 @@ Status CmConnector::call(CmLink &link) {
              : noWay(link, "look for a peer's address");
 }
 
-// Its machine may be silent for some time, and be there again.
+// Calls again later, because the peer's machine may be silent for some time and then be there
+// again.
 Status CmConnector::noWay(CmLink &link, const char *what) {
   if (link.noWays++ == 0)
     link.noWaySince = Clock::now();
@@ -165,7 +167,7 @@ void CmConnector::hangUp(CmLink &link) {
   host_->unprepare(link);
 }
 
-// It is called again unless it calls, and for as long as it lives, which others notice.
+// Calls the peer again unless it calls, for as long as it lives; others notice its death.
 void CmConnector::callLater(CmLink &link) {
   hangUp(link);
   link.againAt = Clock::now() + kPause;
@@ -187,8 +189,8 @@ bool CmConnector::callAgain() {
   return moved;
 }
 
-// librdmacm would make it for the device as it has opened it, once for a process and all that it
-// forks.
+// Makes the queue pair on this rank's device: librdmacm would make it on the device as it has
+// opened it, once for a process and all that it forks.
 Status CmConnector::makePair(CmLink &link) {
   ibv_qp_init_attr wanted = host_->wantedPair();
   Result<QueuePair> pair = device_.makeQueuePair(wanted);
@@ -203,7 +205,7 @@ Status CmConnector::makePair(CmLink &link) {
   return device_.change(link.pair.get(), attributes, mask, "prepare a queue pair");
 }
 
-// `greeting` outlives them.
+// The parameters of a connection, which `greeting` outlives.
 rdma_conn_param CmConnector::termsOf(const CmLink &link, const Greeting &greeting) const {
   auto reads = [](int most) { return static_cast<uint8_t>(std::min(most, kMaxReads)); };
   rdma_conn_param terms = {};
@@ -240,7 +242,7 @@ Status CmConnector::establish(CmLink &link, const Greeting &greeting) {
 
 void CmConnector::onFirstReceive(Link &link) { link.state = Link::State::Ready; }
 
-// The event is given back at once: an end cannot go before.
+// Takes the next event, and gives it back to librdmacm at once: an end cannot be destroyed before.
 std::optional<CmConnector::Event> CmConnector::next() {
   const CmLibrary &cm = CmLibrary::get();
   rdma_cm_event *event = nullptr;
@@ -308,7 +310,7 @@ Status CmConnector::proceed(CmLink &link, const Event &event) {
   return {};
 }
 
-// A peer that calls once more has given up its call before.
+// Answers a call. A peer that calls once more has given up its call before.
 void CmConnector::answer(CmId id, const Greeting &greeting) {
   auto *link = static_cast<CmLink *>(host_->onConnectRequest(greeting.token, greeting.from));
   bool isMine = link && link->id && link->hasCalled && index(owner_.self) > index(greeting.from);

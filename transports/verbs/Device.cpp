@@ -119,8 +119,8 @@ Status Device::chooseGid(const Options &options) {
                        (options.gidIndex < 0 ? "" : " " + std::to_string(options.gidIndex)));
 }
 
-// A device has a few completion queues of many entries rather than one for each connection. Where
-// each has receives of its own, all of them are to find room.
+// A device has a few completion queues of many entries rather than one for each connection. If each
+// connection has receives of its own, the queue must have room for all of them.
 Status Device::makeQueues(const Options &options, uint32_t numRanks) {
   const Library &verbs = Library::get();
   domain_.reset(verbs.alloc_pd(context_.get()));
@@ -158,7 +158,7 @@ Status Device::change(ibv_qp *pair, ibv_qp_attr &attributes, int mask, const cha
   return error == 0 ? Status() : deviceError(what, context_.get(), error);
 }
 
-// Each time it is armed it reports once; system calls that change nothing are left out.
+// The queue reports once each time it is armed; system calls that change nothing are left out.
 Status Device::arm(bool any) {
   ibv_cq *queue = nullptr;
   void *context = nullptr;

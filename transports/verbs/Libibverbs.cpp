@@ -5,7 +5,7 @@
 namespace colldsl::verbs {
 namespace {
 
-/// A file of functions that is found, or not.
+/// A shared library, which is found or not.
 class SharedLibrary {
 public:
   explicit SharedLibrary(const std::string &name) : file_(name + ".so.1") {
@@ -21,7 +21,7 @@ public:
     if (!function)
       status_ = Status::error(file_ + " has no " + name);
   }
-  /// Null: older ones have none.
+  /// Finds a function that older versions do not have: null then.
   template <typename Function> void findIfThere(const char *name, Function &function) {
     function = library_ ? reinterpret_cast<Function>(dlsym(library_, name)) : nullptr;
   }

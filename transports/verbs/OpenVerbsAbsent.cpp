@@ -1,4 +1,4 @@
-// Stands for everything here where there is no libibverbs or no librdmacm.
+// Replaces the transport in a build without libibverbs or librdmacm.
 #include "transports/verbs/OpenVerbs.h"
 
 namespace colldsl::verbs {

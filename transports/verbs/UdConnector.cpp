@@ -7,8 +7,8 @@
 namespace colldsl::verbs {
 namespace {
 
-// As the standard codes them: an acknowledgement is waited for 67 ms, 8 times; a receiver without
-// receives is sent a request again after 0.08 ms, for as long as it lives.
+// Codes of the standard: a sender waits for an acknowledgement for 67 ms, 8 times; it sends a
+// request again after 0.08 ms to a receiver without receives, for as long as that lives.
 constexpr uint8_t kTimeout = 14, kRetries = 7, kForEver = 7, kNotReadyPause = 6;
 
 template <typename T> Status randomize(T &value) {

@@ -80,7 +80,7 @@ Status UdQueuePair::start(network::Carrier &carrier) {
   return {};
 }
 
-// One that cannot be offered is lost to us, as datagrams are.
+// A receive that cannot be posted is lost to this rank, as datagrams are.
 void UdQueuePair::listen(Frame &frame) {
   frame.kind = Operation::Kind::Receive;
   ibv_sge memory = memoryOf(frame, kRouteBytes + sizeof(HandshakeMessage));

@@ -20,7 +20,7 @@ using network::PostResult;
 using network::RmaOperation;
 using network::RmaSpec;
 
-// Looks at the queue in a row; then others get their turn.
+// The most looks at the queue in a row; then others get their turn.
 constexpr int kMaxLooks = 4;
 constexpr int kCompletions = 16;
 // The most pieces of memory of one request: each makes all requests of a device longer.
@@ -556,9 +556,10 @@ bool VerbsCarrier::poll() {
   return moved;
 }
 
-// The completion of a send is no event, unless something waits for it; but over iWARP in
-// software messages of peers alone were not reported in time. Completions between the last poll and
-// this call would not show at the descriptor.
+// The completion of a send is no event, unless an operation waits for it. Over iWARP every
+// completion is one, because iWARP in software did not report messages of peers in time when it was
+// armed for them alone. Completions between the last poll and this call would not show at the
+// descriptor.
 std::optional<network::Carrier::Wait> VerbsCarrier::ifIdle() {
   if (!early_.empty() || !failing_.empty())
     return std::nullopt;
