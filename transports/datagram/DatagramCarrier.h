@@ -113,16 +113,16 @@ private:
   Place place_;
   int socket_ = -1;
   std::unique_ptr<Keepalive> keepalive_;
-  TimeNs now_ = 0;          ///< when the clock was read last
+  TimeNs now_ = 0;          ///< the last reading of the clock
   uint32_t blindPolls_ = 0; ///< since then
-  uint32_t chance_ = 1;     ///< anything
-  TimeNs measureUntil_ = 0; ///< in every packet
+  uint32_t chance_ = 1;     ///< random, for the choice of packets that measure
+  TimeNs measureUntil_ = 0; ///< until then every packet measures the round trip
   TimeNs nextTimer_ = 0;
   std::vector<std::unique_ptr<Flow>> flows_; ///< by Peer::handle - 1
   std::unordered_map<Rank, Flow *> flowByRank_;
   Flow *lastSender_ = nullptr;
-  std::vector<Flow *> stuck_;   ///< the kernel did not take all
-  std::vector<Flow *> touched_; ///< something came
+  std::vector<Flow *> stuck_;   ///< flows of which the kernel did not take all packets
+  std::vector<Flow *> touched_; ///< flows that received a packet
   std::vector<Flow *> untimed_; ///< their waits begin when the clock is read
   OutPackets packets_;
   std::vector<std::vector<std::byte>> spare_; ///< memory of packets that came early

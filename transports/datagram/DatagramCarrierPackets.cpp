@@ -149,7 +149,8 @@ bool DatagramCarrier::receive() {
 }
 
 // True if this packet measures the round trip. One in 16 does, by chance, because in a schedule
-// each 16th may go to the same peer. While the round trip is unknown, as many packets as can do.
+// each 16th may go to the same peer. Until measureUntil_ every packet does, because the round trip
+// of a new peer is unknown.
 bool DatagramCarrier::isTimeToMeasure() {
   chance_ = chance_ * 1664525 + 1013904223;
   return now_ < measureUntil_ || chance_ >> 28 == 0;

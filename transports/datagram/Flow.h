@@ -63,7 +63,7 @@ public:
   const uint32_t packetBytes;
   uint64_t token = 0; ///< of the peer
   sockaddr_in address = {};
-  sockaddr_in keepalive = {}; ///< where its process answers though its rank is busy
+  sockaddr_in keepalive = {}; ///< where its process answers while its rank is busy
   Pace pace;
   std::vector<std::byte> assembly; ///< of a frame that is not complete
 

@@ -18,7 +18,7 @@ struct JoinRequest {
   MulticastMessage kind = MulticastMessage::JoinRequest;
   uint32_t group = 0;
   uint64_t token = 0;    ///< of the root's multicast packets
-  in_addr_t address = 0; ///< where the root sends them
+  in_addr_t address = 0; ///< destination of these packets
   in_port_t port = 0;
   uint16_t partBytes = 0;
 };

@@ -71,7 +71,7 @@ private:
   std::vector<Slot> slots_;  ///< by number modulo their count
   uint64_t next_ = 1;        ///< frame
   uint64_t newest_ = 1;      ///< the newest that the root is known to have sent a part of
-  uint32_t newestParts_ = 0; ///< these many of it
+  uint32_t newestParts_ = 0; ///< number of its parts that are known to be sent
   uint64_t wanted_ = 0;      ///< acknowledgement of all before
   uint64_t reported_ = 0;
   bool isProbed_ = false; ///< an acknowledgement is due at once

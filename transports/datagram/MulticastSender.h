@@ -58,7 +58,7 @@ struct MulticastChannel {
   uint64_t wanted = 0;      ///< parts that members have requested since
   uint32_t requesters = 0;  ///< number of members that requested them
   uint32_t requester = 0;   ///< the place of one of them
-  uint32_t timesResent = 0; ///< that parts of it were sent again to all
+  uint32_t timesResent = 0; ///< resends of its parts to all
 
   uint32_t bytes() const { return headBytes + static_cast<uint32_t>(body.size()); }
 };

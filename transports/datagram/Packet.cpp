@@ -7,7 +7,7 @@
 namespace colldsl::datagram {
 namespace {
 
-constexpr size_t kChecked = sizeof PacketHeader::checksum; // where it begins
+constexpr size_t kChecked = sizeof PacketHeader::checksum; // offset of the checked bytes
 constexpr uint8_t kAllFlags = kFirst | kFinal | kHasStamp | kHasEcho | kAnswersProbe;
 
 } // namespace

@@ -24,7 +24,7 @@ enum class PacketKind : uint8_t {
   Status,       ///< a header alone
   Probe,        ///< a header alone, which requests a Status
   Keepalive,    ///< to the keepalive thread of a process: is it alive?
-  KeepaliveAck, ///< it is
+  KeepaliveAck, ///< the answer: the process is alive
   // Packets of a group: MulticastHeader, and the contents that it names.
   Multicast,      ///< part of a frame, from the root
   MulticastProbe, ///< the root requests acknowledgements

@@ -10,7 +10,7 @@ namespace colldsl::datagram {
 
 struct Socket {
   int file = -1;
-  sockaddr_in name = {}; ///< where it is bound
+  sockaddr_in name = {}; ///< address that it is bound to
 };
 
 /// Opens a socket at any port of this address, which is this machine's.

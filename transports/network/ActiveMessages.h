@@ -96,7 +96,7 @@ public:
   void leaveWindow(Peer &to, uint64_t bytes) { to.sent -= unitsOf(bytes); }
   /// Sends a whole message; the window has room.
   void sendEager(Peer &to, Header header, const Payload &payload);
-  /// Counts an eager message of a peer that is out of the way.
+  /// Counts an eager message of a peer as out of the way.
   void consume(Peer &from, uint64_t bytes);
 
   /// Starts a read or a write. False: the carrier does not take it now.

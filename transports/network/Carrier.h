@@ -48,7 +48,7 @@ struct Capabilities {
   bool pinsPages = false;              ///< by registration: the owner must not unmap the memory
   uint64_t inOrderBytes =
       0;                ///< the bytes of a write of up to so many become visible in their order
-  bool batches = false; ///< what is offered between hold() and push() costs less
+  bool batches = false; ///< offers between hold() and push() cost less
   bool immediateIsKey = false; ///< a write brings the key of the memory as immediate data
   bool isWatched = true;       ///< a ProcessMonitor watches the processes of peers
 };

@@ -8,12 +8,12 @@ namespace colldsl::network {
 class FramePool;
 
 struct Frame : Operation {
-  Peer *peer = nullptr; ///< where it goes
+  Peer *peer = nullptr; ///< its receiver
   Frame *next = nullptr;
   void *descriptor = nullptr;
   std::byte *data = nullptr;
   uint32_t bytes = 0;        ///< of header and body
-  FramePool *pool = nullptr; ///< where it comes from
+  FramePool *pool = nullptr; ///< the pool that it belongs to
   bool isLong = false;
 };
 

@@ -71,7 +71,7 @@ private:
   struct Connection {
     Rank rank = kNoRank; ///< at the other end; kNoRank: not known yet
     bool isGreeted = true;
-    uint64_t token = 0; ///< that it expects
+    uint64_t token = 0; ///< token that it expects
   };
 
   ProcessMonitor(Rank self, uint64_t token, std::chrono::milliseconds silence)

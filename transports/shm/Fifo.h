@@ -57,7 +57,7 @@ struct Rts {
   uint64_t bytes;
   RemoteBuffer buffer; ///< of the sender
   uint64_t reply;      ///< offset of its Reply in the mapping
-  uint32_t use;        ///< how often the rendezvous id was used before
+  uint32_t use;        ///< number of earlier uses of the rendezvous id
   rendezvous::SenderLoad sender;
 };
 

@@ -94,7 +94,7 @@ public:
 
   uint64_t longestEagerBytes() const { return options_.longestEagerBytes(); }
   /// True if a message that is stored as it comes is handed over in whole elements. A message in
-  /// slots is not stored as it comes, which takes no longer.
+  /// slots is not stored as it comes, because that would save no time.
   bool handsElements(uint64_t bytes, uint32_t elementBytes) const {
     return bytes > options_.slotsBytes && kEagerPartBytes % elementBytes == 0;
   }
@@ -105,11 +105,11 @@ public:
   }
 
   /// Takes all slots that are here, in order, and hands them to `handler`:
-  ///   onEager(tag, bytes, count); onLongerEager(tag, RingMessage), which returns whether all of
+  ///   onEager(tag, bytes, count); onLongerEager(tag, RingMessage), which returns true if all of
   ///   it is here;
   ///   onRts(tag, id, rts); onFragment(id, bytes, count); onPut(id); onRtsCancelled(id);
   ///   onStaticRtrs(stream, rtrs); onStreamClosed(stream); and of static messages
-  /// onEarlyRtrPut(tag), onStaticRts(tag, rts) of a claimed RTS
+  ///   onEarlyRtrPut(tag), onStaticRts(tag, rts) of a claimed RTS
   /// True: something was here.
   template <typename Handler> bool progress(Handler &handler) {
     bool moved = !posted_.empty() && takeStatic(handler);

@@ -198,7 +198,7 @@ private:
   uint64_t bytesConsumedSeen_ = 0;
   struct Id {
     Reply *reply;
-    uint32_t use = 0; ///< how often it was used before
+    uint32_t use = 0; ///< number of earlier uses
   };
   std::vector<Id> ids_;
   std::vector<uint16_t> freeIds_;

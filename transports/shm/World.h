@@ -30,8 +30,8 @@ public:
   World(const World &) = delete;
   World &operator=(const World &) = delete;
 
-  /// The descriptor of the memory, in the process that made it. closeDescriptor() closes it, or the
-  /// end of the world.
+  /// The descriptor of the memory, in the process that made it. closeDescriptor() or ~World()
+  /// closes it.
   int descriptor() const { return descriptor_; }
   void closeDescriptor();
 

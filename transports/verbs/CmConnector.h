@@ -56,7 +56,7 @@ private:
   struct Greeting {
     uint64_t token = 0; ///< of the receiving end
     Rank from = kNoRank;
-    uint32_t frames = 0; ///< that `from` has receives for
+    uint32_t frames = 0; ///< frames that `from` has receives for
   };
   struct Event {
     rdma_cm_event_type kind;

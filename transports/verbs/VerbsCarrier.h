@@ -110,7 +110,7 @@ private:
   std::optional<Receives> shared_; ///< unless connections have their own
   std::unique_ptr<Connector> connector_;
   std::vector<std::unique_ptr<Connection>> connections_; ///< Peer::handle is the place
-  std::vector<Connection *> kept_;    ///< with requests that wait for push(), or for the device
+  std::vector<Connection *> kept_;    ///< connections whose requests wait for push(), or the device
   std::vector<Connection *> owing_;   ///< connections whose peers are to get credits
   std::vector<Connection *> deaf_;    ///< connections of which the device did not take all receives
   std::vector<Connection *> failing_; ///< connections that the next poll reports as lost
