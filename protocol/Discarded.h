@@ -1,4 +1,4 @@
-/// Streams, and single runs, of which this rank takes no message any more.
+/// Streams, and single runs, whose messages this rank throws away.
 #pragma once
 
 #include "transports/RunPlaces.h"

@@ -46,7 +46,7 @@
 
 namespace colldsl {
 
-/// What a transport can do, as data.
+/// The capabilities of a transport, as data.
 struct Caps {
   std::string_view name;
   uint32_t maxInlineBytes = 0; ///< payloads up to this travel inside the header
@@ -68,12 +68,12 @@ struct Caps {
 struct EdgeSpec {
   Rank peer = kNoRank;
   std::vector<MessageId> messages;
-  /// How each message is to travel, alike on both ends; empty: as the transport likes, which
-  /// need not do it.
+  /// The way in which each message is to travel, alike on both ends; a transport may take another
+  /// one. Empty: the transport chooses.
   std::vector<Transfer> ways = {};
 };
 
-/// What one run is for this rank.
+/// The size of one run on this rank.
 struct Work {
   uint64_t maxBytes = 0;   ///< of one message, sent or received
   uint64_t movedBytes = 0; ///< sent, received and copied; where ends share work, a hint
@@ -81,11 +81,11 @@ struct Work {
 
 class Channels;
 
-/// What one rank opens a plan with.
+/// The request of one rank to open a plan.
 struct OpenRequest {
   std::span<const EdgeSpec> out, in; ///< an edge may lead to this rank itself
-  /// What the plan is, as protocol/open/PlanTerms.h writes it: both ends of an edge have the same.
-  /// Empty: not compared.
+  /// The terms of the plan, as protocol/open/PlanTerms.h writes them, alike on both ends of an
+  /// edge. Empty: not compared.
   std::string_view terms = {};
   /// Called once there are channels; its result is this rank's vote on whether the plan can
   /// be run here. May be empty.
@@ -122,8 +122,9 @@ public:
   /// allocate.
   virtual Status prepare(const Work &work) = 0;
 
-  /// Between runs: whether later receives may have this payload. An error: the sender of an
-  /// announced message, which posts no RTR of its own, would put it where it was before.
+  /// Between runs: checks that later receives of a message may use this payload. An error: the
+  /// message is announced, so that its receives send no RTR, and its sender would put it into the
+  /// buffer that it knows.
   virtual Status mayReceive(MessageSlot, const Payload &) const { return {}; }
 
   /// Begins the next run. The run before must be over.
@@ -136,8 +137,8 @@ public:
   /// A receive with `upTo` set is never Done at once, so that its length is reported.
   virtual Posted recv(MessageSlot slot, OpId op, const Payload &payload) = 0;
 
-  /// The same; the transport may combine what comes with `target`, which then records it, in place
-  /// of storing it.
+  /// As recv(), but the transport may combine the incoming bytes with `target` instead of storing
+  /// them. `target` then records that.
   virtual Posted recvCombining(MessageSlot slot, OpId op, const Payload &payload,
                                CombiningTarget &) {
     return recv(slot, op, payload);
@@ -156,9 +157,9 @@ public:
   /// not travel. False: it is not here, and nothing happened. Allocates nothing.
   virtual bool recvNow(MessageSlot, const Payload &) { return false; }
 
-  /// Moves what can move. What finished since the last poll; valid until the next call.
-  /// Never waits. Allocates nothing, except, where slotsPerEdge is no limit for what comes
-  /// before it is wanted, memory for that, which is kept and used again.
+  /// Moves what can move. Returns the messages that finished since the last poll; valid until the
+  /// next call. Never waits. Allocates nothing but memory for messages that come before they are
+  /// wanted, if slotsPerEdge does not limit them; it is kept and used again.
   virtual std::span<const Completion> poll() = 0;
 
   /// Looks for dead peers and for failures of other ranks; may enter the kernel now
@@ -217,18 +218,18 @@ public:
   /// The attributes of messages that the wire to and from this peer executes.
   virtual const TransferCaps &transferCaps(Rank) const { return caps().transfers; }
 
-  /// Whether all ranks of this machine have mapped the payload's memory, which is one piece.
+  /// True if the payload is one piece, in memory that all ranks of this machine have mapped.
   virtual bool isShared(const Payload &) const { return false; }
-  /// Such memory, in whole cache lines; its content is undefined. Null: there is none. Thread safe,
-  /// as is release().
+  /// Allocates memory that all ranks of this machine have mapped, in whole cache lines; its content
+  /// is undefined. Null: none is left. Thread safe, as is releaseShared().
   virtual void *allocateShared(uint64_t) { return nullptr; }
   virtual void releaseShared(void *) {}
 
-  /// Whether messages with this peer had better start before others that may start as well, since
-  /// they take longer.
+  /// True if messages with this peer take longer than others, and had better start before them.
   virtual bool startsFirst(Rank) const { return false; }
 
-  /// Called again and again while open() waits for other ranks. Not while one opens.
+  /// Sets a function that is called again and again while open() waits for other ranks. Not to be
+  /// set during an open().
   void whileOpening(std::function<void()> doThis) { whileOpening_ = std::move(doThis); }
 
   /// Waiting without a core: armSleep(), then poll once more all that is in flight,

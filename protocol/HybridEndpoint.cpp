@@ -9,7 +9,7 @@ namespace {
 // A rank that sleeps on one part looks at the other one so often.
 constexpr std::chrono::nanoseconds kNap = std::chrono::microseconds(50);
 
-/// What both parts can do.
+/// The capabilities that both parts have.
 Caps commonCaps(const Caps &a, const Caps &b) {
   Caps common = a;
   common.name = "hybrid";
@@ -112,7 +112,7 @@ public:
   }
 
 private:
-  /// Where an edge of the plan is: the `edge`-th of a part, 0 local, 1 remote.
+  /// The place of an edge of the plan: the `edge`-th of a part, 0 local, 1 remote.
   struct Place {
     uint32_t part : 1;
     uint32_t edge : 31;

@@ -1,34 +1,34 @@
-/// From which lengths on messages between two ranks travel in which way. Bytes.
+/// The lengths that decide in which way messages between two ranks travel. Bytes.
 #pragma once
 
 #include <cstdint>
 
 namespace colldsl::protocol {
 
-/// Those that are measured between ranks of a machine: see CopyCosts.h.
+/// The limits that are measured between ranks of a machine: see CopyCosts.h.
 struct CopyLimits {
   uint64_t singleCopyMinBytes;
   uint32_t eagerBytes;
 };
 
 struct Limits {
-  /// Longer messages begin with a request to send; up to the wire's longest eager message only
-  /// where the receiver is there in time, or gets the payload by a single copy.
+  /// Longer messages begin with a request to send. Those up to the wire's longest eager message do
+  /// so only if the receiver posts in time, or gets the payload by a single copy.
   uint32_t eagerBytes = 32 << 10;
-  /// Of a payload that travels in fragments.
+  /// The most bytes of one fragment of a payload.
   uint32_t fragmentBytes = 8 << 10;
   /// From here on one end reads or writes the other's memory, unless both share it: see
   /// CopyCosts.h.
   uint64_t singleCopyMinBytes = 16 << 10;
   /// From here on both ends copy, if each has a core of its own: see CooperativeCopy.h.
   uint64_t cooperativeMinBytes = 64 << 10;
-  /// The same of a message that is combined as it comes: what the sender puts is fetched from its
-  /// cache once more.
+  /// As cooperativeMinBytes, for a message that the receiver combines as it arrives: bytes that the
+  /// sender puts are fetched from the sender's cache once more.
   uint64_t cooperativeCombineMinBytes = 512 << 10;
   /// With so many bytes in its unexpected queue the receiver throttles the sender.
   uint64_t unexpectedBytes = 256 << 10;
 
-  /// Whether both ends are to copy a message. `senderKiB`: all that its sender copies for its
+  /// True if both ends are to copy a message. `senderKiB`: all that its sender copies for its
   /// operation. A sender that copies other bytes, too, joins late.
   bool isWorthCooperation(uint64_t bytes, uint32_t senderKiB, bool isCombined) const {
     bool copiesMore = uint64_t{senderKiB} << 10 > bytes;
@@ -36,8 +36,8 @@ struct Limits {
            (!isCombined || bytes >= cooperativeCombineMinBytes);
   }
 
-  /// Whether a single copy is worth its call of the kernel, where the bytes lie in so many pieces
-  /// in the other process. Each piece but the first takes nearly half as long as the call.
+  /// True if a single copy is worth its system call, for bytes in so many pieces in the other
+  /// process. Each piece but the first takes nearly half as long as the call.
   bool isWorthSingleCopy(uint64_t bytes, uint32_t pieces) const {
     return 2 * bytes >= singleCopyMinBytes * (uint64_t{pieces} + 1);
   }

@@ -1,4 +1,4 @@
-/// The messages of one plan, over the connections of a worker: what is alike on all of them.
+/// The messages of one plan over the connections of a worker: the part that all endpoints share.
 /// Internal to endpoints.
 #pragma once
 
@@ -24,7 +24,8 @@ public:
   }
   ~PlanChannels() override;
 
-  /// Where the endpoint opens it. An error: this rank cannot, of which all were notified.
+  /// Connects the edges; the endpoint's open() calls it. An error: this rank cannot open the plan,
+  /// and all ranks were notified.
   Status open(const OpenRequest &request);
 
   Status prepare(const Work &) override { return {}; }
@@ -56,7 +57,7 @@ protected:
   };
   /// The ends of all edges of one direction.
   struct Side {
-    std::vector<uint32_t> first;                  ///< by edge: of its ends
+    std::vector<uint32_t> first;                  ///< by edge: its first end
     std::vector<End> ends;                        ///< they stay where they are
     std::vector<typename E::Sends *> sends;       ///< by edge; of what is sent
     std::vector<typename E::Receives *> receives; ///< by edge; of what is received
@@ -160,7 +161,7 @@ template <typename E> void PlanChannels<E>::addEdges(Side &side, std::span<const
   }
 }
 
-/// What a rank reports of itself, for all others.
+/// The reason that a rank reports to all others, with its number in front.
 inline std::string prefixed(Rank rank, const std::string &what) {
   return "rank " + std::to_string(index(rank)) + ": " + what;
 }
@@ -275,7 +276,7 @@ template <typename E> bool PlanChannels<E>::recvNow(MessageSlot slot, const Payl
   return in_.receives[slot.edge]->tryRecv(endFor(in_, slot, payload));
 }
 
-// A request that was completed at once is the newest of those that are.
+// A request that was completed at once is the newest completed one.
 template <typename E> Posted PlanChannels<E>::afterPost(End &end) {
   if (counter_.mismatched && !isIndependent_) {
     failOf(static_cast<End &>(*counter_.mismatched));
@@ -331,7 +332,7 @@ template <typename E> void PlanChannels<E>::takeReports() {
     fail(std::move(*fault));
 }
 
-// If the plan failed elsewhere before, that is the reason for what happens here.
+// A failure of the plan on another rank before is the reason for what happens here.
 template <typename E> void PlanChannels<E>::failOf(const End &end) {
   std::optional<Fault> earlier = findFailure();
   OpId op{end.owner};

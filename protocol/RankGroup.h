@@ -14,23 +14,24 @@ struct RankGroup {
   std::vector<Rank> ranks; ///< as the worker names them; kNoRank: it does not reach that one
   Rank self = kNoRank;     ///< this rank's place in the group
 
-  /// All of so many ranks, numbered alike. Nothing else uses their connections.
+  /// The group of all ranks of a worker, with the worker's numbers. Nothing else uses their
+  /// connections.
   static RankGroup ofAll(uint32_t numRanks, Rank self);
 
-  /// Where the group numbers the runs: in one stream, those of all plans.
+  /// Set if the group numbers the runs of all its plans together, in one stream.
   struct Numbering {
     uint32_t stream = 0;
     const uint32_t *next = nullptr; ///< the run that is started next; null: plans number their own
   } runs = {};
 
   bool numbersRuns() const { return runs.next != nullptr; }
-  /// Whether its plans are those that all ranks open together.
+  /// True if the group's plans are those that all ranks open together.
   bool isOfAll() const { return !numbersRuns() && context == kWorldContext; }
-  /// As the worker names it.
+  /// The rank at a place of the group, as the worker names it.
   Rank rankAt(Rank place) const { return ranks[index(place)]; }
-  /// kNoRank: not in the group.
+  /// The place of a rank of the worker; kNoRank: it is not in the group.
   Rank placeOf(Rank rank) const;
-  /// Whether all peers are ranks that the worker reaches.
+  /// An error: an edge leads to a rank that the worker does not reach.
   Status check(std::span<const EdgeSpec> edges) const;
 };
 

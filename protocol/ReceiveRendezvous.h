@@ -1,4 +1,4 @@
-/// How requests to send are answered: the rendezvous of ReceiveSide, which includes this.
+/// Answers to requests to send: the rendezvous of ReceiveSide, which includes this.
 #pragma once
 
 #include "protocol/ReceiveSide.h"
@@ -67,7 +67,7 @@ bool ReceiveSide<Wire>::shouldPut(const Request &request, const Rts &rts,
           (Wire::kPrefersPut || rts.sender.copyKiB + kRtrCostKiB < request.counter->copyKiB));
 }
 
-// Of a claimed request. Done: the payload is here, and the sender knows it.
+// Gets the payload of a claimed request. Done: it is here, and the sender was notified.
 template <typename Wire> GetResult ReceiveSide<Wire>::get(const Request &request, const Rts &rts) {
   if (const std::byte *bytes = wire_.map(rts.buffer)) {
     store(request, 0, bytes, rts.bytes);
@@ -86,9 +86,9 @@ template <typename Wire> GetResult ReceiveSide<Wire>::get(const Request &request
   return result;
 }
 
-// Part by part, each of which stays in a cache until it is combined. What was combined before a
-// part cannot be read is not combined again. After the last part the sender need not wait for the
-// combine.
+// Gets part by part, so that each stays in a cache until it is combined. If a get fails, the parts
+// combined before are not combined again. The FIN goes out before the last part is combined, so
+// that the sender does not wait for that.
 template <typename Wire>
 GetResult ReceiveSide<Wire>::getAndCombine(const Request &request, const Rts &rts) {
   if (rts.buffer.pieces != 1)
@@ -110,8 +110,8 @@ GetResult ReceiveSide<Wire>::getAndCombine(const Request &request, const Rts &rt
   return GetResult::Done;
 }
 
-// Where both ends are to copy, the sender to there. What is combined as it comes needs room for
-// what the sender puts.
+// The buffer into which the sender copies its parts; nothing: only one end copies. A message that
+// is combined as it arrives needs room for the parts that the sender puts.
 template <typename Wire>
 std::optional<typename Wire::RemoteBuffer> ReceiveSide<Wire>::bufferOfCooperation(
     const Request &request, const Rts &rts,
@@ -132,7 +132,7 @@ std::optional<typename Wire::RemoteBuffer> ReceiveSide<Wire>::bufferOfCooperatio
   return to.pieces == 1 && (isShared || mayReach(rts.bytes, 1)) ? std::optional(to) : std::nullopt;
 }
 
-// False: no part is left to claim. A sender that leaves last notifies this end, as of a put.
+// False: no part is left to claim. If the sender leaves last, it notifies this end as after a put.
 template <typename Wire>
 bool ReceiveSide<Wire>::copyNextParts(uint16_t id) requires Wire::kCooperates {
   auto [request, rts] = incoming_[id];
@@ -181,7 +181,7 @@ template <typename Wire> bool ReceiveSide<Wire>::helpSender() {
   return false;
 }
 
-// What the sender has put behind that which is combined already.
+// Combines the bytes that the sender has put behind those that are combined already.
 template <typename Wire> void ReceiveSide<Wire>::finishPut(uint16_t id) {
   std::erase(rtrSent_, id);
   auto [request, rts] = incoming_[id];
@@ -193,7 +193,7 @@ template <typename Wire> void ReceiveSide<Wire>::finishPut(uint16_t id) {
   finish(id);
 }
 
-// The oldest RTR that its sender has not begun with, and whose payload this end can get.
+// Withdraws the oldest RTR that its sender has not begun with, and whose payload this end can get.
 template <typename Wire> bool ReceiveSide<Wire>::withdrawRtr() {
   for (uint16_t id : rtrSent_)
     if (withdrawRtr(id))
@@ -220,7 +220,8 @@ template <typename Wire> void ReceiveSide<Wire>::finish(uint16_t id) {
   request->complete();
 }
 
-// A receive that was cancelled gets nothing. A sender of fragments could not put.
+// A cancelled receive gets nothing. A fragment in answer to an RTR means that the sender could not
+// put.
 template <typename Wire>
 void ReceiveSide<Wire>::onFragment(uint16_t id, const std::byte *bytes, uint64_t count) {
   std::erase(rtrSent_, id);
@@ -235,7 +236,7 @@ void ReceiveSide<Wire>::onFragment(uint16_t id, const std::byte *bytes, uint64_t
 
 template <typename Wire> void ReceiveSide<Wire>::onPut(uint16_t id) { finishPut(id); }
 
-// Into the buffer of an early RTR.
+// Completes the receive whose early RTR the put answers.
 template <typename Wire> void ReceiveSide<Wire>::onEarlyRtrPut(const Tag &tag) {
   if (Request *request = posted_.take(tag)) {
     wire_.retireRtr(request->payload);
@@ -257,7 +258,7 @@ template <typename Wire> void ReceiveSide<Wire>::onRtsCancelled(uint16_t id) {
     posted_.add(*request);
 }
 
-// Of a run, or a stream: those that have not been answered.
+// Drops the requests of a run, or of a stream, that have not been answered.
 template <typename Wire> void ReceiveSide<Wire>::dropRts(const Tag &scope) {
   unexpected_.releaseIf(
       [&](const auto &message) { return message.rts && isOf(message.tag, scope); });

@@ -1,8 +1,8 @@
 /// The receives of this rank from one peer, over a wire.
 ///
-/// Messages are taken from the wire in their order, whether their receives are posted or not: what
-/// no receive is posted for goes to the unexpected queue. So no message stands in the way of
-/// another.
+/// Messages are taken from the wire in their order, whether their receives are posted or not: a
+/// message without a posted receive goes to the unexpected queue. So no message stands in the way
+/// of another.
 ///
 /// A request to send (RTS) is answered in one of four ways. This end gets the payload itself; or
 /// it replies that it is ready to receive (RTR), and the sender puts the payload into the receive's
@@ -25,12 +25,12 @@
 
 namespace colldsl::protocol {
 
-/// What all of one rank share.
+/// State that all receive sides of one rank share.
 struct ReceiverContext {
   const Limits &limits;
   const Discarded &discarded;
   const RunStatus &runs;
-  std::vector<std::byte> part; ///< of a message that is combined
+  std::vector<std::byte> part; ///< buffer for a part of a message that is combined
 };
 
 /// Wire: as shm::FifoReceiver. Not thread safe.
@@ -60,22 +60,22 @@ public:
   /// Makes room for so many more unexpected messages of at most so many bytes, as far as
   /// Limits::unexpectedBytes allow, and for sixteen: to keep those then allocates nothing.
   void reserve(uint32_t messages, uint64_t bytes);
-  /// They do not come any more.
+  /// Takes back a reserve() of so many messages, which do not come any more.
   void unreserve(uint32_t messages);
 
-  /// Whether nothing is here, so that tryRecv() may take what comes next.
+  /// True if no message is here, so that tryRecv() may take the next one.
   bool isIdle() const { return unexpected_.empty() && wire_.isEmpty(); }
 
-  /// Whether Request::combining may be set: what comes is then whole elements.
+  /// True if Request::combining may be set: the wire then hands over whole elements.
   bool mayCombine(const Payload &payload, const CombiningTarget &target) const {
     return wire_.handsElements(payload.bytes, target.elementBytes) && !payload.upTo &&
            context_.limits.fragmentBytes % target.elementBytes == 0;
   }
 
-  /// The same of a static message.
+  /// As tryRecv(), for a static message.
   bool tryRecvStatic(const Request &request);
 
-  /// Where the peer wants its static messages of a stream to be put; null: it has not said so.
+  /// The RTRs by which the peer receives static messages of a stream; null: it has not named them.
   const typename Wire::StaticRtrs *staticRtrsOf(StreamId stream) const {
     auto found = std::find_if(named_.begin(), named_.end(),
                               [&](const auto &named) { return named.first == stream; });
@@ -91,13 +91,14 @@ public:
   /// Before cancel(): cancels the RTRs of an operation. False: the peer writes just now.
   bool cancelRtrs(const CompletionCounter &counter);
 
-  /// Cancels the receives of an operation; how many they were.
+  /// Cancels the receives of an operation. Returns their number.
   uint32_t cancel(const CompletionCounter &counter);
 
-  /// Whether the peer has closed the stream, which this rank has not.
+  /// True if the peer has closed the stream and this rank has not.
   bool hasClosed(StreamId stream) const { return contains(closedThere_, stream); }
 
-  /// This rank opens a stream that it closes later. That the peer closes it allocates nothing.
+  /// This rank opens a stream that it closes later. Room is reserved, so that a close by the peer
+  /// allocates nothing.
   void openStream() { closedThere_.reserve(++numOpen_); }
   /// This rank has closed the stream. Nothing is kept of it once both have.
   void closeStream(StreamId stream);
@@ -109,7 +110,7 @@ public:
   /// Releases a message that no receive is ever posted for, if it is here.
   void refuse(const Tag &tag);
 
-  /// Whether nothing has come for a posted receive.
+  /// True if no message has come for a posted receive.
   bool isUnmatched(const Request &request) const { return posted_.find(request.tag) == &request; }
   /// Cancels a receive whose message never comes.
   void cancelUnmatched(Request &request) {
@@ -139,7 +140,7 @@ private:
     return std::find(streams.begin(), streams.end(), stream) != streams.end();
   }
 
-  // What the wire hands over.
+  // Messages that the wire hands over.
   friend Wire;
   void onEager(const Tag &tag, const std::byte *bytes, uint64_t count);
   template <typename Message> bool onLongerEager(const Tag &tag, const Message &message);
@@ -208,8 +209,8 @@ private:
   size_t sweepAt_ = kSweepAtLeast;    ///< unexpected messages
   uint32_t reserved_ = 0;             ///< unexpected messages
   size_t numOpen_ = 0;                ///< streams that were opened here
-  std::vector<StreamId> closedThere_; ///< and not here
-  std::vector<StreamId> closedHere_;  ///< and not there
+  std::vector<StreamId> closedThere_; ///< by the peer, and not here
+  std::vector<StreamId> closedHere_;  ///< and not by the peer
   std::vector<std::pair<StreamId, typename Wire::StaticRtrs>> named_;
 };
 
@@ -245,7 +246,8 @@ template <typename Wire> void ReceiveSide<Wire>::recv(Request &request) {
   sendEarlyRtr(request);
 }
 
-// What is combined as it comes is not put.
+// A sender never puts a static message that its receiver combines as it arrives: the receive
+// declines it.
 template <typename Wire> void ReceiveSide<Wire>::sendEarlyRtr(const Request &request) {
   const RequestPayload &payload = request.payload;
   if constexpr (!Wire::kHasStaticRtrs)
@@ -267,7 +269,8 @@ template <typename Wire> bool ReceiveSide<Wire>::tryRecvStatic(const Request &re
   return false;
 }
 
-// The sender sends it as others if it cannot be got, and the receive waits for that.
+// If this end cannot get the payload, the sender sends it as a message that is not static, and the
+// receive waits for that.
 template <typename Wire> void ReceiveSide<Wire>::onStaticRts(const Tag &tag, const Rts &rts) {
   if constexpr (Wire::kHasStaticRtrs) {
     Request &request = *posted_.take(tag);
@@ -307,7 +310,7 @@ void ReceiveSide<Wire>::onEager(const Tag &tag, const std::byte *bytes, uint64_t
   }
 }
 
-// False: it is not whole yet, and nothing is taken.
+// False: the message is not whole yet, and nothing was taken.
 template <typename Wire>
 template <typename Message>
 bool ReceiveSide<Wire>::onLongerEager(const Tag &tag, const Message &message) {
@@ -359,8 +362,8 @@ void ReceiveSide<Wire>::keepRts(const Tag &tag, uint16_t id, const Rts &rts) {
   unexpected_.addRts(tag, id, rts);
 }
 
-// Of runs that are over here no message is received, and an RTS that was cancelled has none. The
-// more there is in the queue the rarer it is looked through. Throttles the sender if it is still
+// Releases the messages of runs that are over here, which nothing receives, and cancelled RTSs. The
+// longer the queue is, the rarer it is looked through. Throttles the sender if the queue is still
 // full then.
 template <typename Wire> void ReceiveSide<Wire>::sweep() {
   releaseUnexpected([&](const auto &message) {
@@ -377,7 +380,8 @@ template <typename Wire> void ReceiveSide<Wire>::updateThrottle() {
     wire_.setThrottled(isThrottling_ = isThrottling);
 }
 
-// Of messages that begin with an RTS if the receiver mostly posts in time, and are eager if not.
+// Counts late receives. Only messages of a middle length count: those that begin with an RTS if the
+// receiver mostly posts in time, and are eager if it does not.
 template <typename Wire> void ReceiveSide<Wire>::noteArrival(uint64_t bytes, bool wasLate) {
   if (bytes <= context_.limits.eagerBytes || bytes > wire_.longestEagerBytes())
     return;

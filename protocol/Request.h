@@ -15,8 +15,9 @@ struct Request;
 struct CompletionCounter {
   uint32_t outstanding = 0;
   uint32_t copyKiB = 0;   ///< what this rank has to copy for the operation, as far as is known
-  bool sendsOnly = false; ///< and it receives nothing
-  /// Its message has another length at its peer, which is `transferred`; or never comes.
+  bool sendsOnly = false; ///< the operation receives nothing here
+  /// A request whose message has another length at the peer, which is `transferred`, or never
+  /// comes.
   Request *mismatched = nullptr;
   Request *completed = nullptr; ///< if `collects`: the newest first
   bool collects = false;
@@ -36,8 +37,8 @@ struct Request {
   uint32_t owner = 0;       ///< for the owner's use
   uint16_t rendezvousId = 0;
   bool isHeld = false;         ///< send: its receiver waits for fragments, which its owner sends
-  bool holdsFragments = false; ///< send: then it is
-  Mover mover = Mover::Either; ///< alike at both ends, as is the next
+  bool holdsFragments = false; ///< send: isHeld is set once its receiver waits for fragments
+  Mover mover = Mover::Either; ///< alike at both ends, as is `protocol`
   Protocol protocol = Protocol::Any;
 
   void complete() {
@@ -70,7 +71,8 @@ public:
 
   void pop() { head_ = head_->next; }
 
-  /// Removes those for which take(request) is true; how many. take may put the request elsewhere.
+  /// Removes the requests for which take(request) is true. Returns their number. take may put the
+  /// request elsewhere.
   template <typename Take> uint32_t removeIf(Take take) {
     Request *kept = nullptr;
     uint32_t taken = 0;

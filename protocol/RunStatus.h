@@ -1,4 +1,4 @@
-/// Which runs this rank needs nothing more for.
+/// Tells if a run is over on this rank, which then needs nothing more for it.
 #pragma once
 
 #include "transports/Tag.h"

@@ -7,6 +7,29 @@
 /// unexpected queue is full throttles its sender, which then sends an RTS for each message. Any
 /// number of requests to send may wait for replies, so that none stands in the way of another
 /// message. Without room on the wire sends wait here in their order.
+///
+/// A static message (Request::payload has `fixed`) goes without an RTS: this end puts it as soon as
+/// the receiver's RTR for the run is there, or the receiver gets it.
+///
+/// A send that is not completed is in one queue. "Sent" stands for flushing_ if the wire needs more
+/// progress, else for the completion.
+///
+///   state                              queue        what moves it on
+///   ---------------------------------  -----------  ----------------------------------------------
+///   waits for room, or for its turn    pending_     early RTR taken, or RTS sent: requested_;
+///                                                   copied as an eager message: sent
+///   static; this end puts it, and      unready_     put: sent; refused, or no RTR for a while:
+///   waits for the RTR                               pending_
+///   static; the receiver gets it       offered_     FIN: sent; declined: pending_
+///   RTS sent, or early RTR taken       requested_   FIN, or put done: sent; put refused:
+///                                                   fragmented_; receiver wants fragments:
+///                                                   fragmented_, or held_ if holdsFragments
+///   the receiver waits for fragments   fragmented_  last fragment on the wire: sent
+///   as before; its owner sends them    held_        sendHeld(): fragmented_; completeHeld(): sent
+///   sent; the wire needs progress      flushing_    wire flushed: completed
+///
+/// send() puts a static message into unready_ or offered_, if the wire takes it, and tries for any
+/// other what moves on a pending one. cancel() takes sends out of every queue.
 #pragma once
 
 #include "ir/Ids.h"
@@ -37,7 +60,7 @@ public:
            sendEager(request);
   }
 
-  /// The same of a static message.
+  /// As trySend(), for a static message that this end puts.
   bool trySendStatic(const Request &request) {
     if constexpr (Wire::kHasStaticRtrs)
       return wire_.isPut(request.payload) &&
@@ -60,13 +83,13 @@ public:
   /// True: something moved.
   bool progress();
 
-  /// Cancels the sends of an operation: no byte of them leaves this rank any more. Adds to
-  /// `cancelled` how many they were. False: the peer copies one of them just now, which stays.
+  /// Cancels the sends of an operation: no byte of them leaves this rank any more. Adds their
+  /// number to `cancelled`. False: the peer copies one of them just now, which stays.
   bool cancel(const CompletionCounter &counter, uint32_t &cancelled);
   /// Cancels without waiting for the receivers any longer. True: this end still reads a payload.
   bool cancelUnconfirmed(const CompletionCounter &counter);
 
-  // Of a send whose fragments its owner holds (Request::isHeld).
+  // Sends whose fragments their owner holds (Request::isHeld).
 
   /// The fragments go to this receiver alone.
   void sendHeld(Request &request) {
@@ -79,7 +102,7 @@ public:
     complete(request);
   }
 
-  /// Whether a request to send it waits for the receiver's reply.
+  /// True if the RTS of a send waits for the receiver's reply.
   bool isUnanswered(const Request &request) const {
     return wire_.isUnanswered(request.rendezvousId, request.tag);
   }
@@ -118,17 +141,18 @@ private:
 
   const Limits &limits_;
   Wire wire_;
+  // A request is in one of these at most: see the table above.
   RequestQueue pending_;      ///< wait for room
   RequestQueue unready_;      ///< static: wait for the receiver's RTR, for a while
   RequestQueue offered_;      ///< static: the receiver gets them
   RequestQueue requested_;    ///< RTS sent, no reply yet
   RequestQueue fragmented_;   ///< the receiver waits for fragments
-  RequestQueue held_;         ///< the same; their owner sends them
+  RequestQueue held_;         ///< the receiver waits for fragments that their owner sends
   RequestQueue flushing_;     ///< sent, but the wire still needs progress
   uint32_t unreadyPolls_ = 0; ///< since one of them was put, or came
 };
 
-// A receiver that posts late is not waited for where the payload is copied twice anyway.
+// Receivers that post late are not awaited, because the payload is copied twice anyway.
 template <typename Wire> bool SendSide<Wire>::mayBeEager(const Request &request) const {
   uint64_t bytes = request.payload.bytes;
   if (request.protocol == Protocol::Rendezvous || wire_.isThrottled(bytes))
@@ -149,14 +173,14 @@ template <typename Wire> void SendSide<Wire>::send(Request &request) {
     pending_.push(request);
 }
 
-// Both ends of it copy, which takes less time than a get saves by an RTR that stays.
+// True if both ends are to copy the message, which saves more time than a static RTR does.
 template <typename Wire> bool SendSide<Wire>::cooperates(const Request &request) const {
   return request.mover == Mover::Either && request.counter->sendsOnly &&
          request.payload.count == 1 &&
          limits_.isWorthCooperation(request.payload.bytes, request.counter->copyKiB, false);
 }
 
-// False: the message goes as others do.
+// False: the message travels like one that is not static.
 template <typename Wire> bool SendSide<Wire>::sendStatic(Request &request) {
   if constexpr (Wire::kHasStaticRtrs) {
     const RequestPayload &payload = request.payload;
@@ -188,7 +212,8 @@ template <typename Wire> bool SendSide<Wire>::takeStaticReplies() {
   return false;
 }
 
-// A receiver that is late, or computes, finds the message where others are.
+// Puts the static messages whose RTRs are here. If none comes for kPollsForRtr polls, the messages
+// travel like others, and a receiver that is late, or computes, finds them there.
 template <typename Wire> bool SendSide<Wire>::putUnready() {
   if constexpr (Wire::kHasStaticRtrs) {
     bool waits = ++unreadyPolls_ < kPollsForRtr;
@@ -273,7 +298,7 @@ template <typename Wire> bool SendSide<Wire>::flush() {
   }) != 0;
 }
 
-// One after the other: a ring of bytes shared by several would complete them all late.
+// Sends one message after the other: if several shared a ring of bytes, all would complete late.
 template <typename Wire> bool SendSide<Wire>::sendFragments() {
   bool moved = false;
   while (Request *request = fragmented_.front()) {

@@ -5,7 +5,7 @@
 ///   posted.add(request);
 ///   Request *match = posted.take(tag);
 ///
-/// Of records with one tag the oldest is found first.
+/// Among records with one tag the oldest is found first.
 #pragma once
 
 #include "transports/Tag.h"
@@ -24,7 +24,7 @@ public:
   bool empty() const { return size_ == 0; }
   size_t size() const { return size_; }
 
-  /// That many records then fit without allocating.
+  /// Makes room: so many records then fit without allocating.
   void reserve(size_t records) {
     size_t chains = chains_.size();
     while (chains < records)
@@ -39,7 +39,7 @@ public:
     append(record);
   }
 
-  /// Null: there is none.
+  /// The oldest record with this tag; null: there is none.
   Record *find(const Tag &tag) const {
     Record *at = chains_[chainOf(tag)];
     while (at && at->tag != tag)
@@ -47,7 +47,7 @@ public:
     return at;
   }
 
-  /// The same, removed.
+  /// As find(), but removes the record.
   Record *take(const Tag &tag) {
     for (Record **link = &chains_[chainOf(tag)]; *link; link = &(*link)->next)
       if ((*link)->tag == tag)
@@ -55,7 +55,8 @@ public:
     return nullptr;
   }
 
-  /// Removes those for which take(record) is true; how many. take may put the record elsewhere.
+  /// Removes the records for which take(record) is true. Returns their number. take may put the
+  /// record elsewhere.
   template <typename Take> uint32_t removeIf(Take take) {
     uint32_t taken = 0;
     for (Record *&chain : chains_)

@@ -27,7 +27,7 @@ public:
 
   bool empty() const { return messages_.empty(); }
   size_t size() const { return messages_.size(); }
-  /// Of eager messages, with what it takes to keep them.
+  /// Bytes of the eager messages and of their records.
   uint64_t bytes() const { return bytes_; }
 
   void addEager(const Tag &tag, const std::byte *bytes, uint64_t count) {
@@ -44,9 +44,9 @@ public:
     messages_.add(message);
   }
 
-  /// Of an eager message that there is room for, with what it takes to keep it.
+  /// Bytes that room for one eager message takes, its record included.
   uint64_t bytesOfReserved() const { return sizeof(Message) + reservedBytes_; }
-  /// Before reserve(): of the longest eager message that comes.
+  /// Before reserve(): notes the length of the longest eager message that comes.
   void growReservedBytes(uint64_t bytes) { reservedBytes_ = std::max(reservedBytes_, bytes); }
   void resetReservedBytes() { reservedBytes_ = 0; }
   /// Has room for so many messages, those that are here included.
@@ -69,14 +69,14 @@ public:
   /// The oldest with this tag; null: there is none.
   Message *find(const Tag &tag) const { return messages_.find(tag); }
 
-  /// Of find().
+  /// Releases a message that find() returned.
   void release(const Message &message) {
     Message &released = *messages_.take(message.tag);
     bytes_ -= bytesOf(released);
     recycle(released);
   }
 
-  /// Releases those for which isGone(message) is true.
+  /// Releases the messages for which isGone(message) is true.
   template <typename IsGone> void releaseIf(IsGone isGone) {
     messages_.removeIf([&](Message &message) {
       if (!isGone(message))
@@ -105,7 +105,7 @@ private:
   }
 
   TagTable<Message> messages_;
-  std::deque<Message> memory_; ///< they stay where they are
+  std::deque<Message> memory_; ///< messages stay where they are
   Message *spare_ = nullptr;   ///< not used now, linked by `next`
   uint64_t bytes_ = 0;
   uint64_t reservedBytes_ = 0;

@@ -11,7 +11,7 @@
 namespace colldsl::protocol {
 namespace {
 
-/// What the endpoint is made of.
+/// Members that the base AgreedEndpoint refers to; they outlive it.
 struct Parts {
   Parts(shm::World &world, const RankGroup &group, const LocalOptions &options)
       : worker(world, group.rankAt(group.self), options), inner(worker, group, &mutex),

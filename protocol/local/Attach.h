@@ -1,4 +1,4 @@
-/// How a rank joins the others of a world in which all ranks open plans together.
+/// Joins a rank with the others of a world in which all ranks open plans together.
 #pragma once
 
 #include "protocol/RankGroup.h"
@@ -7,7 +7,7 @@
 
 namespace colldsl::protocol {
 
-/// Of the worker of a rank of this world, by its options.
+/// The options of the worker of a rank, by those of its world.
 LocalOptions optionsOf(const shm::World &world);
 
 /// Joins as one rank, once per rank: in a process of its own, or (in tests) in a thread. Waits for
@@ -15,7 +15,7 @@ LocalOptions optionsOf(const shm::World &world);
 /// the world.
 Result<std::unique_ptr<Endpoint>> attach(shm::World &world, Rank rank, const LocalOptions &options);
 
-/// The same where ranks of the world are some of a larger group, which has them all.
+/// As attach(world, rank, options), for a group that has all ranks of the world, and others.
 Result<std::unique_ptr<Endpoint>> attach(shm::World &world, const RankGroup &group,
                                          const LocalOptions &options);
 

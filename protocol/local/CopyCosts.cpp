@@ -14,7 +14,7 @@ constexpr int kTries = 6;       // the first ones connect, and touch memory
 // A sender of eager messages goes on, which is worth more than these times show.
 constexpr double kLeastGainOneWay = 1.25;
 
-// Of no communicator.
+// A tag of no communicator.
 constexpr Tag kTag = {0, 0, 0, 0};
 
 /// One end of the measurement.
@@ -69,7 +69,7 @@ private:
     return {single, single < 0 ? -1 : leastNs(pass, bytes, isRewritten)};
   }
 
-  // Of some tries the least, for what comes in between only adds; negative: the peer died.
+  // The least time of some tries, since interruptions only add to it; negative: the peer died.
   double leastNs(Pass pass, uint64_t bytes, bool isRewritten) {
     using Clock = std::chrono::steady_clock;
     double least = -1;

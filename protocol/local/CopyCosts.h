@@ -1,5 +1,6 @@
-/// From which sizes on one copy by the kernel is done before two copies through memory that ranks
-/// share: measured between two processes, since what copies cost depends on whose cache data is in.
+/// The sizes from which on one copy by the kernel takes less time than two copies through memory
+/// that ranks share: measured between two processes, since the time depends on whose cache has the
+/// data.
 ///
 /// Programs differ in that. One that rewrites its buffers between calls has them in the sender's
 /// cache: either way fetches them from there. One that leaves them as they are has them in the
@@ -44,7 +45,7 @@ std::optional<uint64_t> singleCopyFrom(std::span<const CopyCost> costs, double l
 /// In place of "not even at the longest".
 inline constexpr uint64_t kLatestSingleCopy = 256 << 10;
 
-/// What two ranks are to use, as measureCopies() finds it; nothing: it finds nothing.
+/// The limits for two ranks, by measureCopies(); nothing: it measures nothing.
 std::optional<CopyLimits> measureCopyLimits(LocalWorker &worker, Rank peer);
 
 } // namespace colldsl::protocol

@@ -3,8 +3,8 @@
 namespace colldsl::protocol {
 namespace {
 
-/// Of the places of an edge's static messages, and of the ends that copy them: both ends of the
-/// edge have the same.
+/// The count and a hash of an edge's static messages, of their places and of the ends that copy
+/// them: alike at both ends of the edge.
 template <typename Ends> shm::StaticRtrs countStatic(const Ends &ends) {
   shm::StaticRtrs found = {0, 0xcbf29ce484222325u, 0};
   for (size_t m = 0; m < ends.size(); ++m)
@@ -23,7 +23,7 @@ template <typename Ends> void assign(const Ends &ends, shm::StaticRtr *rtrs) {
 
 // Reading how far a peer is takes its cache line away from it.
 constexpr uint32_t kChecksPerProbe = 16;
-// Room is made for what peers send that are so many runs ahead, the run at hand included.
+// Room is made for the messages of peers that are so many runs ahead, the run at hand included.
 constexpr uint32_t kRunsAhead = 2;
 
 } // namespace

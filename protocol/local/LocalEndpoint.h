@@ -86,10 +86,10 @@ public:
   }
   template <typename End> void expect(End &) {}
   template <typename End> void expectNoMore(End &) {}
-  /// Held.
+  /// The guard is held.
   void closed(uint32_t stream);
-  /// Of this run alone where the group numbers them, else of the plan. The rank is one of the
-  /// group.
+  /// Reports a failure of this run alone if the group numbers the runs, else of the plan. The
+  /// fault's rank is one of the group.
   void report(StreamId plan, uint32_t run, const Fault &fault) const;
   std::optional<Fault> findFailure(StreamId plan, uint32_t run) const;
   uint32_t numReports() const { return worker_.world().numReports(); }
@@ -102,7 +102,7 @@ private:
   std::mutex *guard_;
   Caps caps_;
   uint32_t opened_ = 0; ///< held
-  shm::OpenPlans open_; ///< the same
+  shm::OpenPlans open_; ///< held
 };
 
 } // namespace colldsl::protocol

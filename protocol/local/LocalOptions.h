@@ -1,4 +1,4 @@
-/// What may be set when a worker is made. Sizes in bytes.
+/// The options of a worker. Sizes in bytes.
 #pragma once
 
 #include "protocol/Limits.h"
@@ -10,18 +10,18 @@
 
 namespace colldsl::protocol {
 
-/// What ends a sleep besides messages.
+/// Events that end a sleep, besides messages.
 struct Wakeup {
   int file = -1; ///< readable: there is an event; negative: there is no such file
   std::chrono::nanoseconds atMost = std::chrono::nanoseconds::max(); ///< 0: the core is yielded
 };
 
-/// What else a waiting rank has to progress.
+/// Other work that a waiting rank has to progress.
 class ProgressHook {
 public:
   virtual ~ProgressHook() = default;
 
-  /// Progresses it once. Called often while a rank waits: costs little where nothing is pending.
+  /// Progresses the work once. Called often while a rank waits: costs little if nothing is pending.
   virtual void progress() = 0;
 
   /// Called now and then, and before each sleep: may enter the kernel.
@@ -37,17 +37,17 @@ public:
 
 struct LocalOptions : Limits {
   shm::FifoOptions fifo;
-  /// Of a rank that waits. A caller with other things to look after wakes sooner.
+  /// The longest sleep of a rank that waits. A caller with other work wakes sooner.
   std::chrono::nanoseconds longestSleep = std::chrono::milliseconds(5);
   /// Outlives the worker. May be null.
   ProgressHook *progressHook = nullptr;
-  /// Whether events of the hook come by files.
+  /// True if events of the hook come by files.
   bool sleepsOnFiles = false;
   /// Polls without an event before a rank yields its core, at most: one that progresses other
   /// things besides polls for longer each time.
   uint32_t mostPolls = UINT32_MAX;
-  /// How long a rank that has a core of its own yields it again and again before it sleeps, at
-  /// least.
+  /// The least time for which a rank that has a core of its own yields it again and again before it
+  /// sleeps.
   std::chrono::nanoseconds leastYielding = {};
 };
 

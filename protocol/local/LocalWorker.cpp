@@ -15,12 +15,12 @@ namespace {
 
 // Failures can wait for a few rests.
 constexpr uint32_t kRestsPerCheck = 16;
-// Where ranks share cores. The library below yields the core, too, and a rank that has given it
-// away twice looks half as often.
+// Rests between two calls of the hook if ranks share cores. The library below yields the core, too,
+// and a rank that has given it away twice looks half as often.
 constexpr uint32_t kRestsPerHook = 8;
 // With a hook a rank looks at one message for a microsecond, while most answers are on their way.
 constexpr uint32_t kPollsBeforeHook = 200;
-// A hook that takes so long has moved something: what it has nothing to do for takes less.
+// A hook that takes so long has moved something: one that has nothing to do takes less.
 constexpr std::chrono::nanoseconds kBusyHook = std::chrono::microseconds(2);
 // Shorter blocks are used again soon.
 constexpr uint64_t kReturnedBytes = 1 << 20;
@@ -153,7 +153,7 @@ bool LocalWorker::progressHook() {
   return !sharesCores_ && Clock::now() - begin > kBusyHook;
 }
 
-// What arrives after armSleep() ends the sleep, so one more look must come between.
+// Messages that arrive after armSleep() end the sleep, so one more look must come between.
 Status LocalWorker::rest(Yielding &yielding, const std::function<bool()> &move) {
   thread_local uint32_t rests = 0;
   ProgressHook *hook = options_.progressHook;

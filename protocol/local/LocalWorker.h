@@ -56,7 +56,7 @@ protected:
   ~ProgressProbe() = default;
 };
 
-/// What is wrong where there is no FIFO.
+/// The error for a FIFO that could not be made.
 Status noMemoryFor(Rank peer);
 
 class LocalWorker {
@@ -76,10 +76,10 @@ public:
   LocalSends *sendsTo(Rank peer);
   LocalReceives &receivesFrom(Rank peer);
 
-  /// Moves what can move, and posts what was deferred first. True: something moved.
+  /// Posts the deferred receives, then moves what can move. True: something moved.
   bool progress();
 
-  /// Until undefer(), or until progress().
+  /// Defers receives until undefer(), or until progress() posts them.
   void defer(DeferredReceives &receives) {
     receives.before_ = std::exchange(lastDeferred_, &receives);
     receives.next_ = nullptr;
@@ -97,10 +97,11 @@ public:
   /// for a peer that copies one of them just now.
   void cancel(const CompletionCounter &counter);
 
-  /// The same of its requests to and from one peer, which is over with the run; how many they were.
+  /// As cancel(counter), for the requests to and from one peer, which is over with the run. Returns
+  /// their number.
   uint32_t cancel(const CompletionCounter &counter, Rank peer);
 
-  /// How far the ranks are.
+  /// The table that tells how far the ranks are with their runs.
   const std::shared_ptr<ProgressTable> &progressTable() const { return table_; }
 
   /// Waits until done() is true, and calls move() again and again, which moves what can
@@ -143,10 +144,10 @@ public:
   void release(void *memory);
   bool owns(const void *memory) const;
 
-  /// Of this rank, where nothing else uses the worker; see allocate().
+  /// The arena of this rank, for use while nothing else uses the worker; see allocate().
   shm::Arena &arena() { return arena_; }
 
-  /// What others send in a stream, or in a run of it, is thrown away.
+  /// Throws away all that others send in a stream, or in a run of it.
   void discard(const Tag &scope);
 
   shm::World &world() const { return world_; }
@@ -155,8 +156,8 @@ public:
   /// Between messages, alike on all ranks. At most what the options gave is eager.
   void setCopyLimits(const CopyLimits &limits);
 
-  /// Until endTrial() a refusal of the kernel is not reported. False there: the kernel refused, and
-  /// the first message that meets it again reports it.
+  /// Until endTrial() a refusal of the kernel is not reported. endTrial() returns false if the
+  /// kernel refused: then the first message that meets a refusal again reports it.
   void beginTrial() { isTrial_ = true; }
   bool endTrial();
 
@@ -184,14 +185,14 @@ private:
   const uint32_t mostEager_;
   shm::Arena arena_;
   shm::FailureDetector failureDetector_;
-  bool canReach_; ///< whether the kernel lets this process reach the memory of others
-  bool mayWarn_;  ///< of that, once
+  bool canReach_; ///< true if the kernel lets this process reach the memory of others
+  bool mayWarn_;  ///< until it has warned of a refusal
   bool isTrial_ = false;
   std::shared_ptr<ProgressTable> table_;
   Discarded discarded_;
   ReceiverContext context_;
-  int wakeupFd_ = -1;                                    ///< where the rank sleeps on files
-  uint64_t accepted_ = 0;                                ///< the newest connect request that was
+  int wakeupFd_ = -1;                                    ///< if the rank sleeps on files
+  uint64_t accepted_ = 0;                                ///< the newest accepted connect request
   std::vector<std::unique_ptr<LocalSends>> sends_;       ///< by peer
   std::vector<std::unique_ptr<LocalReceives>> receives_; ///< by peer
   std::vector<LocalSends *> allSends_;

@@ -9,8 +9,8 @@ namespace {
 // A peer that looks takes nanoseconds; so many streams end later.
 constexpr size_t kUnusedAtLeast = 256;
 
-// Runs are numbered modulo 2^32, together with those of other streams of the communicator. What is
-// by a rank that has not taken part for so many runs is not about this one.
+// Runs are numbered modulo 2^32, together with those of other streams of the communicator. A number
+// that is so many runs away is of a rank that has not taken part, and says nothing of this run.
 constexpr uint32_t kMaxAhead = 1u << 28;
 
 bool isBefore(uint32_t run, uint32_t over) { return over - run - 1 < kMaxAhead; }

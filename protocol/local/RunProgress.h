@@ -22,9 +22,9 @@ public:
   ProgressTable(shm::World &world, Rank self, shm::Arena &arena)
       : world_(world), self_(self), arena_(arena) {}
 
-  /// Whether a rank needs nothing more for the run of this tag, or has left.
+  /// True if a rank needs nothing more for the run of this tag, or has left.
   bool isOver(Rank rank, const Tag &tag) const;
-  /// The same of this rank itself, also of streams that ended not long ago.
+  /// As isOver(), for this rank itself, also for streams that ended not long ago.
   bool isOverHere(const Tag &tag) const override;
 
   /// Before the world goes.
@@ -52,7 +52,7 @@ private:
   bool isClosed_ = false;
 };
 
-/// Of a stream: its runs begin in their order here, and may end in any.
+/// The progress of one stream: its runs begin in their order here, and may end in any.
 class RunProgress {
 public:
   /// `stream`: a tag of it, of any run. The table may go first.
@@ -61,10 +61,10 @@ public:
   RunProgress(const RunProgress &) = delete;
   RunProgress &operator=(const RunProgress &) = delete;
 
-  /// A tag of it.
+  /// A tag of the stream.
   const Tag &stream() const { return tag_; }
 
-  /// A run after all others, from its beginning to its end.
+  /// Notes a run after all others that has begun and ended.
   void whole(uint32_t run) {
     last_ = run;
     if (open_.empty())
@@ -89,7 +89,7 @@ private:
 
   std::shared_ptr<ProgressTable> table_;
   Tag tag_;
-  shm::RunCounter own_; ///< where no shared memory is left
+  shm::RunCounter own_; ///< used if no shared memory is left
   shm::RunCounter *shared_;
   uint32_t last_ = 0;
   std::vector<uint32_t> open_; ///< runs, oldest first

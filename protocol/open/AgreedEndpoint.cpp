@@ -34,7 +34,8 @@ std::optional<Objection> unpack(std::span<const std::byte> bytes) {
       label.cause, label.kind, {reinterpret_cast<const char *>(bytes.data()), bytes.size()}};
 }
 
-/// Of the objections of all ranks the one that counts, alike on all of them.
+/// The one among the objections of all ranks that counts, alike on all of them; nothing: no rank
+/// objects.
 std::optional<Objection> verdictOf(std::span<const BootstrapData> all) {
   std::optional<Objection> verdict;
   for (const BootstrapData &data : all)
@@ -153,7 +154,7 @@ Result<Objection> AgreedEndpoint::withTerms(Objection verdict, std::string_view 
   return verdict;
 }
 
-/// The same for each rank that takes part.
+/// These bytes for each rank that takes part.
 std::vector<BootstrapData> AgreedEndpoint::toAll(const std::vector<std::byte> &bytes) const {
   std::vector<BootstrapData> all;
   for (uint32_t r = 0; r < numRanks(); ++r)

@@ -20,7 +20,7 @@
 
 namespace colldsl::protocol {
 
-/// Why a rank does not open a plan.
+/// The reason for which a rank does not open a plan.
 struct Objection {
   /// A rank that cannot open sends no offers, so that its peers disagree with it: its own reason
   /// counts before theirs.
@@ -55,7 +55,7 @@ public:
   void wake() override { inner_.wake(); }
 
 protected:
-  /// Those of the endpoint that opens alone have changed.
+  /// Reads the capabilities of the inner endpoint again, after they have changed.
   void refreshCaps();
 
 private:

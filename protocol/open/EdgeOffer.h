@@ -1,4 +1,5 @@
-/// What the two ends of every edge send each other when a plan is opened, and how they compare it.
+/// Offers: when a plan is opened, the two ends of every edge send each other theirs, and compare
+/// them.
 #pragma once
 
 #include "protocol/Endpoint.h"
@@ -6,7 +7,7 @@
 
 namespace colldsl::protocol {
 
-/// What one rank sends another about the edges between them.
+/// The edges between two ranks as one of them describes them to the other.
 struct EdgeOffer {
   static constexpr uint64_t kNone = UINT64_MAX;
   uint64_t numSends = kNone;    ///< messages on the edge to the other
@@ -19,7 +20,7 @@ struct EdgeOffer {
 /// Data for each peer that some edge leads to or comes from, sorted.
 std::vector<BootstrapData> makeOffers(const OpenRequest &request);
 
-/// Without edges if the peer sent none.
+/// Reads an offer; it is one without edges if the peer sent none.
 EdgeOffer readOffer(const BootstrapData &data);
 
 /// Compares the two views of the edges between `self` and `peer`, and the hashes of their terms.

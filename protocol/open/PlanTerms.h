@@ -1,6 +1,6 @@
-/// What ranks that open a plan together must have in common, in words: its terms, from the most
-/// general to the most special. Both ends of each edge compare them when the plan is opened, so
-/// that an error names the first that differs, and both values.
+/// The terms of a plan: all that ranks must have in common to open it together, in words, from the
+/// most general to the most special. Both ends of each edge compare them when the plan is opened,
+/// so that an error names the first that differs, and both values.
 ///
 ///   PlanTerms terms;
 ///   terms.add("collective", "bcast");
@@ -19,13 +19,13 @@ namespace colldsl::protocol {
 
 class PlanTerms {
 public:
-  /// Of the text: it fits into a frame of any carrier.
+  /// The most bytes of the text, so that it fits into a frame of any carrier.
   static constexpr size_t kMaxBytes = 272;
 
   /// `name`: without '=' and line breaks. A long value is cut off, with a hash behind it.
   void add(std::string_view name, std::string_view value);
 
-  /// A line for each term: "collective=bcast". What has no room stands for in one line, by a hash.
+  /// A line for each term: "collective=bcast". Terms without room share one line with their hash.
   std::string text() const;
 
 private:

@@ -8,7 +8,7 @@
 
 namespace colldsl::protocol {
 
-/// What the endpoint is made of.
+/// Members that the base RemoteEndpoint refers to; they outlive it.
 struct NetworkParts {
   std::unique_ptr<std::mutex> mutex; ///< of the worker
   std::unique_ptr<RemoteWorker> ownWorker;
@@ -18,17 +18,17 @@ class NetworkEndpoint final : NetworkParts, public RemoteEndpoint {
 public:
   using Carrier = Result<std::unique_ptr<network::Carrier>>;
 
-  /// Of one rank among `numRanks`; start() comes next. An error: there is no carrier, or it cannot
-  /// be used so.
+  /// Makes the endpoint of one rank among `numRanks`; start() comes next. An error: there is no
+  /// carrier, or it cannot be used this way.
   static Result<std::unique_ptr<NetworkEndpoint>>
   make(Rank self, uint32_t numRanks, const network::Options &options, Carrier carrier);
 
-  /// Where others find this rank.
+  /// The address at which others find this rank.
   const network::RankAddress &rankAddress() const { return ownWorker->rankAddress(); }
-  /// Where this rank finds others. Nothing is sent.
+  /// Takes the addresses at which this rank finds others. Nothing is sent.
   Status start(network::Directory directory) { return ownWorker->start(std::move(directory)); }
 
-  /// Peers that it knows, its memory for frames, and what it took no notice of: for tests.
+  /// For tests: peers that it knows, bytes of memory for frames, and frames that it ignored.
   size_t numPeers() const;
   uint64_t frameBytes() const;
   uint64_t numRefused() const;
@@ -37,13 +37,14 @@ private:
   NetworkEndpoint(NetworkParts parts, RankGroup group);
 };
 
-/// A rank of those that a bootstrap brings together. Waits for all others; if one cannot come, none
-/// can, and all get the reason.
+/// Joins as one of the ranks that a bootstrap brings together. Waits for all others; if one cannot
+/// come, none can, and all get the reason.
 Result<std::unique_ptr<Endpoint>> attach(Bootstrap &bootstrap, Rank rank, uint32_t numRanks,
                                          const network::Options &options,
                                          NetworkEndpoint::Carrier carrier);
 
-/// A rank of a world of this machine, which is used to find the others and for nothing else.
+/// Joins as a rank of a world of this machine, which serves to find the others and for nothing
+/// else.
 Result<std::unique_ptr<Endpoint>> attach(shm::World &world, Rank rank,
                                          const network::Options &options,
                                          NetworkEndpoint::Carrier carrier);

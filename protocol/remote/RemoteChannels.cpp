@@ -235,7 +235,7 @@ Rank RemoteChannels::findDeserted() const {
   return kNoRank;
 }
 
-// What peers name need not exist.
+// Null: there is no such message. Peers may name anything.
 RemoteChannels::End *RemoteChannels::find(Side &side, Rank rank, uint32_t message) {
   const auto &wires = &side == &out_ ? side.sends.size() : side.receives.size();
   for (size_t e = 0; e < wires; ++e) {
@@ -263,7 +263,7 @@ bool RemoteChannels::isUnmatched(const Side &side, size_t edge, const End &end) 
                        : side.sends[edge]->isUnanswered(end);
 }
 
-// Of all messages of which nothing has come, ever more rarely.
+// Asks the peers about all messages of which nothing has come, ever more rarely.
 void RemoteChannels::probe(Clock::time_point now) {
   if (counter_.outstanding == 0 || now < nextProbe_)
     return;
@@ -283,9 +283,9 @@ void RemoteChannels::probe(Clock::time_point now) {
       }
 }
 
-// The answer is behind all frames of that run. What is put comes in no order with it: no later run
-// has put this message, since this rank posts each receive once the one before is over. What goes
-// to several at once comes in no order either, and is counted.
+// The answer is behind all frames of that run. Puts come in no order with it: no later run has put
+// this message, since this rank posts each receive once the one before is over. Messages to several
+// ranks at once come in no order either, and their frames are counted.
 void RemoteChannels::onProbeReply(Rank from, const Tag &tag, const ProbeBody &body) {
   Side &side = body.sends ? out_ : in_;
   End *end = find(side, from, tag.message);

@@ -1,8 +1,8 @@
 /// The messages of one plan between ranks of any machines. Internal to RemoteEndpoint.
 ///
 /// A message that goes to several peers at once, where the carrier has groups, is gathered as it is
-/// sent. What is not complete, or not alike, by the next poll goes to one peer at a time. A long
-/// one waits a while until all receivers want it.
+/// sent. If not all of its sends have come by the next poll, or they are not alike, it goes to one
+/// peer at a time. A long one waits a while until all receivers want it.
 #pragma once
 
 #include "protocol/PlanChannels.h"
@@ -58,7 +58,7 @@ private:
   void abortHeld(const Fault &fault);
   void cancelAll();
 
-  // To several at once.
+  // Messages to several peers at once.
   void addMulticasts();
   bool gather(MessageSlot slot, End &end);
   void split(MulticastRequest &request);

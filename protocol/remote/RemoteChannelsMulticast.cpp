@@ -79,7 +79,8 @@ bool RemoteChannels::gather(MessageSlot, End &end) {
   return true;
 }
 
-// What was gathered goes to one at a time; it was not done when it was sent.
+// Sends the gathered messages to one peer at a time. gather() has counted them as outstanding, and
+// send() counts them again.
 void RemoteChannels::split(MulticastRequest &request) {
   request.state = MulticastRequest::State::Idle;
   for (size_t i = 0; i < request.ends.size(); ++i) {
@@ -182,7 +183,8 @@ bool RemoteChannels::multicastAll() {
   return moved;
 }
 
-// What was requested is no longer counted here, but by its requests.
+// A message that was requested completes as held requests, which the sends have counted; any other
+// completes here.
 bool RemoteChannels::finish(MulticastRequest &request) {
   bool wasRequested = request.state != MulticastRequest::State::ToSend;
   request.state = MulticastRequest::State::Idle;

@@ -1,4 +1,4 @@
-/// What the wires of one rank to ranks of any machine share.
+/// State that the wires of one rank to ranks of any machine share.
 #pragma once
 
 #include "protocol/Discarded.h"
@@ -14,7 +14,7 @@ class RemoteReceiver;
 class RmaOwner {
 public:
   virtual void onRmaDone(uint16_t id) = 0;
-  /// Once all that came is taken. False: not now.
+  /// Begins the operation, once all that came is taken. False: not now.
   virtual bool startRma(uint16_t id) = 0;
 
 protected:
@@ -34,23 +34,23 @@ public:
     RemoteReceiver *receiver = nullptr; ///< null: no receive waits for the put
     Tag tag;
     uint16_t id = 0;      ///< rendezvous, after an RTS
-    bool isEarly = false; ///< no: of an early RTR
+    bool isEarly = false; ///< an early RTR, which has no `id`
     bool stays = false;   ///< after a put, too
     uint32_t use = 0;
   };
 
-  /// Whether there can be one more.
+  /// True if there is room for one more RTR.
   bool hasRoom() const { return !free_.empty() || entries_.size() < (1u << kPlaceBits); }
-  /// The place of a new RTR; there is room. `key`: of the memory, where it is the immediate data of
-  /// puts.
+  /// Adds an RTR; there is room. Returns its place. `key`: of the memory, if puts carry the key as
+  /// their immediate data.
   uint32_t add(const Entry &rtr, std::optional<uint64_t> key);
-  /// As the peer names it.
+  /// The id by which the peer names the RTR.
   uint32_t idOf(uint32_t place) const { return place | entries_[place].use << kPlaceBits; }
-  /// Of one that stays: the message that is put next.
+  /// Sets the message that is put next by an RTR that stays.
   void renew(uint32_t place, const Entry &rtr);
   void retire(uint32_t place);
-  /// Of an id from a peer, which may be anything: the RTR, retired unless it stays. Its receiver is
-  /// null if there is none.
+  /// The RTR with an id from a peer, which may be anything; it is retired unless it stays. Its
+  /// receiver is null if there is none.
   Entry take(uint32_t id);
   size_t numInUse() const;
 
@@ -89,16 +89,17 @@ struct RemoteContext {
     return discarded->contains(streamOf(tag)) || discarded->containsRunOf(tag);
   }
 
-  /// Whether this end may read or write the payload itself.
+  /// True if this end may read or write the peer's memory itself to move the payload.
   bool canUseRma(const network::Peer &peer, const RequestPayload &payload, uint64_t bytes) const;
-  /// The same of the other end, into several pieces of its memory at once.
+  /// As canUseRma(), for a put by the other end into the payload's pieces, all at once.
   bool canBeWritten(const network::Peer &peer, const RequestPayload &payload, uint64_t bytes) const;
-  /// Of a payload for which canUseRma(): whether all of its pieces can be used.
+  /// True if all pieces of a payload that canUseRma() allows can be used at once. Registers them
+  /// if the carrier needs that.
   bool canGather(const RequestPayload &payload, network::Access access) const;
-  /// Receives whose last byte is here. True: there was one.
+  /// Completes the receives whose last byte is here. True: there was one.
   bool takeWatched();
-  /// Before a sleep, which no last byte ends: asks their senders for notifications. Whether they
-  /// have answered that there are none.
+  /// Before a sleep, which no last byte ends: asks their senders for notifications. True if a
+  /// sender has answered that it gives none, so that its last byte must be polled.
   bool suspendWatches();
   uint32_t mostRemoteIovs() const {
     return std::min(network::kMaxRemoteIovs, carrier.capabilities().remoteIovs);

@@ -64,8 +64,7 @@ void RemoteEndpoint::closed(uint32_t stream) {
     worker_.closeStream(streamId(group_.context, stream));
 }
 
-// Where the group numbers the runs, all of it is notified; else the peers, and along a tree all
-// ranks.
+// Notifies the whole group if it numbers the runs; else the peers and, along a tree, all ranks.
 void RemoteEndpoint::report(StreamId plan, uint32_t run, const Fault &fault) {
   Fault reported = fault;
   reported.peer = fault.peer == kNoRank ? kNoRank : group_.rankAt(fault.peer);

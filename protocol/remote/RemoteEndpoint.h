@@ -30,7 +30,7 @@ public:
 
   using Sends = RemoteSends;
   using Receives = RemoteReceives;
-  /// What is kept with each end of a message.
+  /// State that is kept with each end of a message.
   struct EndState {
     network::RegisteredMemory memory;
     MessageId id{};
@@ -73,7 +73,7 @@ public:
   uint32_t numReports() const { return worker_.numReports(); }
 
 private:
-  /// A key that is of one put is of memory that is registered for one message.
+  /// False if a key is good for one put: then memory is registered for each message.
   bool keepsMemory() const { return !worker_.carrier().capabilities().immediateIsKey; }
   TransferCaps ownTransferCaps() const;
   uint32_t nextStream();

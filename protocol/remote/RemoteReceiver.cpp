@@ -325,7 +325,7 @@ void RemoteReceiver::onFragmentFor(const Request &request, std::span<const std::
     fragment(claims_[id], bytes);
 }
 
-// Of a sender that could not put, too.
+// Takes a fragment, also from a sender that could not put.
 void RemoteReceiver::fragment(Claim &claim, std::span<const std::byte> bytes) {
   bool isExpected = claim.state == State::Fragments || claim.state == State::RtrSent;
   if (!isExpected || bytes.size() > claim.rts.bytes - claim.received)

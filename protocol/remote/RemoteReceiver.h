@@ -20,7 +20,7 @@ public:
   static constexpr bool kHasStaticRtrs = false;
   struct StaticRtrs {};
 
-  /// Of the sender; or of the receive, whose payload it is.
+  /// The buffer of the sender; or that of the receive, whose payload it names.
   struct RemoteBuffer {
     uint64_t address = 0, key = 0;
     bool isReadable = false;
@@ -42,7 +42,7 @@ public:
   RemoteReceiver(RemoteContext &context, network::Peer &peer, RemoteSender &sender)
       : context_(context), peer_(peer), sender_(sender) {}
   RemoteReceiver(const RemoteReceiver &) = delete;
-  /// Before anything comes.
+  /// Sets the side that takes the messages, before any comes.
   void deliverTo(ReceiveSide<RemoteReceiver> &side) { side_ = &side; }
 
   Rank peer() const { return peer_.rank; }
@@ -71,7 +71,7 @@ public:
   void sendRtr(const Rts &rts, const RemoteBuffer &buffer);
   bool withdrawRtr(const Rts &) { return false; }
   bool cancelRtr(const Rts &rts);
-  /// Of a receive that was cancelled: what still comes for it is dropped.
+  /// Ends an answered request whose receive was cancelled: bytes that still come are dropped.
   void cancelReceive(const Rts &rts);
   void refuse(const Rts &rts) { sendFinFrame(rts.rendezvous, rts.tag); }
 
@@ -92,15 +92,15 @@ public:
 
   void sendEarlyRtr(const Tag &tag, const RequestPayload &payload, Mover mover);
   void retireRtr(const RequestPayload &payload);
-  /// An RTR that stays does so until then.
+  /// Ends an RTR that stays.
   void endStatic(const RequestPayload &payload);
   void releaseStream(StreamId) {}
   bool hasEarlyRtr(const RequestPayload &payload, const Rts &rts);
   bool cancelEarlyRtr(const Tag &tag, const RequestPayload &payload);
-  /// The same of a receive with an early RTR.
+  /// As cancelReceive(rts), for a receive with an early RTR.
   void cancelReceive(const Tag &tag, const RequestPayload &payload);
 
-  // What the sender sends. It may name anything.
+  // Frames and puts of the sender, which may name anything.
 
   void onEager(const Tag &tag, std::span<const std::byte> bytes) {
     side_->onEager(tag, bytes.data(), bytes.size());
@@ -108,21 +108,21 @@ public:
   void onStreamClosed(StreamId stream);
   void onRts(const network::Header &header, std::span<const std::byte> body);
   void onFragment(uint32_t rendezvous, std::span<const std::byte> bytes);
-  /// The same of a message that goes to several receivers at once.
+  /// As onFragment(), for a message that goes to several receivers at once.
   void onFragmentFor(const Request &request, std::span<const std::byte> bytes);
   void onPut(const RtrTable::Entry &rtr);
   void onWatched(const Tag &tag) { side_->onEarlyRtrPut(tag); }
   void askForNotice(const Tag &tag);
   void onNoNotice(const Tag &tag);
   void onConfirmed(uint32_t rendezvous);
-  /// It cancels a run.
+  /// The sender cancels a run.
   void onCancel(const Tag &scope);
   void onDrained(const Tag &scope);
-  /// Answers requests whose ids name another message no more.
+  /// Answers the deferred requests whose ids no longer name another message.
   void takeDeferred();
   size_t numDeferred() const { return deferred_.size(); }
 
-  /// Of a run, or a stream, that this rank cancels: no get begins any more.
+  /// Drops the gets of a run, or a stream, that this rank cancels: none begins any more.
   void dropGets(const Tag &scope);
   bool hasOpenRma(const Tag &scope) const;
 
@@ -138,7 +138,7 @@ private:
     RtrSent,
     Fragments,
   };
-  /// Of a request to send that was answered.
+  /// A request to send that was answered.
   struct Claim : RemoteRma {
     State state = State::None;
     bool isCancelled = false; ///< while the sender's memory is read, or the sender may put
@@ -149,7 +149,7 @@ private:
   };
 
   Claim &claimOf(const Rts &rts) { return claims_[rts.rendezvous & 0xffff]; }
-  /// Whether the sender puts nothing any more.
+  /// True if the sender puts nothing any more.
   bool isDrained(const Tag &tag) const {
     return sender_.isDrained(tag) || peer_.isGone || peer_.hasDisconnected;
   }
@@ -177,7 +177,7 @@ private:
   network::Peer &peer_;
   RemoteSender &sender_;
   ReceiveSide<RemoteReceiver> *side_ = nullptr;
-  std::deque<Claim> claims_; ///< by rendezvous id; they stay where they are
+  std::deque<Claim> claims_; ///< by rendezvous id; claims stay where they are
   /// Requests that overtook the end of a put: the sender is done with it, and has used its id
   /// again.
   std::vector<Rts> deferred_;

@@ -2,8 +2,8 @@
 /// carrier reads and writes memory of peers, payloads move between registered memory.
 ///
 /// A rendezvous id is used again when the receiver knows nothing of it any more: it has sent Fin,
-/// or Drained, or has closed the stream; or when the payload is put, of which the receiver is
-/// notified in no order with frames.
+/// or Drained, or has closed the stream. It is also used again when the payload is put; the
+/// notification of a put reaches the receiver in no order with frames.
 #pragma once
 
 #include "ir/Transfer.h"
@@ -36,7 +36,8 @@ public:
   }
   bool trySendLonger(const Tag &tag, const RequestPayload &payload);
   uint64_t longestEagerBytes() const { return context_.options.eagerBytes; }
-  /// Whether a send is done when its frames were handed over.
+  /// True if a send whose frames were handed over is done: the options ask for no flush, or the
+  /// carrier has finished all frames to the peer.
   bool isFlushed() const {
     return !context_.options.flushes || (peer_.open == 0 && peer_.waiting.empty());
   }
@@ -76,13 +77,14 @@ public:
   /// True: this end still reads the payload.
   bool cancelRtsUnconfirmed(uint16_t id);
 
-  /// Whether the receiver has sent an early RTR for a message.
+  /// True if the receiver has sent an early RTR for a message.
   bool hasEarlyRtr(const Tag &tag) const {
     return (!earlyRtrs_.empty() && earlyRtrs_.find(tag)) || findReady(tag);
   }
-  /// Of a run that is over here, or in which the message has no bytes.
+  /// True if this end may have put the message. Asked of a run that is over here, or in which the
+  /// message has no bytes.
   bool hasPut(const Tag &tag) const;
-  /// Then the put begins, and `id` is its rendezvous. False: there is none, or for another length.
+  /// Takes an early RTR and begins the put; `id` is its rendezvous. False: there is none that fits.
   bool takeEarlyRtr(const Tag &tag, const RequestPayload &payload, uint16_t &id);
 
   void closeStream(uint32_t context, uint32_t stream);
@@ -90,10 +92,10 @@ public:
   bool progress() { return false; }
   size_t numIdsInUse() const { return ids_.size() - freeIds_.size(); }
 
-  /// Of the stream: frames to this receiver and others at once.
+  /// Counts a frame of the stream that went to this receiver and others at once.
   void countMulticast(StreamId stream) { ++multicasts_[stream]; }
 
-  // What the receiver sends.
+  // Frames of the receiver.
 
   void onRtr(const network::Header &header, std::span<const std::byte> body);
   void onReady(const Tag &tag);
@@ -106,11 +108,11 @@ public:
     return drained_.contains(streamOf(tag)) || drained_.containsRunOf(tag);
   }
 
-  /// The sender will never use it.
+  /// Drops an early RTR that this end will never use.
   void dropEarlyRtr(const Tag &tag);
-  /// Of a run, or a stream, that is cancelled: no put begins any more.
+  /// Drops the puts of a run, or a stream, that is cancelled: none begins any more.
   void dropPuts(const Tag &scope);
-  /// Whether a put of it is on its way.
+  /// True if a put of the run, or the stream, is on its way.
   bool hasOpenRma(const Tag &scope) const;
   /// Asks the receiver to answer Drained, once per run.
   void cancelRun(const Tag &tag);
@@ -120,7 +122,7 @@ public:
 
 private:
   enum class State : uint8_t { Free, Requested, Done, Fragments, Putting, Put, Cancelled };
-  /// Where a receiver wants a message.
+  /// The buffer into which a receiver wants a message.
   struct Buffer {
     network::RtrBody body = {};
     std::vector<network::RemoteIov> remoteIovs;
@@ -140,12 +142,12 @@ private:
     EarlyRtr *next = nullptr;
     Buffer buffer;
   };
-  /// For all runs of a static message.
+  /// An RTR for all runs of a static message.
   struct StaticRtr {
     network::RtrBody body = {};
-    std::optional<uint32_t> readyRun;  ///< UntilReady: that the receiver is ready for
-    std::optional<uint32_t> putRun;    ///< the last one
-    std::optional<uint32_t> noticeRun; ///< the last in which the receiver wants a notification
+    std::optional<uint32_t> readyRun;  ///< UntilReady: the run that the receiver is ready for
+    std::optional<uint32_t> putRun;    ///< the last run that was put
+    std::optional<uint32_t> noticeRun; ///< the last run in which the receiver wants a notification
   };
 
   Id *fresh(const Tag &tag, const RequestPayload &payload);
@@ -169,15 +171,15 @@ private:
 
   RemoteContext &context_;
   network::Peer &peer_;
-  std::deque<Id> ids_; ///< they stay where they are
+  std::deque<Id> ids_; ///< ids stay where they are
   std::vector<uint16_t> freeIds_;
   TagTable<Id> requested_;
   TagTable<EarlyRtr> earlyRtrs_;
   std::deque<EarlyRtr> memory_;
   std::vector<EarlyRtr *> spare_;
   std::map<std::pair<StreamId, uint32_t>, StaticRtr> staticRtrs_; ///< by stream and message
-  Discarded drained_;                                             ///< there
-  Tag lastCancel_;                                                ///< that was sent
+  Discarded drained_;                                             ///< by the receiver
+  Tag lastCancel_;                                                ///< the last that was sent
   std::unordered_map<StreamId, uint64_t> multicasts_;
   bool hasReplies_ = false;
 };

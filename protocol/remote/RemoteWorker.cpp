@@ -27,7 +27,7 @@ constexpr std::chrono::nanoseconds kUntilDeathIsSeen = std::chrono::milliseconds
 // Between two looks for canaries.
 constexpr std::chrono::nanoseconds kCanaryNap = std::chrono::microseconds(50);
 
-/// What a frame holds, if it holds just that.
+/// The body of a frame; nothing: the frame has another length.
 template <typename Body> std::optional<Body> bodyOf(std::span<const std::byte> bytes) {
   Body body;
   if (bytes.size() != sizeof body)
@@ -203,8 +203,8 @@ void RemoteWorker::freeze(Rank peer) {
   isFrozen_ = true;
 }
 
-// What this rank sent must reach its peers though they look later: the wait begins again with each
-// frame of it that is taken. Where all has failed they leave, too, and perhaps do not answer.
+// Frames of this rank must reach its peers though they look later: the wait begins again with each
+// frame that is taken. After a failure of everything peers leave, too, and may not answer.
 void RemoteWorker::disconnect() {
   auto held = lockIf(guard_);
   isLeaving_ = true;
@@ -375,7 +375,7 @@ void RemoteWorker::sendTerms(Rank to, StreamId stream, std::string_view terms) {
             std::as_bytes(std::span(terms)));
 }
 
-// Of a stream that is over here nothing is kept.
+// Keeps nothing for a stream that is over here.
 void RemoteWorker::onTerms(Rank from, const Tag &tag, std::span<const std::byte> body) {
   std::string_view terms(reinterpret_cast<const char *>(body.data()), body.size());
   auto [first, last] = users_.equal_range(streamOf(tag));

@@ -34,23 +34,23 @@ extern template class ReceiveSide<RemoteReceiver>;
 /// Polls for the last frames of a peer that left.
 inline constexpr int kMaxPolls = 1000;
 
-/// What exchanges messages in a stream: the channels of a plan.
+/// A user of a stream, which exchanges messages in it: the channels of a plan.
 class StreamUser {
 public:
   virtual std::span<const Rank> peers() const = 0;
-  /// Whether it takes part in the run, which may be kAllRuns.
+  /// True if it takes part in the run, which may be kAllRuns.
   virtual bool hasRun(uint32_t run) const = 0;
-  /// How far this rank is with its end of a message, for a peer that sends a probe.
+  /// Answers a peer's probe: how far this rank is with its end of a message.
   virtual network::Progress progressOf(Rank from, const Tag &tag, network::ProbeBody &body) = 0;
-  /// Asks peers, now and then, about what it waits for.
+  /// Asks peers, now and then, about messages that it waits for.
   virtual void probe(std::chrono::steady_clock::time_point now) = 0;
   virtual void onProbeReply(Rank from, const Tag &tag, const network::ProbeBody &body) = 0;
-  /// What the peer opened as this stream.
+  /// Takes the terms of the plan that the peer opened as this stream.
   virtual void onTerms(Rank from, std::string_view terms) = 0;
   /// A frame of a message that goes to several ranks at once.
   virtual void onMulticast(Rank root, const Tag &run, const network::MulticastBody &multicast,
                            std::span<const std::byte> bytes) = 0;
-  /// Of messages of this rank to several ranks at once. True: something moved.
+  /// Moves the messages of this rank to several ranks at once. True: something moved.
   virtual bool multicastAll() = 0;
 
 protected:
@@ -70,9 +70,9 @@ public:
   ~RemoteWorker() override;
   RemoteWorker(const RemoteWorker &) = delete;
 
-  /// Where others find this rank.
+  /// The address at which others find this rank.
   const network::RankAddress &rankAddress() const { return rankAddress_; }
-  /// Where this rank finds others. Nothing is sent. Takes the guard.
+  /// Takes the addresses at which this rank finds others. Nothing is sent. Takes the guard.
   Status start(network::Directory directory);
 
   Rank rank() const { return self_; }
@@ -91,7 +91,7 @@ public:
 
   /// As LocalWorker::cancel(). If a peer does not drain in time, everything fails here.
   void cancel(const CompletionCounter &counter);
-  /// What else moves while cancel() waits.
+  /// Sets a function that moves other work while cancel() waits.
   void whileWaiting(std::function<void()> moveOthers) { moveOthers_ = std::move(moveOthers); }
 
   /// Looks for peers that are gone, now and then.
@@ -103,11 +103,11 @@ public:
   void addUser(StreamId stream, StreamUser &user);
   void removeUser(StreamId stream, StreamUser &user);
   void moveMulticasts(StreamUser &user, bool hasMulticasts);
-  /// To a peer, before anything else in the stream.
+  /// Sends the terms of a plan to a peer, before anything else in the stream.
   void sendTerms(Rank peer, StreamId stream, std::string_view terms);
   /// Forgets the failure of a stream that is closed.
   void closeStream(StreamId stream);
-  /// What others send in the stream, or in the run, is thrown away.
+  /// Throws away all that others send in the stream, or in the run.
   void discard(const Tag &scope);
   /// Frames to several ranks at once that a peer reports to have sent before it closed the stream.
   uint64_t numMulticastsBeforeClose(Rank peer, StreamId stream) const;
@@ -118,10 +118,11 @@ public:
   void reportAll(const Fault &fault);
   std::optional<Fault> findFailure(const Tag &run) const;
   uint32_t numReports() const { return numReports_; }
-  /// Of everything.
+  /// The failure of everything; nothing: there is none.
   const std::optional<Fault> &failureOfAll() const { return allFailed_; }
 
-  /// Whether the other end of a message will ever come. The answer goes to the stream's users.
+  /// Asks the peer if the other end of a message will ever come. The answer goes to the stream's
+  /// users.
   void probe(Rank peer, const Tag &tag, bool sends);
 
   /// Groups of ranks that a frame goes to at once. Nothing: there can be none.
@@ -133,21 +134,21 @@ public:
   void expect(Rank peer) { carrier_->expect(connection(peer).peer); }
   void expectLess(Rank peer) { carrier_->expectLess(connection(peer).peer); }
 
-  /// Whether nothing of this rank needs its progress any more.
+  /// True if nothing of this rank needs its progress any more.
   bool isIdle() const;
   /// All ranks leave together: peers that have left are no failure, and need no disconnect.
   void leaveTogether() { isLeaving_ = true; }
-  /// What to wait for where nothing moves. Nothing: there is an event now.
+  /// The event to wait for if nothing moves. Nothing: there is an event now.
   std::optional<network::Carrier::Wait> wakeup();
   WakeupEpoch armSleep() { return wakes_.load(); }
   void sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost);
   void wake();
 
-  /// Peers that it knows, its memory for frames, and what it took no notice of: for tests.
+  /// For tests: peers that it knows, bytes of memory for frames, and frames that it ignored.
   size_t numPeers() const { return am_->peers().size(); }
   uint64_t frameBytes() const { return am_->bytes(); }
   uint64_t numRefused() const;
-  /// Messages that are not at their end.
+  /// The number of messages that are not at their end.
   size_t numOpen() const;
   size_t numIdsInUse() const;
   size_t numRtrs() const { return context_.rtrs.numInUse(); }
@@ -243,7 +244,7 @@ private:
     std::vector<std::byte> bytes;
   };
   std::map<StreamId, std::vector<EarlyMulticast>> early_; ///< of streams that have no user yet
-  std::map<StreamId, std::vector<std::pair<Rank, std::string>>> earlyTerms_;     ///< the same
+  std::map<StreamId, std::vector<std::pair<Rank, std::string>>> earlyTerms_;     ///< as early_
   std::map<std::vector<Rank>, std::optional<network::Multicast::Group>> groups_; ///< by members
   std::map<StreamId, Fault> failedStreams_;
   std::map<std::pair<StreamId, uint32_t>, Fault> failedRuns_;

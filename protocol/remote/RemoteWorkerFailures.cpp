@@ -1,4 +1,4 @@
-// Notifications of failures, and what ranks stop then.
+// Notifications of failures, and the drain of messages that follows.
 #include "protocol/remote/RemoteWorker.h"
 #include "transports/network/FailureBody.h"
 
@@ -14,13 +14,14 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-// Of runs that failed. What is older is not looked up any more: a rank that is so many runs ahead
-// of another has filled the window of each peer that is behind.
+// Failed runs that are kept. Older ones are not looked up any more: a rank that is so many runs
+// ahead of another has filled the window of each peer that is behind.
 constexpr size_t kMaxRuns = 32 << 10;
 
 } // namespace
 
-// Null: everything. True: it is new. Of a stream that is closed here nothing is kept.
+// Notes a failure; `scope` null: of everything. True: it is new. Keeps nothing for a stream that is
+// closed here.
 bool RemoteWorker::note(const Tag *scope, const Fault &fault) {
   Fault known{fault.peer, kNoOp, fault.reason, fault.kind}; // ops are numbered by each rank
   bool isNew = false;
@@ -150,7 +151,7 @@ void RemoteWorker::discard(const Tag &scope) {
   }
 }
 
-// Of a run, or a stream, that one end has cancelled.
+// Drains a run, or a stream, that one end has cancelled.
 void RemoteWorker::drain(Connection &at, const Tag &scope) {
   at.receives.wire().dropGets(scope);
   at.sends.wire().dropPuts(scope);
@@ -168,7 +169,7 @@ void RemoteWorker::sendDrained() {
   });
 }
 
-// Whether it died is found by the next look.
+// The next look finds out if the peer died.
 void RemoteWorker::onLost(Peer &peer, const std::string &reason) {
   if (!peer.hasDisconnected)
     lost_.push_back({peer.rank, reason});
