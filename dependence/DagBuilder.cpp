@@ -7,15 +7,15 @@
 namespace colldsl {
 namespace {
 
-/// Of fewer no join saves three of four dependencies.
+/// The fewest ops to join: of fewer no join saves three of four dependencies.
 constexpr uint32_t kFewestToJoin = 5;
 
-/// Whether each of `after` waits for each of `before` through a join.
+/// True if a join pays, when each of `after` ops waits for each of `before` ops.
 constexpr bool isWorthJoin(uint64_t before, uint64_t after) {
   return before * after > 4 * (before + after);
 }
 
-/// Whatever the size is.
+/// True if the region is empty at every size.
 bool isEmptyAlways(const Region &region) {
   const Slice &s = region.slice;
   return region.beginAt == region.endAt && s.beginScale == s.endScale &&
@@ -52,7 +52,7 @@ LastAccesses &DagBuilder::newMap(BufferId buffer) {
   return *(mapOfBuffer_[index(buffer)] = &maps_[usedMaps_++]);
 }
 
-/// Whether the newest op does not depend on this one or join so far; from now on it does.
+/// True if the newest op does not depend on this op or join so far. From now on it does.
 inline bool DagBuilder::isNewDep(OpId on, OpId newest) {
   uint32_t mark = firstMark_ + index(newest) + 1;
   uint32_t &last = isJoin(on) ? joinOf(on).lastWaiter : lastDepOf_[index(on)];
@@ -64,7 +64,7 @@ inline void DagBuilder::addDep(OpId on, OpId newest) {
     dag_->deps.push_back({on, DepKind::Requires});
 }
 
-/// See LastAccesses::access().
+/// The dependsOn of LastAccesses::access().
 inline bool DagBuilder::waitFor(OpId on, uint32_t reader, OpId newest) {
   if (on == newest)
     return true;
@@ -74,7 +74,8 @@ inline bool DagBuilder::waitFor(OpId on, uint32_t reader, OpId newest) {
   return true;
 }
 
-/// The same for many readers, from this node on.
+/// As waitFor(), for the many readers from this node on: they get a join once it pays. False: the
+/// newest op waits for the join, and so for the rest of the list.
 bool DagBuilder::waitForReaders(OpId on, uint32_t reader, OpId newest) {
   ReaderPool::Node &node = readers_[reader];
   if (node.join == kNoOp) {
@@ -96,7 +97,7 @@ OpId DagBuilder::beginJoin(uint32_t before) {
   return join;
 }
 
-/// The newest join.
+/// Adds a dependency to a join, which is the newest one.
 void DagBuilder::addToJoin(OpId join, Dep dep) {
   Join &to = joinOf(join);
   to.oldest = std::min(to.oldest, isJoin(dep.op) ? joinOf(dep.op).oldest : index(dep.op));
@@ -118,7 +119,8 @@ OpId DagBuilder::joinReaders(uint32_t reader) {
   return join;
 }
 
-/// The newest op reads what these dependencies of it wrote, and so may others.
+/// Puts a join in the place of these dependencies of the newest op once it pays: other ops may read
+/// what the same writers wrote.
 void DagBuilder::joinWriters(size_t firstDep) {
   std::span<const Dep> writers = std::span(dag_->deps).subspan(firstDep);
   uint64_t key = 0;
@@ -243,7 +245,7 @@ Status DagBuilder::receiveAndCombine(Reduction reduction, Side side,
   return {};
 }
 
-/// Whether some op of the range is this one, or one for which this join waits.
+/// True if some op of the range is this one, or one for which this join waits.
 bool DagBuilder::dependsInto(OpId on, const OpRange &range) const {
   auto isWithin = [&](uint32_t op) { return op >= range.first && op < range.last; };
   if (!isJoin(on))

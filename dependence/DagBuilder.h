@@ -4,8 +4,8 @@
 /// Where each of n ops waits for each of m others, a join stands between them, an op without work:
 /// m + n dependencies instead of m * n. Example: 500 sends of a buffer, then 500 receives of its
 /// parts. A join is made once it saves three of four dependencies, so that small groups keep
-/// theirs. Until finish() joins have numbers of their own: what a label names is the ops of its
-/// statement.
+/// theirs. Until finish() joins have numbers of their own: a label names the ops of its statement
+/// alone.
 #pragma once
 
 #include "dependence/LastAccesses.h"
@@ -38,12 +38,12 @@ public:
       lastDepOf_.resize(dag_->ops.size() + dag_->ops.size() / 2);
     return added;
   }
-  /// What the newest op reads and writes, with the dependencies that this demands.
+  /// Adds what the newest op reads and writes, and the dependencies that this demands.
   Status touch(std::span<const Region> sources, std::span<const Region> targets);
   /// The newest op receives into a hidden temporary; adds a combine that waits for it.
   Status receiveAndCombine(Reduction reduction, Side side, std::span<const Region> targets);
 
-  /// Ops without joins.
+  /// The number of ops without joins.
   uint32_t size() const { return dag_->size(); }
   uint64_t numOps() const { return uint64_t{dag_->size()} + joins_.size(); }
   uint64_t numDeps() const { return numDeps_; }

@@ -5,7 +5,8 @@
 namespace colldsl {
 namespace {
 
-/// a <= b is so at the size at hand; makes it so for all sizes that are kept.
+/// Keeps the sizes for which a <= b, which must hold at the size at hand. False: it cannot be told
+/// for all sizes.
 bool keepOrder(const Position &a, const Position &b, ValidityRange &range, bool callTime) {
   if (callTime)
     return ValidityRange::alwaysLessEqual(a, b);
@@ -23,7 +24,7 @@ void LastAccesses::clear() {
   freeBlocks_.clear();
 }
 
-/// Whether s is the last boundary that is not behind the place.
+/// True if s is the last boundary that is not behind the place.
 inline bool LastAccesses::holds(Spot s, const BufferPlace &place) {
   return !behind(boundary(s), place) && (isLast(s) || behind(boundary(next(s)), place));
 }
@@ -51,7 +52,7 @@ LastAccesses::Spot LastAccesses::search(const BufferPlace &place) const {
     return !behind(c.boundaries[0], place);
   });
   --chunk;
-  // Halves what may be the one, without a branch that nothing predicts.
+  // Halves the candidates, without a branch that nothing predicts.
   const Boundary *found = chunk->boundaries;
   for (uint32_t candidates = chunk->count; candidates > 1;) {
     uint32_t half = candidates / 2;
@@ -62,8 +63,9 @@ LastAccesses::Spot LastAccesses::search(const BufferPlace &place) const {
           static_cast<uint32_t>(found - chunk->boundaries)};
 }
 
-/// There is room for one more. Moves what is on the shorter side; where that side has no room, all
-/// of them first, to the other end. So a walk in either direction moves a few each.
+/// Inserts a boundary, for which there is room. Moves the boundaries on the shorter side; if that
+/// side has no room, all of them move first, to the other end. So a walk in either direction moves
+/// a few each.
 inline void LastAccesses::Chunk::insert(uint32_t at, const Boundary &boundary) {
   Boundary *endOfMemory = memory + capacity;
   if (at < count - at) {
@@ -141,7 +143,7 @@ void LastAccesses::makeRoom(uint32_t index, uint32_t at) {
   order_.insert(order_.begin() + index + 1, rest);
 }
 
-/// Both ends stay.
+/// Erases the boundaries between two, which stay.
 void LastAccesses::eraseBetween(Spot begin, Spot end) {
   if (begin.chunk == end.chunk && begin.boundary + 1 == end.boundary)
     return;

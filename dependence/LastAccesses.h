@@ -96,8 +96,9 @@ public:
     return true;
   }
 
-  /// The same for what an access before it has bounded just so, if it is where the last one
-  /// was: most are. False: nothing was done.
+  /// As access(), for a region whose boundaries are already there, in the same form, at the place
+  /// of the last access. The search may then be skipped, and the validity range has no new order to
+  /// keep. Most accesses repeat a region in this way. False: nothing was done.
   template <typename Callback>
   bool accessAgain(const Region &region, bool writes, OpId op, ReaderPool &pool,
                    Callback dependsOn) {
@@ -170,7 +171,8 @@ private:
     boundary.readers = ReaderPool::kEmpty;
   }
 
-  /// All from the last place on that are before `end`; returns the next one, which there is.
+  /// Visits all boundaries before `end`, from the last place on. Returns the next one, which there
+  /// is.
   template <typename Callback>
   Spot visitUpTo(const BufferPlace &end, bool writes, OpId op, ReaderPool &pool,
                  Callback &dependsOn) {

@@ -1,4 +1,4 @@
-/// A run of ops in program order: what one statement added.
+/// A run of ops in program order: those that one statement added.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 /// Positions that depend on the size symbol, and the validity range: the sizes for which
-/// what was decided about them holds.
+/// the decisions about them hold.
 #pragma once
 
 #include "ir/Slice.h"

@@ -1,4 +1,4 @@
-/// The lines of a graph file, as words: what all its formats share. Internal to the
+/// The lines of a graph file, as words, which all its formats share. Internal to the
 /// graph files; GraphFile.h is the way in.
 #pragma once
 
@@ -16,7 +16,7 @@ class GraphFileLines {
 public:
   static constexpr uint64_t kMaxBytes = uint64_t{1} << 32;
 
-  /// Only ordinary files of up to kMaxBytes.
+  /// Opens a file: an ordinary one of up to kMaxBytes.
   static Result<GraphFileLines> open(const std::string &path);
 
   /// Goes on to the next line; false at the end of the file.
@@ -35,15 +35,15 @@ public:
   /// An error at the current line.
   Status expected(const std::string &what) const;
   Status error(const std::string &what) const;
-  /// The same where the file ended too early.
+  /// As expected(), for a file that ended too early.
   Status endedBefore(const std::string &what) const;
 
   const std::string &path() const { return path_; }
 
 private:
-  static constexpr size_t kBytesOfFormat = 4096; ///< tell what a file is
+  static constexpr size_t kBytesOfFormat = 4096; ///< at the beginning, which tell the format
 
-  /// An error if the file is none of text. Goes back to its beginning.
+  /// An error if the file is no text. Goes back to its beginning.
   Status refuseForeign();
 
   std::string path_;

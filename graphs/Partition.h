@@ -1,5 +1,5 @@
-/// Which rank has which rows of a sparse matrix, and what the ranks then need of each
-/// other's vectors.
+/// The partition of a sparse matrix: the rows of each rank, and the entries that the ranks then
+/// need of each other's vectors.
 #pragma once
 
 #include "graphs/SparseMatrix.h"
@@ -16,7 +16,7 @@ namespace colldsl {
 Result<std::vector<uint32_t>> partitionRows(const SparseMatrix &matrix, uint32_t numRanks);
 
 /// The halo exchange of a product of matrix and vector: an edge a -> b if rows of b have
-/// entries in columns of a; its weight is how many such columns there are. Peers ascend.
+/// entries in columns of a; its weight is the number of such columns. Peers ascend.
 EdgeList haloOf(const SparseMatrix &matrix, const std::vector<uint32_t> &owner, uint32_t numRanks);
 
 } // namespace colldsl

@@ -17,7 +17,7 @@ struct SparseMatrix {
   uint32_t numRows = 0;
   std::vector<uint64_t> begin; ///< of row i: columns[begin[i]..begin[i + 1])
   std::vector<uint32_t> columns;
-  // Of METIS graphs, empty where all are 1:
+  // Weights of METIS graphs, empty if all are 1:
   std::vector<int32_t> entryWeights;
   std::vector<int32_t> rowWeights; ///< weightsPerRow for each row
   uint32_t weightsPerRow = 1;

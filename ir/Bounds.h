@@ -1,5 +1,5 @@
-/// Whether slices lie in their buffers: what loader and parser check before they
-/// let a schedule in, and what a plan checks before it binds other sizes.
+/// Checks that slices lie in their buffers. Loader and parser run them before they let a schedule
+/// in, a plan before it binds other sizes.
 #pragma once
 
 #include "ir/Result.h"
@@ -12,19 +12,19 @@ constexpr int64_t farthestElement(uint64_t elementBytes) {
   return static_cast<int64_t>((uint64_t{1} << 61) / (elementBytes < 8 ? 8 : elementBytes));
 }
 
-/// The buffer's fields make sense, and at n it holds a number of bytes that can be
-/// addressed, with elements of so many bytes (0: of any type). Aliases and names are not looked at.
+/// Checks that the buffer's fields make sense, and that at n it holds a number of bytes that can be
+/// addressed, with elements of so many bytes (0: of any type). Does not look at aliases and names.
 Status checkBuffer(const Buffer &buffer, uint64_t n, uint64_t elementBytes = 0);
 
-/// Of a block whose length is known at call time only: whether it is all of it.
+/// True if a slice of a block whose length is known at call time only is the whole block.
 constexpr bool isWholeBlock(const Slice &s) {
   return s.beginScale == 0 && s.beginOffset == 0 && s.endOffset == 0 &&
          s.endScale == int64_t{s.denominator};
 }
 
-/// The slice's fields make sense for its buffer. In a Dense buffer it lies inside
-/// at n. In a block whose length is known at call time only, the block exists; one of capacity is
-/// taken as a whole.
+/// Checks that the slice's fields make sense for its buffer. A slice of a Dense buffer must lie
+/// inside at n. If the length of its block is known at call time only, the block must exist; a
+/// block of capacity must be taken as a whole.
 Status checkSlice(const Slice &slice, const Buffer &buffer, uint64_t n, uint64_t elementBytes = 0);
 
 /// A buffer that is an alias of itself, over any number of others, or kNoBuffer. Each

@@ -1,6 +1,6 @@
-/// What a collective promises, written out for one rank: `ensures` with all its
-/// loops and conditions evaluated. The verifier proves it, `run` checks data
-/// against it.
+/// The promises of a collective, written out for one rank: `ensures` with all its
+/// loops and conditions evaluated. The verifier proves them, `run` checks data
+/// against them.
 #pragma once
 
 #include "ir/Slice.h"

@@ -17,7 +17,7 @@ enum class Cost : uint8_t {
 inline constexpr unsigned kCosts = static_cast<unsigned>(Cost::Received) + 1;
 
 std::string_view spelling(Cost cost);
-/// What is counted, in the singular.
+/// The unit that the cost counts, in the singular.
 std::string_view unit(Cost cost);
 std::optional<Cost> parseCost(std::string_view text);
 

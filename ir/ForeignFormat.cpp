@@ -118,7 +118,7 @@ std::string nameOfXml(std::string_view xml) {
   return concat("XML with the root <", root.substr(0, 40), ">");
 }
 
-/// How an object or a list begins, and nothing else here does.
+/// True if the text begins as an object or a list, and as nothing else that is read here.
 bool isJson(std::string_view text) {
   if (!text.starts_with('{') && !text.starts_with('['))
     return false;
@@ -148,7 +148,8 @@ bool takeVarint(std::string_view &bytes, uint64_t &value) {
   return false;
 }
 
-/// Whether all of it is fields of a message; of a part of a file the last one may be cut off.
+/// True if all bytes are fields of a protobuf message. The last field may be cut off in a part of a
+/// file.
 bool isMessage(std::string_view bytes, bool isCutOff) {
   size_t fields = 0;
   for (; !bytes.empty(); ++fields) {

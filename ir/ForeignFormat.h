@@ -1,5 +1,5 @@
-/// Names the format of a file that a reader does not take, by its content: so that it is not taken
-/// for text, of which each line is wrong.
+/// Names the format of a file that a reader does not take, by its content, so that the reader does
+/// not take it for text and call each line wrong.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace colldsl {
 
-/// What the reader at hand takes besides text.
+/// The formats that the reader at hand takes: text, and perhaps JSON.
 enum class Readable : uint8_t { Text, Json };
 
 /// "gzip, compressed data", "JSON, an execution plan of MSCCL++". Empty: it may be what the reader

@@ -50,7 +50,7 @@ struct ImageOp {
 };
 static_assert(sizeof(ImageOp) == 64);
 
-/// What a plan needs of one rank: views into the image, valid as long as its bytes.
+/// The part of an image that a plan needs of one rank: views, valid as long as the image's bytes.
 struct RankView {
   Rank rank;
   std::span<const ImageOp> ops;

@@ -1,4 +1,4 @@
-/// Where things lie in an image. Internal to ir; the table is in docs/image.md.
+/// The layout of an image. Internal to ir; the table is in docs/image.md.
 #pragma once
 
 #include "ir/Image.h"
@@ -24,7 +24,7 @@ struct ImageHeader {
 };
 static_assert(sizeof(ImageHeader) == kImageAlignment);
 
-/// Where one rank's part begins, and how many records of each kind are in it. They lie
+/// The beginning of one rank's part, and the numbers of its records by kind. They lie
 /// in the order of kRecordBytes, without gaps; the next rank's part begins at the next
 /// multiple of kImageAlignment.
 struct ImageRank {
@@ -48,8 +48,8 @@ static_assert(sizeof(Buffer) == 56 && sizeof(Ensure) == 72 && sizeof(EntryValue)
 static_assert(std::is_trivially_copyable_v<Buffer> && std::is_trivially_copyable_v<Ensure> &&
               std::is_trivially_copyable_v<EntryValue>);
 
-/// Where a kind of records begins, from the start of the rank's part; Part{kParts}: where
-/// the last one ends.
+/// The beginning of a kind of records, from the start of the rank's part; Part{kParts}: the end of
+/// the last kind.
 constexpr uint64_t offsetInPart(const ImageRank &rank, Part part) {
   uint64_t offset = 0;
   for (unsigned p = 0; p < static_cast<unsigned>(part); ++p)
@@ -58,7 +58,7 @@ constexpr uint64_t offsetInPart(const ImageRank &rank, Part part) {
 }
 constexpr uint64_t partBytes(const ImageRank &rank) { return offsetInPart(rank, Part{kParts}); }
 
-/// Behind the parts of all ranks.
+/// The sections behind the parts of all ranks.
 enum class Section : uint8_t {
   Ranks,
   StringEnds,  ///< u64 each: where string i ends in StringBytes; it begins where i - 1 ends

@@ -35,8 +35,8 @@ Op decodeOp(const ImageOp &in) {
   return op;
 }
 
-// Each op's list of what it waits for, ascending; what must finish stands before
-// what must have started where both name the same op.
+// Each op's list of the ops that it waits for, ascending. If two dependencies name one op, the one
+// that it must have finished stands before the one that it must have started.
 void decodeDeps(const RankView &view, Dag &dag) {
   uint32_t end = 0;
   for (Op &op : dag.ops) {

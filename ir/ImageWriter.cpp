@@ -66,8 +66,8 @@ void EncodedRanks::clear() {
   size_ = 0;
 }
 
-/// Bytes that were in use before keep their values: what is not overwritten is cleared by
-/// the caller.
+/// Bytes that were in use before keep their values: the caller clears those that it does not
+/// overwrite.
 std::byte *EncodedRanks::extend(size_t bytes) {
   size_t begin = size_;
   size_ += bytes;

@@ -1,4 +1,4 @@
-/// Writes an image as its ranks are made: what is written is never needed again, so that
+/// Writes an image as its ranks are made: bytes that were written are never needed again, so that
 /// neither all DAGs nor the image need to be in memory.
 #pragma once
 
@@ -26,7 +26,8 @@ public:
   size_t sizeBytes() const { return size_; }
   uint64_t numOps() const;
   uint64_t numDeps() const;
-  /// Of the i-th of these ranks: names may be set until all are written. Valid until add().
+  /// The buffers of the i-th of these ranks: names may be set until all are written. Valid until
+  /// add().
   std::span<Buffer> buffers(uint32_t i);
 
 private:
@@ -50,7 +51,7 @@ public:
   explicit ImageWriter(ImageSink sink) : sink_(std::move(sink)) {}
 
   Status add(const EncodedRanks &ranks);
-  /// `shared`: what ranks share; its own ranks are not looked at.
+  /// `shared`: the schedule without its ranks, which are not looked at.
   Status finish(const Schedule &shared);
 
 private:

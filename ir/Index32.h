@@ -11,7 +11,7 @@ namespace colldsl {
   throw std::length_error("a list has more than 4294967295 records, which 32 bits cannot count");
 }
 
-/// The same number. Throws std::length_error where 32 bits do not hold it: users meet the limits on
+/// Narrows a number. Throws std::length_error if 32 bits do not hold it: users meet the limits on
 /// ops, dependencies and bytes of text before that.
 constexpr uint32_t index32(size_t number) {
   if (number > UINT32_MAX) [[unlikely]]

@@ -1,5 +1,6 @@
-/// Which element types have which operators. Everything that takes an operator asks this table: the
-/// compiler, the readers of schedules, the verifier and the functions that combine.
+/// The table of operators and of the element types that have them. Everything that takes an
+/// operator asks this table: the compiler, the readers of schedules, the verifier and the functions
+/// that combine.
 ///
 /// Integers wrap around. Logical operators give 0 or 1. matmul multiplies 2x2 matrices over Z/256,
 /// rows first, a byte per entry.
@@ -44,7 +45,7 @@ template <typename T> constexpr bool isDefinedFor(OperandTypes types) {
          (types == OperandTypes::FourBytes && sizeof(T) == 4);
 }
 
-/// Whether elements of this type have this operator.
+/// True if elements of this type have this operator.
 constexpr bool isDefined(Reduction reduction, ElementType type) {
   switch (type) {
 #define COLLDSL_TYPE(Name, spelling, CppType)                                                      \

@@ -17,7 +17,7 @@ struct Character {
 
 bool isPlain(char c) { return (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\t'; }
 
-/// How many bytes a character of UTF-8 has, by its first; 0: none begins so.
+/// The length in bytes of a UTF-8 character by its first byte; 0: no character begins with it.
 size_t lengthOf(unsigned char first) {
   if (first < 0x80)
     return 1;

@@ -10,14 +10,14 @@
 
 namespace colldsl {
 
-/// What is in the place of such a character.
+/// The text in the place of such a character.
 enum class Masking : uint8_t {
   QuestionMarks, ///< one per byte, so that columns stay
-  JsonEscapes,   ///< \u009b: where it stands in a string of JSON, that is the same text
+  JsonEscapes,   ///< \u009b, which is the same text in a string of JSON
 };
 
 /// Appends the text, masked. If the text may go on, the beginning of a UTF-8 character at its end
-/// is left out: so many bytes are returned, to be given again with what follows.
+/// is left out. Returns the number of these bytes, which the caller gives again with the next ones.
 size_t appendPrintable(std::string &out, std::string_view text, Masking masking, bool mayGoOn);
 
 std::string printable(std::string_view text);

@@ -9,7 +9,7 @@ namespace colldsl {
 /// kind are set to their defaults, so that equal schedules give equal bytes.
 ImageOp imageOp(const Op &op, SourceLoc loc);
 
-/// Turns each op's list of what it waits for into lists of what it releases.
+/// Turns each op's list of the ops that it waits for into lists of the ops that it releases.
 class SuccessorLinks {
 public:
   /// `ops`: the DAG's, made by imageOp(); `successors`: room for all dependencies. Each list

@@ -15,7 +15,7 @@ namespace colldsl {
 
 enum class Severity : uint8_t { Error, Warning, Note };
 
-/// What sort of error, for programs; the message is for people.
+/// The sort of an error, for programs; the message is for people.
 enum class ErrorKind : uint8_t {
   Other,
   Truncated, ///< the two ends of a message disagree about its length

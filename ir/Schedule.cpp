@@ -49,7 +49,7 @@ std::vector<End> sendsOf(const Dag &dag, Rank rank) {
   return sends;
 }
 
-/// Those of one sender beside each other; what comes from no rank at the end.
+/// The ends of one sender lie beside each other; those that come from no rank are at the end.
 struct Receives {
   std::vector<End> ends;
   std::vector<uint32_t> beginOf; ///< per sender, of those from no rank, and the end

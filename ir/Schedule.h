@@ -23,13 +23,13 @@ public:
   bool deterministic = false; ///< promises: the same combine tree per element on every rank
   /// Made by a program that looked at where ranks sit. Not part of text forms and images.
   bool usesTopology = false;
-  /// Bounds that the collective promises, by rank, at sizeClass.elements. They are of its text:
-  /// passes on DAGs drop them, and text forms and images have none.
+  /// Bounds that the collective promises, by rank, at sizeClass.elements. They hold for the DAGs of
+  /// its text: passes on DAGs drop them, and text forms and images have none.
   std::vector<CostBound> costs;
 
   uint32_t numRanks() const { return static_cast<uint32_t>(ranks.size()); }
   uint64_t numOps() const;
-  /// Whether some buffer has blocks whose lengths come with the call.
+  /// True if some buffer has blocks whose lengths come with the call.
   bool hasCallTimeBlocks() const;
   const std::string &nameOf(const Buffer &buffer) const { return names[buffer.name]; }
 };

@@ -1,4 +1,4 @@
-/// Which bytes an op touches, symbolically in the size it will be run with.
+/// Slices: the bytes that an op touches, symbolically in the size it will be run with.
 ///
 /// A position is floor((scale * n + offset) / denominator), in elements, where n
 /// is the schedule's size symbol (or, inside a block whose size is known at call
@@ -37,7 +37,7 @@ struct Slice {
 };
 static_assert(sizeof(Slice) == 48);
 
-/// How the blocks of a buffer lie.
+/// The layout of the blocks of a buffer.
 enum class Layout : uint8_t {
   Dense,    ///< one run of elements; slices carry block == kNoBlock
   CallTime, ///< T[k][*]: each block's place and length are given when buffers are bound
@@ -83,8 +83,8 @@ struct BlockTable {
   std::vector<uint64_t> length;
 };
 
-/// What turns slices into bytes on one rank: n, the block tables, indexed by
-/// BufferId (shorter, or an empty table: the buffer is Dense), and how long an element is.
+/// The numbers that turn slices into bytes on one rank: n, the block tables, indexed by
+/// BufferId (shorter, or an empty table: the buffer is Dense), and the length of an element.
 struct Sizes {
   uint64_t elements = 0;
   std::vector<BlockTable> blocks;
@@ -112,7 +112,7 @@ int64_t positionAt(int64_t scale, int64_t offset, uint32_t denominator, uint64_t
 /// current length, which Sizes holds.
 ByteRange resolve(const Slice &slice, const Buffer &buffer, const Sizes &sizes);
 
-/// Bytes that the buffer occupies: what a temporary needs, what a caller must bind.
+/// Bytes that the buffer occupies: a temporary needs them, or the caller binds them.
 uint64_t extentBytes(const Buffer &buffer, const Sizes &sizes);
 
 } // namespace colldsl

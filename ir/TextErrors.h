@@ -15,7 +15,7 @@ class ErrorList {
 public:
   explicit ErrorList(uint32_t max) : max_(max) {}
 
-  /// The last one that finds room is followed by a note that says so.
+  /// Adds an error. A note behind the last one that has room says so.
   void add(Diagnostic error) {
     if (isFull())
       return;

@@ -20,8 +20,8 @@ struct TextLimits {
   uint32_t maxLineBytes = 1u << 20;
   uint32_t maxLabelBytes = 1u << 10;
   uint32_t maxErrors = 20; ///< reading stops there
-  /// Whether GOAL's -1 is let in, for any rank (kNoRank) or any tag (2^32 - 1): only a
-  /// simulator knows what it meets.
+  /// True if GOAL's -1 is let in, for any rank (kNoRank) or any tag (2^32 - 1): only a
+  /// simulator knows which message it meets.
   bool allowWildcards = false;
 };
 

@@ -1,4 +1,4 @@
-/// Turns what was read of one rank into a DAG: labels become ops, `requires` lines
+/// Turns the statements of one rank into a DAG: labels become ops, `requires` lines
 /// dependencies, messages get their numbers. Internal to ir.
 #pragma once
 

@@ -29,7 +29,7 @@ bool TextParser::parseScheduleLine() {
   return parseScheduleWords();
 }
 
-// What belongs to a contract would not be proved without one.
+// Promises need the word 'contract': without a contract the verifier would not prove them.
 bool TextParser::parseScheduleWords() {
   Schedule &s = parsed_.schedule;
   std::optional<TextToken> ofContract;

@@ -1,10 +1,10 @@
-/// The parser of the text form, as a class over several files: TextParse.cpp has the
-/// file and its ranks, TextParseOps.cpp ops, dependencies and promises,
-/// TextParseBuffers.cpp buffers and slices, TextParseTokens.cpp what they are read with.
+/// The parser of the text form, as a class over several files: TextParser.cpp has the
+/// file and its ranks, TextParserOps.cpp ops, dependencies and promises,
+/// TextParserBuffers.cpp buffers and slices, TextParserTokens.cpp the tokens.
 /// Internal to ir.
 ///
-/// A parse function takes the tokens of what it is named for. One that returns bool or
-/// an optional has recorded an error when it fails; the statement is given up then, and
+/// A parse function takes the tokens of the construct that it is named for. One that returns
+/// bool or an optional has recorded an error when it fails; the statement is given up then, and
 /// reading goes on in the next line.
 #pragma once
 
@@ -44,7 +44,7 @@ struct SliceText {
   std::optional<RangeText> range;
 };
 
-/// From where a buffer begins to where it ends.
+/// The range from the beginning of a buffer to its end.
 RangeText extentOf(const Buffer &buffer);
 void setRange(Slice &slice, const RangeText &range);
 /// The slice without its buffer; `whole` is its range if the text has neither range nor block.
@@ -80,7 +80,7 @@ private:
   bool stop(TextPlace place, std::string message); ///< an error that ends the reading
   bool failExpected(std::string_view what);
 
-  // TextParse.cpp: the file.
+  // TextParser.cpp: the file.
   void parseTopLevel();
   bool parseTopStatement();
   bool parseScheduleLine();
@@ -101,7 +101,7 @@ private:
   uint64_t n() const { return parsed_.schedule.sizeClass.elements; }
   bool hasStopped() const { return errors_.isFull(); }
 
-  // TextParseOps.cpp: what stands in a rank.
+  // TextParserOps.cpp: the statements of a rank.
   bool parseLabelled();
   bool parseOp();
   bool parseOpText(Op &op);
@@ -123,7 +123,7 @@ private:
   bool parseOperands(Ensure &ensure);
   bool parseOperand(ElementType target);
 
-  // TextParseBuffers.cpp: buffers and slices.
+  // TextParserBuffers.cpp: buffers and slices.
   bool startsBuffer();
   bool parseBuffer();
   bool parseBufferShape(Buffer &buffer);
@@ -155,7 +155,7 @@ private:
     const std::string *name;
     uint32_t ordinal;
     bool isWhole;       ///< no range is given
-    ElementType target; ///< of what it is compared with
+    ElementType target; ///< the type that it is compared with
   };
 
   TextLimits limits_;
@@ -177,7 +177,7 @@ private:
   std::set<std::string, std::less<>> operandNames_;
   std::vector<BufferIds> buffersOf_; ///< per rank that has been read
 
-  // Of the rank that is being read.
+  // The rank that is being read.
   RankText rank_;
   BufferIds buffers_;
   std::map<std::string, uint32_t> declared_; ///< how many buffers of a name

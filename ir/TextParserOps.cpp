@@ -131,7 +131,7 @@ bool TextParser::parseAttribute(Op &op, const TextToken &word) {
     op.message = makeMessageId(UINT32_MAX, countOf(op.message));
     return true;
   }
-  // Where there are wildcards, the largest tag stands for any.
+  // If there are wildcards, the largest tag stands for any.
   bool isTaken = word.text == "tag" && limits_.allowWildcards && !hasScheduleLine_;
   std::optional<uint32_t> number = expectNumber32(word.text, UINT32_MAX - (isTaken ? 1 : 0));
   if (!number)

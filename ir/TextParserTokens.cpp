@@ -1,4 +1,4 @@
-// Tokens one by one: what the grammar's statements are parsed with.
+// Tokens one by one, from which the grammar's statements are parsed.
 
 #include "ir/TextParser.h"
 

@@ -170,7 +170,7 @@ void Printer::nameBuffers() {
   }
 }
 
-/// What is printed next names buffers of this rank.
+/// Turns to a rank: names that are printed next are those of its buffers.
 void Printer::turnTo(uint32_t rank) {
   dag_ = &schedule_.ranks[rank];
   ordinals_ = &ordinalsOf_[rank];
@@ -241,7 +241,7 @@ void Printer::printSlices(std::string_view word, std::span<const Slice> slices) 
   printList(slices, [&](const Slice &slice) { printSlice(slice); });
 }
 
-// What stands between the kind's name and the slices.
+// Prints the words between the kind's name and the slices.
 void Printer::printKind(const Op &op) {
   switch (op.kind) {
   case OpKind::Send:

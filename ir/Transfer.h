@@ -1,5 +1,6 @@
-/// How a message is to travel: the choice of passes, for the transport that moves it. It changes
-/// neither the bytes nor their order; a transport that cannot do it does it in its own way.
+/// The way in which a message is to travel: passes choose it, for the transport that moves the
+/// message. It changes neither the bytes nor their order; a transport that lacks it takes its own
+/// way.
 #pragma once
 
 #include "ir/Vocabulary.h"
@@ -13,13 +14,13 @@ struct Transfer {
   Mover mover = Mover::Either;
   bool canary = false;    ///< Static: the last bytes of the payload tell that it is complete
   bool announced = false; ///< Static: other ops tell the sender that the receiver is ready
-  bool streamed = false;  ///< receives: the one op that reads what came may do so as it comes
+  bool streamed = false;  ///< receives: the one op that reads the payload may do so as it arrives
   /// The messages of one rank that have the same id go to all their receivers at once.
   bool multicast = false;
 
   bool operator==(const Transfer &) const = default;
 
-  /// Whether both ends of a message agree; `streamed` concerns the receiver alone.
+  /// True if both ends of a message agree; `streamed` concerns the receiver alone.
   bool agrees(const Transfer &other) const {
     return protocol == other.protocol && mover == other.mover && canary == other.canary &&
            announced == other.announced && multicast == other.multicast;
@@ -44,7 +45,7 @@ struct Transfer {
                     (byte >> 7 & 1) != 0};
   }
 
-  /// What a schedule may ask for on an op of this kind, in words; nothing if it is all right.
+  /// The rule that this transfer breaks on an op of this kind, in words; null: it breaks none.
   const char *wrongOn(OpKind kind) const {
     if (*this == Transfer())
       return nullptr;

@@ -23,20 +23,20 @@ enum class ElementType : uint8_t {
 #include "ir/Vocabulary.def"
 };
 
-/// Where the incoming operand of a combine stands: target = source op target
+/// The side of the incoming operand of a combine: target = source op target
 /// (Before) or target = target op source (After).
 enum class Side : uint8_t { After, Before };
 
-/// What a parameter's owner may expect. Out buffers hold nothing at entry.
+/// The role of a buffer, for the parameter's owner. Out buffers hold nothing at entry.
 enum class BufferRole : uint8_t { In, Out, InOut, Temp };
 
-/// How a message travels.
+/// The protocol by which a message travels.
 enum class Protocol : uint8_t {
 #define COLLDSL_PROTOCOL(Name, spelling, summary) Name,
 #include "ir/Vocabulary.def"
 };
 
-/// Which end of a message copies it: the receiver reads or the sender writes.
+/// The end of a message that copies it: the receiver reads or the sender writes.
 enum class Mover : uint8_t {
 #define COLLDSL_MOVER(Name, spelling) Name,
 #include "ir/Vocabulary.def"

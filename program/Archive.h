@@ -51,7 +51,7 @@ private:
   }
 };
 
-/// How many values an enum has; 0: any number is one (indices).
+/// The number of values of an enum; 0: any number is a value (indices).
 template <typename T> inline constexpr unsigned numValues = 0;
 template <> inline constexpr unsigned numValues<bool> = 2;
 template <> inline constexpr unsigned numValues<ExprKind> = kExprKinds;

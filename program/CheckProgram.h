@@ -1,12 +1,13 @@
-/// Whether a program is sound: what instantiation relies on.
+/// Checks that a program is sound, which instantiation relies on.
 #pragma once
 
 #include "program/Program.h"
 
 namespace colldsl {
 
-/// Every index is in range, every expression of the type that its user needs, every slot written
-/// before it is read; expressions and statements have one user each. An error says what is wrong.
+/// Checks that every index is in range, every expression of the type that its user needs, and every
+/// slot written before it is read; that expressions and statements have one user each. An error
+/// says what is wrong.
 Status checkProgram(const Program &program);
 
 /// Takes the owner from the expressions that no declaration uses, which analysis leaves

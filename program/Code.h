@@ -1,6 +1,7 @@
-/// What bodies, expressions, sizes and contracts of the checked program are lowered to: straight
-/// lines of small instructions with jumps, so that the thousands of ranks that run the same body do
-/// not walk its tree again and again. All of a program is: nothing else evaluates it.
+/// The code of the checked program: bodies, expressions, sizes and contracts are lowered to
+/// straight lines of small instructions with jumps, so that the thousands of ranks that run the
+/// same body do not walk its tree again and again. All of a program is lowered: nothing else
+/// evaluates it.
 ///
 /// Example: `if rank > root { send buf to (rank - 1) % ranks; }`
 ///   0  JumpUnlessLess  root, rank -> 5
@@ -19,12 +20,12 @@
 
 namespace colldsl {
 
-/// Which int of the frame: its slots come first, then what the code needs besides: this
+/// An int of the frame, by its number: the slots come first, then the other ints of the code: this
 /// rank, the number of ranks, constants, temporaries. Slices and sizes have registers of their own,
 /// again slots first.
 using Register = uint32_t;
 
-/// What each does, Opcodes.def says.
+/// Opcodes.def says what each opcode does.
 enum class Opcode : uint8_t {
 #define COLLDSL_OPCODE(Name, summary) Name,
 #include "program/Opcodes.def"

@@ -1,4 +1,4 @@
-/// What a collective promises, as text that can be compared: it depends on no order of parameters
+/// The promises of a collective as text that can be compared: it depends on no order of parameters
 /// or clauses, on no name of a bound variable or of a size, and on no place in the sources.
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace colldsl {
 
-/// Of one collective, in the language's words as far as it has some: parameters by their names,
-/// the variables that loops bind as $1, $2 by their depth, sizes as $n1, $n2.
+/// The texts of one collective, in the language's words as far as it has some: parameters by their
+/// names, the variables that loops bind as $1, $2 by their depth, sizes as $n1, $n2.
 class ContractText {
 public:
   /// Both outlive this object.
@@ -18,10 +18,10 @@ public:
   std::string ensures();
   /// "T[ranks][$n1] at root"
   std::string buffer(const Param &param);
-  /// Of a slice, of a default value.
+  /// The text of a slice, or of a default value.
   std::string expr(ExprId id);
 
-  /// Whether all texts so far say all that counts. False: one calls a declaration, which may mean
+  /// True if all texts so far say all that counts. False: one calls a declaration, which may mean
   /// something else in another program.
   bool isComparable() const { return isComparable_; }
 

@@ -1,5 +1,5 @@
-/// Which size symbol of a collective is n: what --bytes and the count of a plan give, and schedules
-/// keep as a symbol. All others are numbers when a schedule is made.
+/// The counted size of a collective, n: the size symbol that --bytes and the count of a plan give,
+/// and that schedules keep as a symbol. All others are numbers when a schedule is made.
 #pragma once
 
 #include "program/Program.h"

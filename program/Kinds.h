@@ -27,8 +27,8 @@ constexpr ValueType representation(ValueType v) {
   return v <= ValueType::Time ? ValueType::Int : v;
 }
 
-/// What a row of the tables says of an operand, or of what an expression yields: a value of a
-/// type, or one of the names below. An operand is an ExprId unless said otherwise.
+/// The entry in a row of the tables for an operand, or for the result of an expression: a value of
+/// a type, or one of the names below. An operand is an ExprId unless said otherwise.
 enum class Operand : uint8_t {
 #define COLLDSL_TYPE(Name, spelling, description) Name,
 #include "program/Types.def"
@@ -73,7 +73,7 @@ constexpr bool maybeNone(Operand yields) {
 enum class DeclKind : uint8_t { Collective, Tree, Graph, Function };
 inline constexpr unsigned kDeclKinds = static_cast<unsigned>(DeclKind::Function) + 1;
 
-/// What the field `value` of an expression or statement is.
+/// The meaning of the field `value` of an expression or statement.
 enum class ValueUse : uint8_t {
   None,      ///< nothing
   Literal,   ///< the value; of a reduction its number
@@ -97,7 +97,7 @@ constexpr DeclKind calleeKind(ValueUse use) {
                                static_cast<unsigned>(ValueUse::Collective));
 }
 
-/// What the field `slot` of an expression or statement is.
+/// The meaning of the field `slot` of an expression or statement.
 enum class SlotUse : uint8_t {
   None,  ///< kNoSlot
   Int,   ///< an int slot that is read

@@ -158,7 +158,8 @@ void Lowering::statement(StmtId id) {
   }
 }
 
-/// What it carries, its tag and its reduction are evaluated only if there is a peer.
+/// The slices that the message carries, its tag and its reduction are evaluated only if there is a
+/// peer.
 void Lowering::message(StmtId id, const Stmt &s) {
   Register peer = value(s.b);
   Register at = s.label == kNoSlot ? 0 : labelIndex(program_.labels[s.label]);
@@ -189,8 +190,8 @@ void Lowering::local(StmtId id, const Stmt &s) {
   setLabel(s);
 }
 
-/// Ints and slices in a run of registers each, in the order of the parameters; what a default
-/// gives is left open.
+/// Ints and slices in a run of registers each, in the order of the parameters; the registers of
+/// defaults are left open.
 void Lowering::call(StmtId id, const Stmt &s) {
   const Decl &callee = program_.decls[s.value];
   Register group = 0;

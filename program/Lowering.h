@@ -1,4 +1,4 @@
-/// Lowers what a program has beyond its code so far. Internal to this folder.
+/// Lowers the parts of a program that have no code yet. Internal to this folder.
 ///
 /// Within one piece of code temporaries are used like a stack: an expression leaves its value in
 /// the first one that is free. Pieces share none, since one may run while another is under way.
@@ -21,7 +21,7 @@ public:
   void all();
 
 private:
-  // Pieces of code, statements and contracts (Lower.cpp)
+  // Pieces of code, statements and contracts (Lowering.cpp)
   void markOperands(const Expr &e);
   void markSizes(const BufferType &type);
   void pieces(size_t firstExpr);
@@ -41,7 +41,7 @@ private:
   void ensureThat(uint32_t id, const EnsureNode &node);
   void ensureOperand(uint32_t id, const EnsureNode &node);
 
-  // Values in int registers (LowerExprs.cpp)
+  // Values in int registers (LoweringExprs.cpp)
   Register value(ExprId id);
   Register valueOr(ExprId id, int64_t otherwise) {
     return id == kNoExpr ? constant(otherwise) : value(id);
@@ -65,7 +65,7 @@ private:
   template <typename Body> void loopIf(const Expr &e, Body body);
   template <typename Body> void loopFrom(ExprId origin, Register i, Register end, Body body);
 
-  // Slices and sizes (LowerSlices.cpp)
+  // Slices and sizes (LoweringSlices.cpp)
   Register slice(ExprId id);
   void sliceInto(ExprId id, Register to);
   void part(ExprId id, const Expr &e, Register to);
@@ -128,7 +128,7 @@ private:
   DeclCode *into_ = nullptr;
   std::map<std::pair<const DeclCode *, int64_t>, Register> constants_;
   Temporaries ints_, slices_, sizes_;
-  bool isRemote_ = false; ///< what is lowered is evaluated at the rank of AtRank
+  bool isRemote_ = false; ///< the code at hand is evaluated at the rank of AtRank
 };
 
 /// A loop from the value of `i` up to `end`; both are registers.

@@ -38,7 +38,7 @@ Register Lowering::leaf(const Expr &e) {
   }
 }
 
-/// Where the value is: a leaf's own place, or a new temporary.
+/// Returns the register of the value: a leaf's own place, or a new temporary.
 Register Lowering::value(ExprId id) {
   isPart_[index(id)] = true;
   if (const Expr &e = expr(id); isLeaf(e.kind))
@@ -90,7 +90,7 @@ void Lowering::operation(ExprId id, const Expr &e, Register to) {
   operands(id, e, to);
 }
 
-/// One instruction; operands that are missing have the values that mean that.
+/// One instruction; missing operands have the values that mean "missing".
 void Lowering::operands(ExprId id, const Expr &e, Register to) {
   const ExprInfo &info = infoOf(e.kind);
   unsigned count = info.numOperands();
@@ -156,7 +156,7 @@ void Lowering::listLiteral(ExprId id, const Expr &e, Register to) {
   emit(Opcode::ListLiteral, id, to, first, 0, count);
 }
 
-/// What is accumulated has a temporary, which no loop name shares.
+/// The accumulated value has a temporary, which no loop name shares.
 void Lowering::aggregation(ExprId id, const Expr &e, Register result) {
   auto kind = static_cast<Aggregate>(e.value);
   Register to = newInt();

@@ -3,7 +3,7 @@
 
 namespace colldsl {
 
-/// Where the slice is: the slot of a name, or a new temporary.
+/// Returns the register of the slice: the slot of a name, or a new temporary.
 Register Lowering::slice(ExprId id) {
   isPart_[index(id)] = true;
   if (const Expr &e = expr(id); e.kind == ExprKind::LocalSlice && !isRemote_)
@@ -13,7 +13,7 @@ Register Lowering::slice(ExprId id) {
   return to;
 }
 
-/// Indices are evaluated before what they cut.
+/// Indices are evaluated before the slice that they cut.
 void Lowering::sliceInto(ExprId id, Register to) {
   Scope scope(*this);
   isPart_[index(id)] = true;

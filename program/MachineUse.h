@@ -1,5 +1,5 @@
-/// What of a machine collectives depend on, by their text: expressions that look at a level of it
-/// are those whose row in Exprs.def has the value Level.
+/// The levels of a machine that collectives depend on, by their text. An expression looks at a
+/// level if its row in Exprs.def has the value Level.
 #pragma once
 
 #include "program/Program.h"
@@ -7,7 +7,7 @@
 
 namespace colldsl {
 
-/// Whether an expression asks which ranks lead groups, which passes choose (LeaderOrder.h).
+/// True if an expression asks for the leaders of groups, which passes choose (LeaderOrder.h).
 constexpr bool looksAtLeaders(ExprKind kind) {
   return kind == ExprKind::Leader || kind == ExprKind::GroupLeaders;
 }
@@ -22,7 +22,7 @@ public:
   /// The program outlives this, and may get further arguments.
   explicit MachineUse(const Program &program);
 
-  /// What the collective can look at when it is called with these arguments (as in
+  /// Finds all that the collective can look at when it is called with these arguments (as in
   /// InstantiateRequest), in its contract, its body, and all that it uses. Parameters without an
   /// argument have their defaults. Each branch counts, so one run may look at less.
   Found find(DeclId collective, std::span<const ExprId> arguments) const;

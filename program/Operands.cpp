@@ -3,7 +3,7 @@
 namespace colldsl {
 namespace {
 
-/// Looks for an int slot in what a contract is made of.
+/// Looks for an int slot in the parts of a contract.
 class SlotSearch {
 public:
   SlotSearch(const Program &program, uint32_t slot) : program_(program), slot_(slot) {}
@@ -40,7 +40,7 @@ private:
   uint32_t slot_;
 };
 
-/// Whether the contract itself uses the parameter.
+/// True if the contract itself uses the parameter.
 bool isNamed(const Program &program, const Decl &collective, const Param &param) {
   SlotSearch search(program, param.slot);
   bool found = collective.ensures.empty();

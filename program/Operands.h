@@ -1,11 +1,11 @@
-/// What expressions and contracts are made of, for those that walk over them.
+/// The parts of expressions and contracts, for walks over them.
 #pragma once
 
 #include "program/Program.h"
 
 namespace colldsl {
 
-/// visit(ExprId) for each operand of the expression that is there, lists in their order.
+/// Calls visit(ExprId) for each operand that the expression has, lists in their order.
 template <typename Visit> void forEachOperand(const Program &program, const Expr &e, Visit visit) {
   const ExprInfo &info = infoOf(e.kind);
   const ExprId ids[] = {e.a, e.b, e.c};
@@ -24,13 +24,13 @@ template <typename Visit> void forEachOperand(const Program &program, const Expr
   }
 }
 
-/// What these declarations use, directly or through others, and themselves; by DeclId.
+/// By DeclId: true for these declarations and for all that they use, directly or through others.
 std::vector<bool> reachableFrom(const Program &program, const std::vector<DeclId> &roots);
 
-/// Which parameters of a collective are part of what callers rely on, by their numbers: those in
-/// its postconditions, its aliases, its buffers' lengths and the ranks where these are significant,
-/// and those that a default of such a parameter uses. Of a collective without postconditions all
-/// are. The others only choose how it is done. Buffers are not.
+/// By the numbers of a collective's parameters: true for those that callers rely on. These are the
+/// parameters in its postconditions, its aliases, its buffers' lengths and the ranks where these
+/// are significant, and those that a default of such a parameter uses; all parameters if there are
+/// no postconditions. The others only choose how the collective is done. False for buffers.
 std::vector<bool> contractParams(const Program &program, const Decl &collective);
 
 } // namespace colldsl

@@ -39,7 +39,8 @@ constexpr uint32_t index(DeclId d) { return static_cast<uint32_t>(d); }
 /// `none` in an int slot. No arithmetic yields it: overflow is an error.
 inline constexpr int64_t kNone = INT64_MIN;
 
-/// What the fields are, the row of its kind in Exprs.def says; unused ids are kNoExpr.
+/// An expression. The row of its kind in Exprs.def says what the fields are; unused ids are
+/// kNoExpr.
 struct Expr {
   ExprKind kind = ExprKind::IntLit;
   ValueType type = ValueType::Int;
@@ -50,11 +51,11 @@ struct Expr {
   SourceLoc loc;
 };
 
-/// What the fields are, the row of its kind in Stmts.def says.
+/// A statement. The row of its kind in Stmts.def says what the fields are.
 struct Stmt {
   StmtKind kind = StmtKind::Block;
   OpKind op = OpKind::Send; ///< Message: Send, Recv, Signal or Wait
-  Side side = Side::After;  ///< of what is combined: Combine, and Recv with a reduction
+  Side side = Side::After;  ///< of the incoming operand: Combine, and Recv with a reduction
   bool alongEdge = false;   ///< Message: b is an edge, not a peer
   bool sliceSlot = false;   ///< Let, For: slot is a slice slot
   uint32_t slot = kNoSlot;
@@ -130,7 +131,7 @@ enum class EnsureKind : uint8_t {
 };
 inline constexpr unsigned kEnsureKinds = static_cast<unsigned>(EnsureKind::Cost) + 1;
 
-/// Of a Cost, the fields but kind, slot, operand and loc are unused.
+/// A postcondition, or a `for` or `at` around one. A Cost uses kind, slot, operand and loc alone.
 struct EnsureNode {
   EnsureKind kind = EnsureKind::Equal;
   ExprId target = kNoExpr, operand = kNoExpr, rank = kNoExpr; ///< rank kNoExpr: this one's
@@ -193,7 +194,7 @@ public:
   const std::string &nameOf(const Decl &d) const { return strings[d.name]; }
   const std::string &nameOf(const Param &p) const { return strings[p.name]; }
 
-  /// What a postcondition states within its `for` and `at`.
+  /// The statement of a postcondition, within its `for` and `at`.
   const EnsureNode &statementOf(uint32_t ensure) const {
     const EnsureNode *node = &ensures[ensure];
     while (node->inner != kNoSlot)

@@ -1,4 +1,4 @@
-/// Whether a program that was read from a file is as sound as one that the compiler made:
+/// Checks that a program that was read from a file is as sound as one that the compiler made,
 /// so that instantiation, which trusts programs, may trust this one too. Internal to this folder.
 ///
 /// Walks every declaration once, in the order in which its frame is filled: parameters,
@@ -96,7 +96,7 @@ private:
     size_t given;
   };
 
-  // Expressions and statements (CheckExprs.cpp)
+  // Expressions and statements (ProgramCheckerExprs.cpp)
   void optional(ExprId id, ValueType wanted);
   ValueType typeAt(ExprId id);
   void slices(ExprId id);
@@ -134,7 +134,7 @@ private:
   uint32_t declId_ = 0;
   std::vector<bool> exprUsed_, stmtUsed_, tempUsed_, labelUsed_, ensureUsed_;
   std::vector<std::optional<ValueType>> ints_; ///< of the declaration at hand
-  std::vector<bool> slices_;                   ///< likewise: whether it has a value
+  std::vector<bool> slices_;                   ///< likewise: true if it has a value
   std::vector<Given> given_;
   uint32_t depth_ = 0;
   std::string error_;

@@ -9,7 +9,7 @@ void ProgramChecker::optional(ExprId id, ValueType wanted) {
     expression(id, wanted);
 }
 
-/// Of an expression that has not been looked at.
+/// The type of an expression that may not have been checked yet.
 ValueType ProgramChecker::typeAt(ExprId id) {
   if (!require(index(id) < program_.exprs.size(), "expressions"))
     return ValueType::Int;
@@ -74,7 +74,7 @@ void ProgramChecker::useSlot(const Expr &e, SlotUse use) {
     giveInt(e.slot, ValueType::Int);
 }
 
-/// How many values the field has, and what a wrong one is called.
+/// The number of values that the field may have, and the name of a wrong one in the error.
 std::pair<size_t, const char *> ProgramChecker::boundOf(ValueUse use) const {
   switch (use) {
   case ValueUse::None:
@@ -153,7 +153,7 @@ void ProgramChecker::operand(Operand type, ExprId id, const Stmt &s) {
   }
 }
 
-/// One that has the same type wherever it is.
+/// Checks an operand whose type does not depend on its expression.
 void ProgramChecker::plainOperand(Operand type, ExprId id) {
   switch (type) {
   case Operand::None:
@@ -213,7 +213,7 @@ void ProgramChecker::arguments(std::span<const uint32_t> args, const Decl &calle
   }
 }
 
-/// What a loop runs over. Its name is known up to the end of the scope at hand.
+/// Checks an iterable of a loop. The loop's name is known up to the end of the scope at hand.
 void ProgramChecker::iterable(ExprId id, uint32_t slot, bool isSlice) {
   ValueType type = typeAt(id);
   if (!ok())
@@ -230,7 +230,7 @@ void ProgramChecker::iterable(ExprId id, uint32_t slot, bool isSlice) {
     giveInt(slot, type == ValueType::Edges ? ValueType::Edge : ValueType::Int);
 }
 
-/// What a name is given to.
+/// Checks the expression that a name is given to.
 void ProgramChecker::named(ExprId id, const Stmt &s) {
   ValueType type = s.sliceSlot ? ValueType::Slice : typeAt(id);
   require(s.sliceSlot || livesInIntSlot(type), "types of slots");

@@ -7,7 +7,7 @@
 namespace colldsl {
 namespace {
 
-/// Of the addresses in one network that which belongs to the nearest interface.
+/// The address of the nearest interface among those in the network of `address`.
 std::string nearestTo(const std::string &address, std::span<const Threads> boundThreads) {
   Result<network::Address> known = network::readAddress(address);
   if (!known)

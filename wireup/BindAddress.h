@@ -1,4 +1,4 @@
-/// Which address a rank is bound to on the network.
+/// The choice of the address that a rank is bound to on the network.
 #pragma once
 
 #include "topology/Nics.h"
@@ -6,10 +6,11 @@
 
 namespace colldsl {
 
-/// Puts it into `bind`, which holds what `variable` of the environment names: an address, which
-/// stays; a network, in which this machine has one. Without that `bind` stays as it is where all
-/// ranks are on one host; else it is the address from which this host reaches reachableAddress().
-/// Of several interfaces in one network the nearest to the last of `boundThreads` is taken.
+/// Puts the address into `bind`, which holds the value of `variable` of the environment: an
+/// address, which stays; or a network, in which this machine has an address. If the variable is not
+/// set, `bind` stays as it is if all ranks are on one host; else it becomes the address from which
+/// this host reaches reachableAddress(). Among several interfaces in one network the nearest to the
+/// last of `boundThreads` is taken.
 Status chooseBindAddress(std::span<const ProcessInfo> processes, const char *variable,
                          std::span<const Threads> boundThreads, std::string &bind);
 

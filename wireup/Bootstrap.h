@@ -1,4 +1,4 @@
-/// How ranks that are not connected yet exchange where their channels are.
+/// The exchange by which ranks that are not connected yet find each other's channels.
 #pragma once
 
 #include "ir/Ids.h"
@@ -11,7 +11,7 @@
 
 namespace colldsl {
 
-/// What a rank sends to, or gets from, one peer.
+/// The bytes that a rank sends to, or gets from, one peer.
 struct BootstrapData {
   Rank peer = kNoRank;
   std::vector<std::byte> bytes;

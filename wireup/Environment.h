@@ -14,8 +14,8 @@ inline const char *setting(const char *variable) {
   return value && *value ? value : nullptr;
 }
 
-/// Puts the number that a variable has into `number`, which stays if it has none. An error, which
-/// says that it is no `what`, if it is none that Given holds.
+/// Puts the number that a variable has into `number`, which stays if the variable is not set. An
+/// error, which says that the value is no `what`: it is no number that Given holds.
 template <typename Given, typename T>
 Status readNumber(const char *variable, T &number, const char *what) {
   const char *text = setting(variable);

@@ -20,7 +20,7 @@ struct ForkOptions {
   std::function<void(Rank)> onEnd; ///< of a rank; called in this process, may be empty
 };
 
-/// How one rank ended.
+/// The end of one rank.
 struct RankOutcome {
   Status status;                ///< ok: the body returned a value and the process exited with 0
   std::vector<std::byte> bytes; ///< what the body returned
@@ -28,7 +28,7 @@ struct RankOutcome {
   bool tooLate = false;         ///< it was killed here, because time or the others' grace was over
 };
 
-/// What a rank does. Runs in its process; what it returns travels to the parent.
+/// The body of a rank. Runs in its process; its result travels to the parent.
 using RankProcess = std::function<Result<std::vector<std::byte>>(Rank)>;
 
 /// Forks the ranks, runs the body in each, waits for all and gathers what they returned, indexed by
@@ -36,7 +36,8 @@ using RankProcess = std::function<Result<std::vector<std::byte>>(Rank)>;
 /// Fails only if the ranks could not be started; then none is left.
 Result<std::vector<RankOutcome>> forkRanks(const ForkOptions &options, const RankProcess &body);
 
-/// Why it failed, if it did: a rank that was killed, else the first that complains.
+/// The reason of the failure, if there is one: a rank that was killed, else the first that
+/// complains.
 Status firstFailure(const std::vector<RankOutcome> &outcomes);
 
 } // namespace colldsl

@@ -11,7 +11,7 @@
 
 namespace colldsl::network {
 
-/// Of IPv6; those of IPv4 are the mapped ones, ::ffff:10.0.0.1. Zeros: none.
+/// An IPv6 address; IPv4 addresses are mapped, ::ffff:10.0.0.1. Zeros: none.
 struct Address {
   std::array<uint8_t, 16> bytes = {};
 
@@ -19,7 +19,7 @@ struct Address {
   friend bool operator==(const Address &, const Address &) = default;
 };
 
-/// As sockets want it.
+/// An address and a port as sockets want them.
 struct SocketName {
   sockaddr_storage name = {};
   socklen_t bytes = sizeof(sockaddr_storage);
@@ -43,22 +43,22 @@ struct OwnInterface : Interface {
   std::string name;
 };
 
-/// Of those that are up, but loopback, as the kernel lists them. Without addresses that only mean
-/// something on one cable.
+/// The interfaces that are up, but loopback, in the order of the kernel. Without addresses that
+/// only mean something on one cable.
 std::vector<OwnInterface> ownInterfaces();
 
-/// Of `own` those in the very network of the one with this address, one address of each interface:
-/// of that one this address. Without those that drop what the kernel would answer through
-/// another one (strict rp_filter). Empty: none has this address.
+/// The interfaces of `own` in the very network of the one with this address. Each has one address;
+/// that one has this address. Without interfaces that drop packets which the kernel would answer
+/// through another one (strict rp_filter). Empty: none has this address.
 std::vector<OwnInterface> besides(const std::vector<OwnInterface> &own, const Address &address);
 
-/// As people write it.
+/// The address as people write it.
 std::string inWords(const Address &address);
 /// "10.0.0.1", "fd00::1".
 Result<Address> readAddress(const std::string &text);
 
 /// Puts the address or network that a variable names into `bind`, which stays if it names none.
-/// What cannot be one interface's is an error that names the variable.
+/// A value that cannot be one interface's is an error that names the variable.
 Status readBind(const char *variable, std::string &bind);
 
 /// This machine's address in a network, if `place` is one ("10.0.0.0/24", "fd00::/64"); else

@@ -21,10 +21,10 @@ namespace colldsl {
 
 class Launcher {
 public:
-  /// How long is waited; empty: for ever.
+  /// The longest wait for other ranks; empty: for ever.
   using Limit = std::optional<std::chrono::seconds>;
 
-  virtual ~Launcher() = default; ///< takes leave of it
+  virtual ~Launcher() = default; ///< takes leave of the launcher
 
   /// The launcher of this process, perhaps for itself alone, found in the environment. Null: none.
   static Result<std::unique_ptr<Launcher>> find();
@@ -32,11 +32,10 @@ public:
   uint32_t rank() const { return rank_; }
   uint32_t numRanks() const { return numRanks_; }
 
-  /// From now on this process ends when its launcher is gone. What would end it anyway does
-  /// nothing.
+  /// From now on this process ends when its launcher is gone. Does nothing if it would end anyway.
   virtual Status endWithIt() { return {}; }
 
-  /// What ranks need to find each other; used while the launcher is there.
+  /// Out-of-band collectives, by which ranks find each other; used while the launcher is there.
   Oob oob();
 
   /// So many bytes of each rank, which may be many, to everyone, in the order of the ranks.
@@ -45,14 +44,14 @@ public:
 protected:
   explicit Launcher(Limit limit) : limit_(limit) {}
 
-  // What all launchers have: keys, which a rank gives values that others can see after a fence.
+  // All launchers have keys: a rank gives them values, which others can see after a fence.
 
   virtual size_t longestValue() const = 0;
   virtual Status put(const std::string &key, std::span<const std::byte> value) = 0;
   virtual Status fence() = 0;
   /// The error of a fence that took too long.
   Status notAllCame() const;
-  /// Into `value`, which is as long as what was put.
+  /// Gets a value that was put; `value` is as long as that.
   virtual Status get(uint32_t rank, const std::string &key, std::span<std::byte> value) = 0;
 
   uint32_t rank_ = 0, numRanks_ = 1;
@@ -62,11 +61,11 @@ private:
   uint64_t numPut_ = 0; ///< no key is used twice
 };
 
-/// Null: not started by such a launcher.
+/// The launcher of this kind; null: it did not start this process.
 Result<std::unique_ptr<Launcher>> findPmix(Launcher::Limit limit);
 Result<std::unique_ptr<Launcher>> findPmi(Launcher::Limit limit);
 
-/// COLLDSL_LAUNCH_SECONDS; 0: no limit.
+/// The limit by COLLDSL_LAUNCH_SECONDS; 0 stands for no limit.
 Result<Launcher::Limit> limitFromEnvironment();
 
 } // namespace colldsl

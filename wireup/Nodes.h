@@ -1,4 +1,4 @@
-/// Nodes: which ranks share memory, a host or a machine.
+/// Nodes: the ranks that share memory, a host or a machine.
 #pragma once
 
 #include "wireup/ProcessInfo.h"
@@ -9,7 +9,7 @@ namespace colldsl {
 /// if they are on one machine and in one namespace of processes.
 Result<std::vector<uint32_t>> whoSharesMemory(const Oob &oob);
 
-/// Collective: how many ranks this machine has, also those in other namespaces.
+/// Collective: the number of ranks of this machine, those in other namespaces included.
 Result<uint32_t> countOnMachine(const Oob &oob);
 
 /// Collective: by rank, the first one of its node, as COLLDSL_RANKS_PER_NODE of rank 0 has it.

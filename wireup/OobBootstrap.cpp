@@ -8,7 +8,7 @@
 namespace colldsl {
 namespace {
 
-/// In front of its bytes: the ranks that they are for.
+/// A label in front of bytes: the ranks that they are for.
 struct Label {
   Rank first, last;
   uint64_t bytes;
@@ -30,7 +30,7 @@ std::vector<std::byte> pack(std::span<const BootstrapData> out) {
   return packed;
 }
 
-/// What is for `self`. False: this is not what pack() makes.
+/// Takes the bytes for `self`. False: pack() has not made this.
 bool unpack(std::span<const std::byte> packed, Rank self, std::vector<std::byte> &bytes) {
   bytes.clear();
   while (!packed.empty()) {

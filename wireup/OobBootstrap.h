@@ -1,6 +1,6 @@
 /// Bootstrap over out-of-band collectives, for ranks that share nothing. Each exchange is two
-/// allgathers: of lengths, and of what all ranks have for each other, of which the same bytes for
-/// neighbouring ranks are sent once. How long it takes is bounded by it.
+/// allgathers: of lengths, and of the bytes of all ranks for each other; equal bytes for
+/// neighbouring ranks are sent once. The collectives bound the time that an exchange takes.
 #pragma once
 
 #include "wireup/Bootstrap.h"

@@ -18,10 +18,11 @@ namespace colldsl {
 namespace {
 
 constexpr char kDigits[] = "0123456789abcdef";
-// Of a line; and in it besides the name of the space and the value, a key of 64 included.
+// The longest line, and the bytes in it besides the name of the space and the value, a key of 64
+// included.
 constexpr size_t kLongestLine = 1000, kMaxBesides = 100;
 
-/// The number in a variable of the environment; nothing: it is not there, or none.
+/// The number in a variable of the environment; nothing: it is not set, or no number.
 std::optional<uint32_t> numberIn(const char *variable) {
   const char *text = setting(variable);
   return text ? parseWhole<uint32_t>(text) : std::nullopt;
@@ -130,7 +131,7 @@ private:
     return line.substr(begin, line.find(' ', begin) - begin);
   }
 
-  /// What the launcher answers.
+  /// Sends a question. Returns the launcher's answer.
   Result<std::string> request(const std::string &question, const std::string &answer) {
     std::string line = question + "\n";
     for (size_t sent = 0; sent < line.size();) {

@@ -11,7 +11,7 @@
 namespace colldsl {
 namespace {
 
-// Empty where the kernel does not show it; then hosts are known by their names.
+// Leaves the id empty if the kernel does not show it: then hosts are known by their names.
 void readBootId(ProcessInfo &info) {
   int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
   if (file < 0)
@@ -26,7 +26,7 @@ uint64_t namespaceAt(const char *path) {
   return stat(path, &space) == 0 ? space.st_ino : 0;
 }
 
-/// By rank, the first one that is with it, by `areTogether` of two ranks.
+/// By rank, the first rank that is together with it, by `areTogether` of two ranks.
 template <typename Together>
 std::vector<uint32_t> firstOf(std::span<const ProcessInfo> processes, Together areTogether) {
   std::vector<uint32_t> first, leaders;
@@ -115,8 +115,8 @@ std::vector<uint32_t> firstOfHosts(std::span<const ProcessInfo> processes) {
   });
 }
 
-// The first that no other host has, and in whose network all are; if there is none, then routes
-// will have to do.
+// The first address that no other host has, and in whose network all hosts are. If there is none,
+// the first that no other host has: routes must lead there.
 Result<network::Address> reachableAddress(std::span<const ProcessInfo> processes,
                                           std::span<const uint32_t> hosts) {
   network::Address routed;

@@ -1,4 +1,4 @@
-/// What each process sends all others of itself, and what follows from all of these.
+/// The facts that each process sends all others of itself, and conclusions from all of these.
 #pragma once
 
 #include "wireup/Interfaces.h"
@@ -27,32 +27,32 @@ struct ProcessInfo {
   std::array<network::Interface, 8> interfaces = {}; ///< none: zeros
 };
 
-/// Of this process.
+/// The facts of this process.
 ProcessInfo ownProcessInfo(const Oob &oob);
 
-/// Perhaps as hosts of their own.
+/// True if both are on one machine, perhaps as hosts of their own.
 bool isSameMachine(const ProcessInfo &a, const ProcessInfo &b);
 
-/// How many of these share the cores of rank `self`, it included.
+/// The number of processes that share the cores of rank `self`, it included.
 uint32_t countOnMachine(std::span<const ProcessInfo> processes, uint32_t self);
 
 void noteTrouble(ProcessInfo &info, std::string_view text);
 
-/// Collective. What the processes of all ranks are.
+/// Collective. Fetches the facts of the processes of all ranks.
 Status exchangeProcessInfo(const Oob &oob, const ProcessInfo &mine,
                            std::vector<ProcessInfo> &processes);
 
-/// Why these ranks cannot work together: the same answer on all of them.
+/// An error: these ranks cannot work together, for this reason. All of them get the same answer.
 Status compare(std::span<const ProcessInfo> processes);
 
 /// By rank, the first one of its node: the ranks that share its memory and, unless ranksPerNode is
 /// 0, are of the same `ranksPerNode` ranks in a row.
 std::vector<uint32_t> firstOfNodes(std::span<const ProcessInfo> processes, uint32_t ranksPerNode);
 
-/// The same of hosts: machines with addresses of their own.
+/// As firstOfNodes(), for hosts: machines with addresses of their own.
 std::vector<uint32_t> firstOfHosts(std::span<const ProcessInfo> processes);
 
-/// Which address of rank 0 the others are to be reached from.
+/// The address of rank 0 at which the others reach it.
 /// Example: 192.168.1.1/24 and 10.0.0.1/24, but the other host has 192.168.1.1/24 and 10.0.0.2/24:
 /// it is 10.0.0.1, for both have 192.168.1.1, where neither finds the other.
 Result<network::Address> reachableAddress(std::span<const ProcessInfo> processes,

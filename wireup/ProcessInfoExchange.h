@@ -1,5 +1,5 @@
-/// Ranks exchange what they are and where. All calls but the first are collective over all ranks: a
-/// rank that has trouble takes part, so that all learn of it.
+/// The exchange of the facts of all ranks' processes. All calls but the first are collective over
+/// all ranks: a rank that has trouble takes part, so that all learn of it.
 #pragma once
 
 #include "topology/Nics.h"
@@ -12,14 +12,14 @@ public:
   /// `oob` outlives it.
   explicit ProcessInfoExchange(const Oob &oob);
 
-  /// What this rank sends with the next exchange.
+  /// The facts that this rank sends with the next exchange.
   ProcessInfo &mine() { return mine_; }
   void note(const Status &trouble);
   /// Adds the interfaces of this machine and COLLDSL_RANKS_PER_NODE to what this rank sends.
   void describeNode();
 
-  /// What all ranks are. An error, alike on all ranks: one has trouble, or they do not fit
-  /// together.
+  /// Exchanges the facts of all ranks. An error, alike on all ranks: one has trouble, or they do
+  /// not fit together.
   Status run();
   std::span<const ProcessInfo> processes() const { return processes_; }
   /// By rank, the first one of its node, as rank 0's COLLDSL_RANKS_PER_NODE has it.
