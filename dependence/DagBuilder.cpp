@@ -190,8 +190,8 @@ Status DagBuilder::touch(std::span<const Region> sources, std::span<const Region
   return {};
 }
 
-/// A temporary for what is received to be combined into the slice; a block of capacity has as much
-/// room there.
+/// A temporary for the bytes that are received and then combined into the slice; a block of
+/// capacity has as much room there.
 Buffer DagBuilder::incomingFor(const Slice &s) const {
   const Buffer &target = dag_->buffers[index(s.buffer)];
   Buffer temp;

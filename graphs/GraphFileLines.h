@@ -24,7 +24,7 @@ public:
   /// Goes on to the next line that does not begin with '%' nor, where blank lines
   /// mean nothing, is blank.
   bool nextContent(bool skipsBlank);
-  /// The current line, and what is left of it after the words taken.
+  /// The current line, and the rest of it behind the words taken.
   const std::string &line() const { return line_; }
   std::string_view rest() const { return rest_; }
   std::string_view word() { return takeWord(rest_); }

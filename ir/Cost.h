@@ -21,7 +21,7 @@ std::string_view spelling(Cost cost);
 std::string_view unit(Cost cost);
 std::optional<Cost> parseCost(std::string_view text);
 
-/// A rank's postcondition about what it spends, at the size that the schedule was made at.
+/// A rank's bound on one of its costs, at the size that the schedule was made at.
 struct CostBound {
   Rank rank = kNoRank;
   Cost cost = Cost::Rounds;

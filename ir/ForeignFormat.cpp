@@ -135,7 +135,7 @@ std::string nameOfJson(std::string_view json, Readable readable) {
   return readable == Readable::Json ? "" : "JSON";
 }
 
-/// A number of protobuf at the beginning, which is taken off; false: there is none.
+/// Takes a varint of protobuf off the beginning; false: there is none.
 bool takeVarint(std::string_view &bytes, uint64_t &value) {
   value = 0;
   for (unsigned shift = 0; shift < 64 && !bytes.empty(); shift += 7) {

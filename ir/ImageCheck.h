@@ -37,7 +37,7 @@ private:
   template <typename... Parts> static Status fail(const Parts &...parts) {
     return Status::error(concat(parts...));
   }
-  /// Puts rank and record before what a check of one record said.
+  /// Puts rank and record in front of the error of one record.
   Status failAt(const char *what, size_t i, const Status &status) const {
     return fail("image: rank ", index(rank_.rank), ": ", what, " ", i, ": ", status.message());
   }

@@ -181,7 +181,7 @@ Status checkProgram(const Program &program) { return ProgramChecker(program).che
 
 void disownUnused(Program &program) {
   ProgramChecker checker(program);
-  (void)checker.check(); // complains of what is about to be mended
+  (void)checker.check(); // its error is about to be mended
   for (size_t i = 0; i < program.exprs.size(); ++i)
     if (!checker.usedExprs()[i])
       program.exprs[i].owner = kNoDecl;

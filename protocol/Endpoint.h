@@ -206,10 +206,10 @@ public:
 
   /// Opens the channels of one plan. Collective: every rank calls it, also one
   /// without edges. If the ends of an edge disagree, a rank is not ready or is gone, it
-  /// fails on every rank. Where a rank opens alone (Caps::opensAlone) it succeeds there
-  /// nevertheless: that a rank was not ready or is gone is found by check() then. That ends
-  /// disagree about terms is found there over a network, by the rank that receives first; that they
-  /// disagree about messages alone is not found.
+  /// fails on every rank. If ranks open alone (Caps::opensAlone), it succeeds on the others
+  /// nevertheless: check() then finds that a rank was not ready or is gone. Over a network the rank
+  /// that receives first finds that ends disagree about terms; nothing finds that they disagree
+  /// about messages alone.
   virtual Result<std::unique_ptr<Channels>> open(const OpenRequest &request) = 0;
 
   /// Takes part in the next open() only to fail it, on all ranks and for this reason.

@@ -5,7 +5,7 @@
 
 namespace colldsl::protocol {
 
-/// Holds nothing where there is no guard.
+/// Locks the guard; holds nothing if there is none.
 inline std::unique_lock<std::mutex> lockIf(std::mutex *guard) {
   return guard ? std::unique_lock(*guard) : std::unique_lock<std::mutex>();
 }

@@ -3,7 +3,7 @@
 /// wavefront.
 ///
 /// Both parts have the same ranks, numbered alike, and every rank opens every plan on both, in the
-/// same order. So the failures of each part reach all ranks of the plan, and what one part reports
+/// same order. So the failures of each part reach all ranks of the plan, and a failure of one part
 /// fails the other one too.
 ///
 /// Sleeping: a rank sleeps on the part whose events end a sleep, the local one first, for short
@@ -18,7 +18,7 @@ namespace colldsl::protocol {
 
 class HybridEndpoint final : public Endpoint {
 public:
-  /// `isRemote`: by rank; the same at both ends of an edge. The parts outlive it.
+  /// `isRemote`: by rank; alike at both ends of an edge. The parts outlive it.
   HybridEndpoint(Endpoint &local, Endpoint &remote, std::vector<bool> isRemote);
 
   Rank rank() const override { return local_.rank(); }

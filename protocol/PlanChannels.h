@@ -13,8 +13,8 @@
 namespace colldsl::protocol {
 
 /// E: an endpoint, as LocalEndpoint: its worker, group, guard, and reports of failures. Its Sends
-/// and Receives are SendSide and ReceiveSide over its wire; EndState is what it keeps with each
-/// message.
+/// and Receives are SendSide and ReceiveSide over its wire; EndState is the state that it keeps
+/// with each end of a message.
 template <typename E> class PlanChannels : public Channels {
 public:
   PlanChannels(E &endpoint, uint32_t stream)
@@ -59,8 +59,8 @@ protected:
   struct Side {
     std::vector<uint32_t> first;                  ///< by edge: its first end
     std::vector<End> ends;                        ///< they stay where they are
-    std::vector<typename E::Sends *> sends;       ///< by edge; of what is sent
-    std::vector<typename E::Receives *> receives; ///< by edge; of what is received
+    std::vector<typename E::Sends *> sends;       ///< by edge; for edges out
+    std::vector<typename E::Receives *> receives; ///< by edge; for edges in
 
     uint32_t numMessages(size_t edge) const {
       size_t end = edge + 1 < first.size() ? first[edge + 1] : ends.size();

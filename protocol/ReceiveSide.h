@@ -85,7 +85,7 @@ public:
   /// Receives it, now or later; counts it in its counter until it is completed.
   void recv(Request &request);
 
-  /// Takes what is here. True: something moved.
+  /// Takes the messages that are here. True: something moved.
   bool progress();
 
   /// Before cancel(): cancels the RTRs of an operation. False: the peer writes just now.
@@ -100,7 +100,7 @@ public:
   /// This rank opens a stream that it closes later. Room is reserved, so that a close by the peer
   /// allocates nothing.
   void openStream() { closedThere_.reserve(++numOpen_); }
-  /// This rank has closed the stream. Nothing is kept of it once both have.
+  /// This rank has closed the stream. Once both have closed it, nothing of it is kept.
   void closeStream(StreamId stream);
 
   /// Releases the unexpected messages of a run, or a stream, that this rank does not take part in
@@ -427,7 +427,8 @@ template <typename Wire> bool ReceiveSide<Wire>::matchLength(Request &request, u
   return false;
 }
 
-// A message whose parts could not all be read comes once more, from its beginning.
+// Stores bytes, or combines those that are not combined yet: a message whose parts could not all be
+// read comes once more, from its beginning.
 template <typename Wire>
 void ReceiveSide<Wire>::store(const Request &request, uint64_t offset, const std::byte *bytes,
                               uint64_t count) {
@@ -495,7 +496,7 @@ std::optional<uint64_t> ReceiveSide<Wire>::findUnexpected(const Tag &tag) const 
   return message->rts ? message->rts->bytes : message->bytes.size();
 }
 
-// A wire keeps its order: of a stream that both ends have closed nothing comes any more.
+// A wire keeps its order: no message comes any more in a stream that both ends have closed.
 template <typename Wire> void ReceiveSide<Wire>::onStreamClosed(StreamId stream) {
   if (std::erase(closedHere_, stream) != 0 || context_.discarded.contains(stream))
     releaseStream(stream);

@@ -1,12 +1,12 @@
 /// The sends of this rank to one peer, over a wire.
 ///
-/// An eager message is copied by the wire, and the send is completed. For any other a request to
-/// send (RTS) goes out, and the receiver gets the payload itself; or replies with a buffer (ready
-/// to receive), into which this end puts the payload, or those parts of it that the receiver does
-/// not get; or waits for fragments. A receiver whose
-/// unexpected queue is full throttles its sender, which then sends an RTS for each message. Any
-/// number of requests to send may wait for replies, so that none stands in the way of another
-/// message. Without room on the wire sends wait here in their order.
+/// The wire copies an eager message, and the send is completed. For any other message a request to
+/// send (RTS) goes out. The receiver gets the payload itself; or it replies with a buffer (ready to
+/// receive, RTR), into which this end puts the payload, or those parts of it that the receiver does
+/// not get; or it waits for fragments. A receiver whose unexpected queue is full throttles its
+/// sender, which then sends an RTS for each message. Any number of requests to send may wait for
+/// replies, so that none stands in the way of another message. Without room on the wire sends wait
+/// here in their order.
 ///
 /// A static message (Request::payload has `fixed`) goes without an RTS: this end puts it as soon as
 /// the receiver's RTR for the run is there, or the receiver gets it.

@@ -26,7 +26,7 @@ public:
 
   /// Sends data to each peer of `out`, once at most, and fetches what the peers named
   /// in `in` have for this rank; the bytes of one that has nothing stay empty. `out` is sorted
-  /// by peer. Costs what this rank's own data cost, and a barrier.
+  /// by peer. Costs as much as this rank's own data, and a barrier.
   virtual Status exchange(std::span<const BootstrapData> out, std::span<BootstrapData> in) = 0;
 
   virtual Status barrier() = 0;

@@ -28,7 +28,7 @@ public:
   WorldEndpoint(shm::World &world, const RankGroup &group, const LocalOptions &options)
       : Parts(world, group, options), AgreedEndpoint(inner, bootstrap, group) {}
 
-  /// After it wakers of all ranks are registered.
+  /// Waits for all ranks: afterwards their wakers are registered.
   Status join() {
     if (Status s = bootstrap.barrier(); !s)
       return s;
@@ -47,7 +47,7 @@ public:
   }
 
 private:
-  // The first two ranks measure, for all. A death is found by the barrier behind it.
+  // The first two ranks measure for all. The barrier behind it finds a death.
   void measureCopies() {
     Rank self = worker.rank();
     if (index(self) > 1)
@@ -69,7 +69,7 @@ LocalOptions optionsOf(const shm::World &world) {
   uint64_t most = std::max<uint64_t>(world.options().singleCopyMinBytes, 1);
   options.singleCopyMinBytes = most;
   bool isGiven = !world.measuresCopies() && world.measuredCopies().singleCopyMinBytes == 0;
-  if (isGiven) // what is shorter alone is eager
+  if (isGiven) // only shorter messages are eager
     options.eagerBytes = static_cast<uint32_t>(std::min<uint64_t>(options.eagerBytes, most - 1));
   options.longestSleep = shm::longestSleepAmong(world.numRanks(), options.longestSleep);
   return options;

@@ -29,12 +29,12 @@ public:
 
   bool canStart() const { return sends_ != nullptr; }
 
-  /// One each way.
+  /// Passes one message each way.
   bool exchange(uint64_t bytes) {
     iovec from{sent_.data(), bytes}, to{received_.data(), bytes};
     return post(&from, &to);
   }
-  /// To the second one, which replies to the last of them.
+  /// Passes messages to the second end, which replies to the last of them.
   bool sendOneWay(uint64_t bytes) {
     for (uint64_t i = 0; i < kOneWay; ++i) {
       iovec from{sent_.data() + i * bytes, bytes}, to{received_.data() + i * bytes, bytes};
@@ -116,7 +116,7 @@ private:
     return message;
   }
 
-  // As a program does that uses what it received.
+  // Reads the received bytes, as a program does that uses them.
   void readAll(uint64_t bytes) {
     volatile ptrdiff_t zeros = std::count(
         received_.begin(), received_.begin() + static_cast<ptrdiff_t>(bytes), std::byte{});

@@ -47,7 +47,8 @@ Status LocalChannels::connect(const OpenRequest &request) {
   return {};
 }
 
-// Without memory for them the messages go as others do.
+// Names the RTRs of an edge's static messages to the sender. Without memory for them the messages
+// are not static.
 void LocalChannels::nameStaticRtrs(size_t edge) {
   std::span<End> ends = endsOf(in_, edge);
   shm::StaticRtrs rtrs = countStatic(ends);
@@ -67,7 +68,7 @@ void LocalChannels::nameStaticRtrs(size_t edge) {
   back->wire().nameStaticRtrs(endpoint_.group().context, stream_, rtrs);
 }
 
-// False: the receiver has not named them yet. Where it lists other messages none is static.
+// False: the receiver has not named the RTRs yet. If it lists other messages, none is static.
 bool LocalChannels::findStaticRtrs(size_t edge) {
   std::span<End> ends = endsOf(out_, edge);
   Rank peer = endpoint_.group().rankAt(ends.front().peer);
@@ -91,7 +92,7 @@ void LocalChannels::start() {
 Status LocalChannels::prepare(const Work &work) {
   counter_.copyKiB = static_cast<uint32_t>(std::min<uint64_t>(work.movedBytes >> 10, UINT32_MAX));
   counter_.sendsOnly = in_.ends.empty();
-  // A group that numbers the runs of its plans has many, and lets what comes early allocate.
+  // A group that numbers the runs has many plans, and early messages may allocate.
   if (numbersRuns() || (reservedBytes_ && work.maxBytes <= *reservedBytes_))
     return {};
   auto held = endpoint_.hold();
@@ -119,8 +120,8 @@ bool LocalChannels::check() {
   return !failed();
 }
 
-// A peer that closed the plan, left, or is over with the run, while this rank still needs it. What
-// it had to send it sent before: so look once more.
+// Finds a peer that closed the plan, left, or is over with the run, while this rank still needs it.
+// The peer sent all its messages before that, so this rank looks once more.
 std::optional<Fault> LocalChannels::findDeserted() {
   auto held = endpoint_.hold();
   LocalWorker &worker = endpoint_.worker();

@@ -40,7 +40,7 @@ TransferCaps transferCapsOf(const LocalWorker &worker, const RankGroup &group) {
   return caps;
 }
 
-/// The plan of a stream that this rank has taken fails on all.
+/// Fails the plan of a stream that this rank has taken, on all ranks.
 void refuseStream(LocalEndpoint &endpoint, uint32_t stream, const std::string &reason) {
   const RankGroup &group = endpoint.group();
   StreamId plan = streamId(group.context, stream);
@@ -54,7 +54,7 @@ void refuseStream(LocalEndpoint &endpoint, uint32_t stream, const std::string &r
 
 } // namespace
 
-// Each death has a witness: the left neighbour in the group, of those on this machine.
+// Each death has a witness: the left neighbour in the group, among the ranks of this machine.
 LocalEndpoint::LocalEndpoint(LocalWorker &worker, RankGroup group, std::mutex *guard)
     : worker_(worker), group_(std::move(group)), guard_(guard),
       open_(worker.world(), worker.rank()) {

@@ -99,7 +99,7 @@ LocalReceives &LocalWorker::receivesFrom(Rank peer) {
   return *receives;
 }
 
-// The newest first, back to those that were accepted before.
+// Accepts the newest first, back to those that were accepted before.
 void LocalWorker::acceptConnections() {
   uint64_t newest = world_.control(self_).connectRequests.load(std::memory_order_acquire);
   for (uint64_t at = newest; at != accepted_ && at != 0;) {
@@ -110,7 +110,7 @@ void LocalWorker::acceptConnections() {
   accepted_ = newest;
 }
 
-// In the order in which they were deferred, which is that of what comes.
+// Posts in the order in which receives were deferred, which is that of the messages.
 void LocalWorker::postDeferred() {
   while (firstDeferred_) {
     DeferredReceives &first = *firstDeferred_;
@@ -142,8 +142,8 @@ void LocalWorker::warnOfRefusal() {
                           "are copied twice");
 }
 
-// True: something moved, as far as is known. Where ranks share cores it cannot: a library may
-// yield the core in there.
+// True: something moved, by the time that the hook took. If ranks share cores the time tells
+// nothing, since a library may yield the core in there.
 bool LocalWorker::progressHook() {
   using Clock = std::chrono::steady_clock;
   if (!options_.progressHook)
@@ -268,7 +268,7 @@ void LocalWorker::cancel(const CompletionCounter &counter) {
   }
 }
 
-// The peer is in the middle of nothing.
+// The peer is over with the run, so that it copies nothing just now.
 uint32_t LocalWorker::cancel(const CompletionCounter &counter, Rank peer) {
   uint32_t cancelled = receivesFrom(peer).cancel(counter);
   if (LocalSends *sends = sends_[index(peer)].get())

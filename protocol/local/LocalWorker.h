@@ -2,7 +2,7 @@
 /// direction; the first message makes it, and all that the two ranks do together shares it. Nothing
 /// is opened: both ends name a message by a tag, and the end that comes first waits.
 ///
-/// Memory: shm::fifoBytes() per FIFO, of which only what is used is touched; nothing is
+/// Memory: shm::fifoBytes() per FIFO, of which only the used part is touched; nothing is
 /// proportional to the number of pairs of ranks.
 ///
 /// Threads: one at a time; the caller serialises. Errors: values.
@@ -134,11 +134,11 @@ public:
   const SpinBudget &spinBudget() const { return budget_; }
 
   /// Waiting without a core: armSleep(), then progress() once more, then sleep() if nothing moved.
-  /// What arrives after armSleep() ends the sleep. Both are thread safe.
+  /// Messages that arrive after armSleep() end the sleep. Both are thread safe.
   WakeupEpoch armSleep();
   void sleep(WakeupEpoch epoch, const Wakeup &wakeup);
 
-  /// Memory that all ranks of the machine share: what is sent from it is copied once and
+  /// Allocates memory that all ranks of the machine share: payloads in it are copied once and
   /// without a system call. Null: none is left.
   void *allocate(uint64_t bytes);
   void release(void *memory);

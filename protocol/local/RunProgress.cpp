@@ -6,7 +6,7 @@
 namespace colldsl::protocol {
 namespace {
 
-// A peer that looks takes nanoseconds; so many streams end later.
+// A peer looks at a counter for nanoseconds; so many more streams must end before it is used again.
 constexpr size_t kUnusedAtLeast = 256;
 
 // Runs are numbered modulo 2^32, together with those of other streams of the communicator. A number
@@ -17,7 +17,7 @@ bool isBefore(uint32_t run, uint32_t over) { return over - run - 1 < kMaxAhead; 
 
 } // namespace
 
-// An entry may be given to another stream meanwhile: then it is not the one that was looked for.
+// An entry may go to another stream meanwhile, so its names are compared again after the read.
 bool ProgressTable::isOver(Rank rank, const Tag &tag) const {
   if (world_.hasLeft(rank))
     return true;

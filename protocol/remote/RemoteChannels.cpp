@@ -12,7 +12,7 @@ namespace {
 // A put by a peer may be notified after the peer has closed the plan.
 constexpr std::chrono::nanoseconds kGrace = std::chrono::milliseconds(10);
 constexpr uint32_t kIdlePollsPerProgress = 16;
-// Longer than others have a core that is shared.
+// Longer than another process keeps a shared core.
 constexpr std::chrono::nanoseconds kProbeInterval = std::chrono::milliseconds(100);
 constexpr std::chrono::nanoseconds kMaxProbeInterval = std::chrono::seconds(3);
 
@@ -48,7 +48,7 @@ void RemoteChannels::cancel() {
   cancelAll();
 }
 
-// The carrier copies what it keeps of messages to several ranks.
+// The carrier keeps copies of messages to several ranks, so that they may end here at once.
 void RemoteChannels::cancelAll() {
   if (std::exchange(isCancelled_, true))
     return;
@@ -97,7 +97,8 @@ void RemoteChannels::start() {
   }
 }
 
-// The last time the receiver had sent an early RTR: one may be here.
+// If the receiver sent an early RTR for the last run, the one for this run may be here: progress()
+// takes it.
 Posted RemoteChannels::send(MessageSlot slot, OpId op, const Payload &payload) {
   if (payload.bytes == 0 && !payload.always) {
     endAt(out_, slot).state.skippedRun = run_;
@@ -138,8 +139,8 @@ void RemoteChannels::push() {
   endpoint_.worker().carrier().push();
 }
 
-// A look at a network is a call of the kernel. Where a group numbers its runs, this plan is one of
-// several, and others look too.
+// A look at a network is a system call. If a group numbers its runs, this plan is one of several,
+// and others look too.
 std::span<const Completion> RemoteChannels::poll() {
   auto held = endpoint_.hold();
   for (MulticastRequest &request : multicasts_)
@@ -170,8 +171,8 @@ void RemoteChannels::abortHeld(const Fault &fault) {
   endpoint_.report(plan_, run_, fault);
 }
 
-// They come before all else that the peer sends in the stream, so that no message of a plan that is
-// another one is received.
+// Terms come before all else that the peer sends in the stream, so that this rank receives no
+// message of another plan.
 void RemoteChannels::onTerms(Rank from, std::string_view terms) {
   Rank peer = endpoint_.group().placeOf(from);
   if (failed() || terms_.empty() || peer == kNoRank)
@@ -184,8 +185,8 @@ void RemoteChannels::onTerms(Rank from, std::string_view terms) {
     abortHeld({peer, kNoOp, s.message()});
 }
 
-// A message for an end that has no bytes. Its sender is perhaps done with it, so that this
-// rank alone can find that.
+// Finds a message for an end that has no bytes. Its sender may be done with it, so that this rank
+// alone can find it.
 std::optional<Fault> RemoteChannels::findUnwanted() const {
   if (!mayBeUnwanted_)
     return std::nullopt;
@@ -212,8 +213,8 @@ bool RemoteChannels::isDeserted() {
   return Clock::now() - desertedAt_ > kGrace;
 }
 
-// A peer that closed the plan while this rank still needs it. What it sent to several at once may
-// come later, and what goes to several at once needs nothing of it.
+// Finds a peer that closed the plan while this rank still needs it. Its messages to several ranks
+// at once may come later, and those of this rank need nothing of it.
 Rank RemoteChannels::findDeserted() const {
   RemoteWorker &worker = endpoint_.worker();
   for (Rank peer : peers_) {

@@ -12,7 +12,7 @@ using network::MulticastFlags;
 namespace {
 
 constexpr uint32_t kHeadBytes = sizeof(Header) + sizeof(MulticastBody);
-// A long message waits so long for the last receiver to want it; then it goes to one at a time.
+// A long message waits so long for the last receiver to want it; then it goes to each by itself.
 constexpr std::chrono::nanoseconds kMaxWaiting = std::chrono::milliseconds(20);
 
 bool isAlike(const Payload &a, const Payload &b) {
@@ -24,7 +24,7 @@ bool isAlike(const Payload &a, const Payload &b) {
 
 } // namespace
 
-// Messages of one id that are wanted at once; those of one receiver are no group.
+// Gathers the messages of each id that are to go at once; a single receiver is no group.
 void RemoteChannels::addMulticasts() {
   RemoteWorker &worker = endpoint_.worker();
   if (!worker.carrier().multicast())
@@ -56,7 +56,7 @@ void RemoteChannels::addMulticasts() {
   }
 }
 
-// False: it goes by itself.
+// False: the message goes by itself.
 bool RemoteChannels::gather(MessageSlot, End &end) {
   MulticastRequest &request = *end.state.multicast;
   if (request.run != run_) {
@@ -132,8 +132,8 @@ uint64_t RemoteChannels::sendFrame(const MulticastRequest &request, Kind kind,
   return multicast().send(request.group, std::as_bytes(std::span(&head, 1)), body, flags);
 }
 
-// Bytes [offset, offset + bytes) of the message. What is in one piece stays where it is, if
-// the caller waits until all have it.
+// Sends bytes [offset, offset + bytes) of the message. A long payload in one piece stays where it
+// is: the caller waits until all receivers have it.
 uint64_t RemoteChannels::sendPart(const MulticastRequest &request, Kind kind, uint64_t offset,
                                   uint64_t bytes) {
   const Payload &payload = request.first->payload;
@@ -147,7 +147,7 @@ uint64_t RemoteChannels::sendPart(const MulticastRequest &request, Kind kind, ui
   return sendFrame(request, kind, together_, {false, isLong && isLast});
 }
 
-// True: nothing is left of it.
+// True: the request is over.
 bool RemoteChannels::advance(MulticastRequest &request) {
   switch (request.state) {
   case MulticastRequest::State::Idle:
@@ -253,7 +253,7 @@ bool RemoteChannels::sendParts(MulticastRequest &request) {
   return false;
 }
 
-// Both ends know by its name which message a frame is of.
+// The id in the frame names the message at both ends.
 void RemoteChannels::onMulticast(Rank root, const Tag &run, const MulticastBody &frame,
                                  std::span<const std::byte> bytes) {
   ++multicastsFrom_[root];

@@ -34,7 +34,7 @@ void RemoteReceiver::onRts(const Header &header, std::span<const std::byte> byte
   side_->onRts(header.tag, rts.buffer.id, rts);
 }
 
-// Puts keep no order with frames.
+// Takes the requests that overtook a put, since puts keep no order with frames.
 void RemoteReceiver::takeDeferred() {
   for (size_t i = 0; i < deferred_.size();) {
     Rts rts = deferred_[i];
@@ -167,7 +167,7 @@ void RemoteReceiver::sendRtrFrame(const RequestPayload &payload, uint64_t bytes,
                     sent.first(sizeof body + body.remoteIovs * sizeof(RemoteIov)));
 }
 
-// Not before all that came is taken: the sender may have cancelled the message meanwhile.
+// Queues the read until all that came is taken: the sender may have cancelled the message.
 GetResult RemoteReceiver::get(const RemoteBuffer &from, uint64_t, const RequestPayload &to) {
   if (!from.isReadable || !context_.canUseRma(peer_, to, to.bytes) ||
       !context_.canGather(to, Access::Read))
@@ -209,7 +209,7 @@ void RemoteReceiver::onRmaDone(uint16_t id) {
                     network::ProbeBody{.sends = 0});
 }
 
-// The Cancel of a sender that had cancelled it came before.
+// The message was not cancelled: a Cancel of the sender would have come before this answer.
 void RemoteReceiver::onConfirmed(uint32_t rendezvous) {
   Claim *claim = find(rendezvous);
   if (claim && claim->state == State::ToConfirm)
@@ -230,7 +230,7 @@ bool RemoteReceiver::cancelRtr(const Rts &rts) {
   return false;
 }
 
-// A device reads and writes by itself: what may still move is registered no more.
+// A device reads and writes by itself, so memory that it may still use is no longer registered.
 void RemoteReceiver::cancelReceive(const Rts &rts) {
   Claim *claim = find(rts.rendezvous);
   if (!claim)
@@ -354,7 +354,7 @@ void RemoteReceiver::onCancel(const Tag &scope) {
   takeDeferred();
 }
 
-// Nothing is put any more.
+// The sender puts nothing any more.
 void RemoteReceiver::onDrained(const Tag &scope) {
   for (Claim &claim : claims_)
     if (claim.state == State::RtrSent && claim.isCancelled && isOf(claim.rts.tag, scope)) {

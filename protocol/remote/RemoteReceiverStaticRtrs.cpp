@@ -1,4 +1,4 @@
-// RTRs that stay: those of static messages over a network.
+// RTRs that stay, which static messages have over a network.
 #include "protocol/remote/RemoteReceiver.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ using network::RegisteredMemory;
 using network::RtrBody;
 using network::Stay;
 
-// An RTR that stays is of other memory than the payload of this run.
+// Ends an RTR that stays, if its memory is not that of this run's payload.
 void RemoteReceiver::endOtherRtr(const RequestPayload &payload) {
   RegisteredMemory &registered = *payload.registered;
   bool isSame = payload.count == 1 && network::isRegistered(payload, Access::RemoteWrite);
@@ -25,7 +25,8 @@ bool RemoteReceiver::prepareRtr(const RequestPayload &payload) {
   return hasPlace && network::registerMemory(context_.carrier, payload, Access::RemoteWrite);
 }
 
-// The sender knows the rest. The canary is there before the sender can put.
+// Notifies the sender, which knows the RTR already. The canary is written before the sender can
+// put.
 void RemoteReceiver::sendReady(const Tag &tag, const RequestPayload &payload) {
   RegisteredMemory &registered = *payload.registered;
   context_.rtrs.renew(registered.rtr, {this, tag, 0, true, true});
@@ -61,7 +62,7 @@ void RemoteReceiver::endStatic(const RequestPayload &payload) {
     releaseRtr(*payload.registered);
 }
 
-// Before the last byte are all others, as the carrier writes them in their order.
+// If the last byte is here, all others are, since the carrier writes them in order.
 bool RemoteContext::takeWatched() {
   bool moved = false;
   for (size_t i = 0; i < watches.size();) {
@@ -136,8 +137,8 @@ RemoteSender::Buffer RemoteSender::bufferOf(const StaticRtr &rtr, const Tag &tag
   return buffer;
 }
 
-// One that ends in the canary is notified anyway; its sender then has answered that it is not, and
-// the receiver watches a byte that stays as it is.
+// A put whose payload ends in the canary has a notification anyway. Nevertheless the answer here is
+// that it has none: the receiver then watches a byte that stays as it is.
 bool RemoteSender::onNotify(const Tag &tag) {
   StaticRtr *rtr = findStatic(tag);
   if (!rtr)
@@ -146,8 +147,9 @@ bool RemoteSender::onNotify(const Tag &tag) {
   return rtr->putRun != tag.run;
 }
 
-// A request that the RTR fits, and of which the receiver takes no notice. Notices of other ranks
-// may have overtaken the RTR of an announced message, so that the request is of a later run.
+// Puts the payload of a request that the RTR fits: the receiver ignores such a request. Notices of
+// other ranks may have overtaken the RTR of an announced message, so that the request is of a later
+// run.
 void RemoteSender::putRequested(const Tag &tag, StaticRtr &rtr) {
   Id *id = requested_.find(tag);
   if (!id && rtr.body.stay == Stay::Announced)

@@ -17,7 +17,7 @@ bool RemoteSender::trySendLonger(const Tag &tag, const RequestPayload &payload) 
   return true;
 }
 
-// Null: all are in use.
+// Null: all ids are in use.
 RemoteSender::Id *RemoteSender::fresh(const Tag &tag, const RequestPayload &payload) {
   if (freeIds_.empty()) {
     if (ids_.size() > UINT16_MAX)
@@ -51,7 +51,8 @@ void RemoteSender::free(Id &id) {
   freeIds_.push_back(id.id);
 }
 
-// Memory that must not be given back is not kept registered in case it might be read.
+// Memory that must not be given back to the system is registered only if the schedule has the
+// receiver read it.
 bool RemoteSender::trySendRts(const Tag &tag, const RequestPayload &payload, Mover mover,
                               rendezvous::SenderLoad, uint16_t &id) {
   Id *made = fresh(tag, payload);
@@ -154,7 +155,7 @@ bool RemoteSender::cancelRtsUnconfirmed(uint16_t id) {
   return given.isOpen;
 }
 
-// Once it is put: it does not matter what the receiver does.
+// The put is done, and the send with it, whatever the receiver does.
 void RemoteSender::onRmaDone(uint16_t id) {
   Id &given = ids_[id];
   if (given.state == State::Cancelled)
@@ -182,7 +183,7 @@ bool RemoteSender::beginPut(Id &id) {
   return true;
 }
 
-// After an early RTR: the receiver would take no notice of a request that the RTR fits.
+// Asks for fragments after an early RTR: the receiver would ignore a request that the RTR fits.
 void RemoteSender::sendRtsForFragments(Id &id) {
   requested_.add(id);
   context_.am->send(
@@ -271,7 +272,8 @@ void RemoteSender::onRtr(const Header &header, std::span<const std::byte> body) 
   hasReplies_ = true;
 }
 
-// For a run that may not have begun here. The receiver takes no notice of a request that it fits.
+// Keeps an early RTR, whose run may not have begun here, or answers a request that it fits: the
+// receiver ignores such a request.
 void RemoteSender::onEarlyRtr(const Tag &tag, std::span<const std::byte> body) {
   if (spare_.empty())
     spare_.push_back(&memory_.emplace_back());

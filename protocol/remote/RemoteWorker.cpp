@@ -136,7 +136,7 @@ bool RemoteWorker::progress() {
   return moved;
 }
 
-// Reads not before all that came is taken.
+// Starts the queued operations, once all frames that came are taken.
 bool RemoteWorker::startRmas() {
   for (int i = 0; i < kMaxPolls && am_->poll(); ++i) {
   }
@@ -151,7 +151,8 @@ std::chrono::nanoseconds RemoteWorker::linger() const {
   return allFailed_ ? options_.lingerAfterFailure : options_.linger;
 }
 
-// Others may progress it while this rank waits. False: the time is up, or nothing moves any more.
+// Other threads may progress the worker meanwhile. False: the time is up, or nothing moves any
+// more.
 template <typename IsOver> bool RemoteWorker::waitUntil(Clock::time_point deadline, IsOver isOver) {
   while (!isOver()) {
     if (allFailed_ && options_.cancelsWithoutTimeout)
@@ -179,9 +180,9 @@ void RemoteWorker::cancel(const CompletionCounter &counter) {
     cancel(*connections_[i], counter, deadline);
 }
 
-// The carrier may still read or write what belongs to the caller, and so may the peer. Whatever has
-// not ended by the deadline must not move later: it is registered no more, and as some providers
-// write into such memory nevertheless, nothing moves any more.
+// The carrier may still read or write the caller's memory, and so may the peer. Messages that have
+// not ended by the deadline must not move later: their memory is no longer registered, and as some
+// providers write into it nevertheless, nothing moves any more.
 void RemoteWorker::cancel(Connection &at, const CompletionCounter &counter,
                           Clock::time_point deadline) {
   if (at.peer.isLost)
@@ -247,7 +248,7 @@ bool RemoteWorker::allHaveDisconnected() const {
   });
 }
 
-// The carrier stops using memory before that goes.
+// The carrier stops before the memory that it uses goes.
 RemoteWorker::~RemoteWorker() {
   if (am_ && !isLeaving_)
     disconnect();
@@ -494,7 +495,7 @@ void RemoteWorker::sendFor(Peer &to, std::span<const std::byte> bytes) {
   am_->send(to, {.kind = Kind::Group}, bytes);
 }
 
-// `rendezvous`: of the answer.
+// The header of an answer has a `rendezvous` that is not 0.
 void RemoteWorker::onNotify(Connection &from, const Header &header) {
   if (header.rendezvous != 0)
     from.receives.wire().onNoNotice(header.tag);

@@ -232,7 +232,7 @@ private:
   std::optional<network::ActiveMessages> am_;
   std::vector<Connection *> connections_;
   bool isFrozen_ = false;
-  bool isLeaving_ = false; ///< peers need nothing of it any more but what it has sent
+  bool isLeaving_ = false; ///< peers need nothing of it any more but the frames that it has sent
   std::function<void()> moveOthers_;
   std::unordered_map<uint32_t, uint32_t> opened_; ///< by context: streams
   std::unordered_multimap<StreamId, StreamUser *> users_;

@@ -83,8 +83,8 @@ void RemoteWorker::sendFailure(Rank rank, const Tag &scope, const FailureBody &b
     am_->send(**peer, {.tag = scope, .kind = Kind::Failed}, body);
 }
 
-// To the peers of a stream, which notify theirs: they are reached though ranks of the tree are
-// dead, or do not look.
+// Notifies the peers of a stream, which notify theirs: so they learn of the failure though ranks of
+// the tree are dead, or do not look.
 void RemoteWorker::passOn(const Tag *scope, FailureBody body) {
   body.root = kNoRank;
   if (!scope)
@@ -106,7 +106,7 @@ void RemoteWorker::passOn(const Tag *scope, FailureBody body) {
 }
 
 // A binomial tree: places are counted from the root, and below place p are p + 1, p + 2, p + 4,
-// ..., from the first power of two above p on. A rank that is dead is stood in for.
+// ..., from the first power of two above p on. A rank stands in for a dead one below it.
 // Example: 5 ranks, root 3: 3 notifies 4, 0 and 2; 4 notifies 1.
 void RemoteWorker::passDown(const Tag &scope, const FailureBody &body, uint32_t below) {
   uint32_t step = 1;
@@ -181,8 +181,8 @@ void RemoteWorker::onBroken(const std::string &reason) {
   nextPeerCheck_ = {};
 }
 
-// A rank that left in order has sent its disconnect before; that is perhaps not taken yet. A rank
-// that leaves itself reports no failure, as its peers may have left already.
+// A rank that left in order has sent its disconnect before, which may not be taken yet. A rank that
+// leaves reports no failure, as its peers may have left already.
 void RemoteWorker::checkPeers() {
   Clock::time_point now = Clock::now();
   if (now < nextPeerCheck_)
