@@ -1,12 +1,12 @@
-/// Which of a call's counts is that of one block.
+/// Selects the count of a call that is the length of one block.
 #pragma once
 
 #include "mpi/Call.h"
 
 namespace colldsl::mpi {
 
-/// The side whose count means something on this rank, and is the same block on all ranks. Null:
-/// blocks have lengths of their own, or there are none.
+/// Returns the side whose count is significant on this rank and is the same block on all ranks.
+/// Null: blocks have lengths of their own, or the call has no blocks.
 inline const Side *blockSide(const Call &call, bool isRoot) {
   switch (call.kind) {
   case CallKind::Bcast:

@@ -1,4 +1,4 @@
-/// The arguments of a collective, whichever of the many it is.
+/// The arguments of any collective that the backend serves.
 #pragma once
 
 #include "mpi/types/Datatype.h"
@@ -8,13 +8,14 @@
 
 namespace colldsl::mpi {
 
-/// `from` may be MPI_BOTTOM, which is null, and `by` the way to what lies anywhere.
+/// `from` may be MPI_BOTTOM, which is null; `by` is then an absolute address.
 inline std::byte *moved(void *from, MPI_Aint by) {
   return reinterpret_cast<std::byte *>(reinterpret_cast<uintptr_t>(from) +
                                        static_cast<uintptr_t>(by));
 }
 
-/// What one side sends or receives. Slots are places in the lists of neighbours, or ranks.
+/// The send arguments or the receive arguments of a call. A slot is a place in the lists of
+/// neighbours, or a rank.
 struct Side {
   void *buffer = nullptr;
   MPI_Count count = 0;                   ///< without `counts`
@@ -47,7 +48,7 @@ struct Side {
            hasLongCounts == other.hasLongCounts;
   }
 
-  /// Where the block of a slot begins.
+  /// The address at which the block of a slot begins.
   std::byte *addressOf(int slot, const TypeLayout &layout) const {
     if (isSame)
       return static_cast<std::byte *>(buffer);
@@ -57,7 +58,7 @@ struct Side {
   }
 };
 
-/// Those along a topology come first.
+/// Kinds along a topology come first.
 enum class CallKind : uint8_t {
   NeighborAllgather,
   NeighborAllgatherv,
@@ -114,17 +115,17 @@ inline constexpr const char *kCallNames[kCallKinds] = {"neighbor_allgather",
 
 struct Call {
   CallKind kind;
-  Side send, recv; ///< of a broadcast, and where MPI_IN_PLACE is given: `recv` alone
+  Side send, recv; ///< a broadcast, and a side with MPI_IN_PLACE, uses `recv` alone
   int root = 0;
   MPI_Op op = MPI_OP_NULL;
   bool lacksRequest = false; ///< there is no place for the handle of a nonblocking call
 
-  /// Of a reduction: of what it combines.
+  /// The datatype that a reduction combines.
   MPI_Datatype reducedType() const { return send.buffer == MPI_IN_PLACE ? recv.type : send.type; }
 
   bool hasLists() const { return send.counts || recv.counts; }
 
-  /// Word for word: of lists, whether they lie at the same place.
+  /// True if all words of both calls are equal. Lists are compared by their addresses alone.
   bool isSameAs(const Call &other) const {
     return (!other.hasLists() ||
             (send.hasSameLists(other.send) && recv.hasSameLists(other.recv))) &&

@@ -82,7 +82,7 @@ private:
       refuse(MPI_ERR_OP, true, "datatype is MPI_DATATYPE_NULL");
   }
 
-  /// Which side takes MPI_IN_PLACE on this rank, if any.
+  /// The side that takes MPI_IN_PLACE on this rank; null: neither does.
   const Side *inPlaceSide() const {
     switch (call_.kind) {
     case CallKind::Gather:
@@ -123,8 +123,8 @@ private:
                       isRoot() ? "" : " away from the root"));
   }
 
-  // What the call of the MPI below looks at before it sends anything; the rest crashes in some of
-  // their versions, or goes on.
+  // The call of the MPI below checks these arguments before it sends anything. In some versions
+  // other wrong arguments crash, or pass unnoticed.
   bool isCountRefusedBelow(const Side &side) const {
     return kIsMpich ? !reduces(call_.kind)
                     : call_.kind != CallKind::Allgatherv && isTypeRefusedBelow(side);
@@ -178,8 +178,8 @@ private:
     checkAddress(side, slot, type);
   }
 
-  /// Of MPICH, whatever its check takes. Open MPI takes types that are not committed here and
-  /// there.
+  /// Under MPICH, true if its own check accepts the type. Open MPI accepts types that are not
+  /// committed in some calls.
   bool isUsable(MPI_Datatype type) const {
     char anywhere; // of a count of 0 no type is checked
     MPI_Request request = MPI_REQUEST_NULL;

@@ -1,7 +1,7 @@
-/// The check of a call's arguments, as far as one rank can make it: what the MPI below would
-/// refuse, and what would crash.
+/// The check of a call's arguments, as far as one rank can make it: it finds arguments that the MPI
+/// below would refuse, and arguments that would crash.
 ///
-/// Other ranks cannot know of it. So a rank whose arguments are wrong counts the run as all others
+/// Other ranks cannot know the outcome. So a rank with wrong arguments counts the run as all others
 /// do, and notifies them that it does not take part.
 #pragma once
 
@@ -23,8 +23,8 @@ struct WrongArgument {
   explicit operator bool() const { return errorClass != MPI_SUCCESS; }
 };
 
-/// Of a call that is served. Sides that this rank ignores are empty. Takes time in proportion to
-/// the slots where there are lists, else none worth mentioning.
+/// Checks a call that is served. Sides that this rank ignores are empty. Takes time in proportion
+/// to the slots if there are lists, else almost none.
 WrongArgument findWrongArgument(const ServedComm &comm, const Call &call);
 
 /// "MPI_Neighbor_alltoallv".

@@ -1,5 +1,5 @@
-/// Counts what became of the calls of this process, and prints it at the end where that is
-/// wanted.
+/// Counts which calls of this process were served and which were passed on, and prints the counts
+/// at the end if the user asks for that.
 #pragma once
 
 #include "mpi/Call.h"
@@ -17,10 +17,10 @@ enum class Reason : uint8_t {
   Devices ///< a buffer is in memory of a device, or may be
 };
 
-/// What served calls of a kind: a collective of a schedule library, or the exchange with
-/// neighbours. Counted under a Guard.
+/// The counters of an algorithm that served calls of a kind: a collective of a schedule library, or
+/// the exchange with neighbours. Counted under a Guard.
 struct Algorithm {
-  uint64_t runs = 0, bytes = 0; ///< that were begun; that they sent
+  uint64_t runs = 0, bytes = 0; ///< runs that were begun; bytes that they sent
   uint64_t timedRuns = 0, nanoseconds = 0;
 
   void count(uint64_t bytesSent) {
@@ -37,10 +37,10 @@ class Summary {
 public:
   static Summary &all() { return all_; }
 
-  /// Where runs are counted; it stays there. Under a Guard.
+  /// Returns the counters of an algorithm. The reference stays valid. Under a Guard.
   Algorithm &algorithm(CallKind kind, const std::string &name) { return algorithms_[{kind, name}]; }
 
-  /// A call that the MPI below was given. Thread safe.
+  /// Counts a call that was passed on to the MPI below. Thread safe.
   void passedOn(CallKind kind, Reason reason) {
     PassedOn &row = passedOn_[static_cast<size_t>(kind)];
     row.calls.fetch_add(1, std::memory_order_relaxed);
@@ -48,18 +48,18 @@ public:
       row.forDevices.fetch_add(1, std::memory_order_relaxed);
   }
 
-  /// One of these for which nothing is proved; the first line of the first reason is kept. Under a
+  /// Counts a call whose schedule is not proved; keeps the first line of the first reason. Under a
   /// Guard.
   void countUnproved(CallKind kind, const std::string &why);
 
-  /// Operations that were made for calls that did not come before, and such that took the
-  /// arguments of another call. Under a Guard.
+  /// Count operations that were made for new calls, and operations that took over the arguments of
+  /// another call. Under a Guard.
   void countPrepared() { ++prepared_; }
   void countResized() { ++resized_; }
   uint64_t prepared() const { return prepared_; }
   uint64_t resized() const { return resized_; }
 
-  /// So far, by this process. Any thread.
+  /// The number of calls so far, by this process. Any thread.
   uint64_t passedOn(CallKind kind) const {
     return passedOn_[static_cast<size_t>(kind)].calls.load(std::memory_order_relaxed);
   }

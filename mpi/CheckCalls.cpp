@@ -16,7 +16,8 @@ namespace {
 constexpr int64_t kNotCompared = -1;
 constexpr int32_t kUsersOperator = -2;
 
-/// What ranks compare, as it is sent. Zeros where a call has no such thing.
+/// The values that ranks compare, in the form in which they are sent. Zeros if a call has no such
+/// value.
 struct Compared {
   CallKind kind = CallKind::Barrier;
   int32_t root = 0;

@@ -30,7 +30,7 @@ std::atomic<CudaQuery> cuda{nullptr};
 std::atomic<HipQuery> hip{nullptr};
 std::atomic<bool> isHipRenumbered{true};
 
-/// How many libraries were loaded so far; the first entry has it.
+/// The number of libraries loaded so far, which the first entry has.
 AddsLoaded addsNow() {
   AddsLoaded adds = 0;
   dl_iterate_phdr(
@@ -84,7 +84,7 @@ void findHip() {
   hip.store(query);
 }
 
-// Of an address that CUDA does not know, or before it is initialized, the attributes stay zero.
+// The attributes stay zero for an address that CUDA does not know, and before CUDA is initialized.
 MemoryKind askCuda(CudaQuery query, const void *address) {
   unsigned type = 0, isManaged = 0;
   int attributes[] = {kMemoryType, kIsManaged};

@@ -1,5 +1,5 @@
 /// Memory that the driver of an accelerator manages: the CPU may be unable to read and write it.
-/// Knows no MPI.
+/// This header includes no MPI.
 #pragma once
 
 #include <atomic>
@@ -16,15 +16,16 @@ enum class MemoryKind : uint8_t {
 /// The drivers of CUDA and HIP, as far as this process has loaded them. Any thread.
 class Accelerators {
 public:
-  /// Whether a driver was there at the last look.
+  /// True if the last look() found a driver.
   static bool arePresent() { return arePresent_.load(std::memory_order_relaxed); }
 
-  /// Looks for drivers among the libraries of the process; loads none. If no library was loaded
-  /// since the last look this takes some ten nanoseconds. Whether there is one: for ever, then.
+  /// Looks for drivers among the libraries of the process; loads none. Takes some ten nanoseconds
+  /// if no library was loaded since the last look. Returns true if there is a driver; then it stays
+  /// true.
   static bool look();
 
-  /// What the drivers that look() found report of this address, in less than a microsecond. No
-  /// driver, or one that is not initialized, or an address that no driver knows: Host.
+  /// Asks the drivers that look() found about this address, in less than a microsecond. Host if
+  /// there is no driver, if the driver is not initialized, or if no driver knows the address.
   static MemoryKind kindOf(const void *address);
 
 private:

@@ -39,12 +39,12 @@ bool isFatal(MPI_Comm comm) {
   return ends;
 }
 
-// What the launcher needs to see that a rank ended, and to end the others.
+// The time that the launcher needs to see that a rank ended, and to end the others.
 constexpr std::chrono::milliseconds kLauncherDelay{500};
 
-// Where a dead rank ends the whole job anyway its exit status is the one that the job's launcher
-// must see: so the launcher, which ends the others, gets the time to do it before this rank ends
-// itself.
+// Waits if a dead rank ends the whole job anyway: the job's launcher must see the exit status of
+// the dead rank. So the launcher, which ends the others, gets the time to do it before this rank
+// ends itself.
 void leaveItToTheLauncher() { std::this_thread::sleep_for(kLauncherDelay); }
 
 /// A communicator of this process alone, with another one's error handler.

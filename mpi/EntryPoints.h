@@ -1,4 +1,4 @@
-/// What the entries have in common. An entry is exported under two names: programs in C call
+/// Functions that all entries share. An entry is exported under two names: programs in C call
 /// MPI_X, Fortran bindings of some MPIs PMPI_X.
 #pragma once
 
@@ -17,11 +17,11 @@
 
 namespace colldsl::mpi {
 
-/// Calls the communicator's error handler; returns the result of the entry. `errorClass`: what the
-/// kind of the status has no class for.
+/// Calls the communicator's error handler; returns the result of the entry. `errorClass`: used if
+/// the kind of the status has no class.
 int raise(MPI_Comm comm, const Status &status, int errorClass = MPI_SUCCESS);
-/// The same for an operation that was started when the communicator had this handle: it may have
-/// been freed since.
+/// As raise(), for an operation that was started when the communicator had this handle: the
+/// communicator may have been freed since.
 int raise(MPI_Comm comm, uint64_t since, const Status &status);
 
 /// The type of a parameter of a function of MPI, as its mpi.h has it: in some versions a list is
@@ -33,13 +33,14 @@ struct ParameterOf<Result(Parameters...), i> {
 };
 template <typename Function, size_t i> using Parameter = ParameterOf<Function, i>::Type;
 
-/// Whether operations of ours are under way, which must move while this rank waits in other calls.
+/// True if operations of this library are under way, which must move while this rank waits in other
+/// calls.
 inline bool mustMove() { return Requests::anyRunning(); }
 
-/// The same, or another thread may start some meanwhile.
+/// As mustMove(), but also true if another thread may start an operation meanwhile.
 inline bool mayMove() { return mustMove() || Job::anyThreadMayStart(); }
 
-/// Around a call of the MPI below that may wait: what is ours moves meanwhile.
+/// Lives around a call of the MPI below that may wait: operations of this library move meanwhile.
 class BackgroundProgress {
 public:
   BackgroundProgress() : job_(mayMove() ? Job::current() : nullptr) {
@@ -63,17 +64,17 @@ template <typename... Parameters>
   return function(passed...);
 }
 
-/// Makes such a call. Where nothing can move it costs some instructions.
+/// Makes a call of the MPI below that may wait. Costs some instructions if nothing can move.
 template <typename... Parameters, typename... Passed>
 [[gnu::always_inline]] inline int callBelow(int (*function)(Parameters...), Passed... passed) {
   return mayMove() ? callAndMove<Parameters...>(function, passed...) : function(passed...);
 }
 
-/// Before a call that returns at once: moves what is under way. An error: a rank died.
+/// Moves all operations under way, before a call that returns at once. An error: a rank died.
 Status moveRunning();
 inline Status moveOnce() { return mustMove() ? moveRunning() : Status(); }
 
-// The error is for the call that waits for the operation.
+// The call that waits for the operation reports the error.
 template <typename... Parameters>
 [[gnu::cold, gnu::noinline]] int moveAndCall(int (*function)(Parameters...), Parameters... passed) {
   (void)moveRunning();
@@ -86,8 +87,8 @@ template <typename... Parameters, typename... Passed>
   return mustMove() ? moveAndCall<Parameters...>(function, passed...) : function(passed...);
 }
 
-/// Calls tryOnce(isDone) again and again, while everything moves, until it is done or fails;
-/// onDeath returns the code when a rank died.
+/// Repeats tryOnce(isDone), while everything moves, until it is done or fails; onDeath returns the
+/// code when a rank died.
 template <typename Try, typename OnDeath> int repeatBelow(Try tryOnce, OnDeath onDeath) {
   Job &job = *Job::current();
   Guard guard(job);
@@ -104,10 +105,10 @@ template <typename Try> int repeatBelow(Try tryOnce) {
   return repeatBelow(tryOnce, [](const Status &why) { return raise(MPI_COMM_WORLD, why); });
 }
 
-/// Waits for a request of the MPI below while ours move.
+/// Waits for a request of the MPI below while operations of this library move.
 int waitBelow(MPI_Request *request, MPI_Status *status);
 
-/// The status of an operation that is none, or a collective.
+/// Sets the status that MPI defines for an inactive request, and for a collective.
 void clear(MPI_Status *status);
 
 } // namespace colldsl::mpi

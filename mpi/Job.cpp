@@ -27,9 +27,8 @@ namespace {
 // Address space per rank; memory is used when it is touched. Less where a process may not have as
 // much.
 constexpr uint64_t kArenaBytes[] = {uint64_t{16} << 30, uint64_t{1} << 30, uint64_t{64} << 20};
-// Where no size that was measured was worth a call of the kernel, or ranks that share a core cannot
+// Used if no measured size was worth a call of the kernel, or if ranks that share a core cannot
 // measure.
-// The MPI below has events of its own, which end no sleep of ours.
 constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::microseconds(100);
 
 // Wakes once in a while, so that the MPI below moves: but a rank that has a core of its own begins
@@ -119,7 +118,7 @@ void Job::begin(int threadLevel) {
   real::Comm_free(&node.comm);
 }
 
-// What rank 0's profile says counts on all ranks, if all their machines are the one that it is of.
+// Rank 0's profile counts on all ranks if all their machines are the profile's machine.
 void Job::openProfile() {
   const Settings &settings = Settings::all();
   if (settings.learns())
@@ -364,8 +363,8 @@ bool Job::poll(bool mayCallBelow) {
   return moved;
 }
 
-// Where messages between nodes are the MPI's, and on some rank no other thread may call it, what is
-// under way is within this node: see ServedComm::servesNonblocking().
+// If on some rank no other thread may call the MPI, and the MPI carries messages between nodes, all
+// operations under way are within this node: see ServedComm::servesNonblocking().
 bool Job::pollInBackground() { return poll(movesRemoteInBackground_); }
 
 std::optional<protocol::Wakeup> Job::wakeup() {

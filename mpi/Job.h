@@ -1,5 +1,5 @@
-/// What this process shares with the other processes of the MPI job on its node, and how it reaches
-/// those of others.
+/// State that this process shares with the other processes of the MPI job on its node, and its
+/// connections to those of other nodes.
 #pragma once
 
 #include "mpi/FairMutex.h"
@@ -40,11 +40,11 @@ public:
   static void end();
   static Job *current() { return current_; }
 
-  /// Whether one thread may start an operation while another one waits in a call.
+  /// True if one thread may start an operation while another one waits in a call.
   static bool anyThreadMayStart() { return anyThreadMayStart_.load(std::memory_order_relaxed); }
 
   protocol::LocalWorker &worker() { return *worker_; }
-  /// To ranks of other nodes; null: there are none.
+  /// The connections to ranks of other nodes; null: there are none.
   RemoteRanks *remote() { return remote_.get(); }
 
   /// Place among the job's ranks on this node, by rank of MPI_COMM_WORLD; kNoRank: it sits on
@@ -52,85 +52,87 @@ public:
   Rank onNode(Rank worldRank) const { return nodes_.placeOf[index(worldRank)]; }
   uint32_t numRanks() const { return static_cast<uint32_t>(nodes_.first.size()); }
   MPI_Group worldGroup() const { return worldGroup_; }
-  /// Where the ranks of MPI_COMM_WORLD sit.
+  /// The places of the ranks of MPI_COMM_WORLD.
   const Topology &topology() const { return topology_; }
 
-  /// What time costs here, as all ranks assume.
+  /// The machine model, which all ranks assume alike.
   const MachineModel &machine() const { return machine_; }
 
-  /// The collectives that are served.
+  /// The library of collectives that the job serves.
   Library &library() const { return *library_; }
-  /// The user's, where it comes before for that function; null: it does not.
+  /// The user's library, if it precedes library() for that function; else null.
   Library *ownLibraryFor(const std::string &function) const {
     return ownFunctions_.contains(function) ? ownLibrary_.get() : nullptr;
   }
 
-  /// What the job learns; null: nothing.
+  /// The measurements of a job that learns; null: the job does not learn.
   Learning *learning() const { return learning_.get(); }
   uint32_t worldRank() const { return worldRank_; }
 
-  /// Makes schedules that no image serves: of the standard library, and of ownLibraryFor().
+  /// Makes schedules that no image serves: compiler() of the standard library, ownCompiler() of
+  /// ownLibraryFor().
   const std::shared_ptr<const PlanCompiler> &compiler() const { return compiler_; }
   const std::shared_ptr<const PlanCompiler> &ownCompiler() const { return ownCompiler_; }
 
   /// With COLLDSL_VERBOSE=1, on rank 0: prints a line that was not printed before. Under a Guard.
   void note(const std::string &line);
-  /// The same on any rank.
+  /// As note(), on any rank.
   void noteHere(const std::string &line);
 
   /// A communicator of this process alone, whose errors are returned.
   MPI_Comm own() const { return own_; }
-  /// Whether the MPI below checks arguments: builds of some do not, and Open MPI may be told so.
+  /// True if the MPI below checks arguments: some builds do not, and a setting of Open MPI disables
+  /// it.
   bool checksArguments() const { return checksArguments_; }
 
-  /// Whether several threads may be at work.
+  /// True if several threads may be at work.
   bool isThreaded() const { return hasThreads_ || moving_.load(std::memory_order_relaxed) != 0; }
   FairMutex &mutex() { return mutex_; }
 
   /// Moves all operations once.
   bool poll();
-  /// The same for a thread that is not the program's own, while that one is in a call of the MPI
+  /// As poll(), for a thread that is not the program's own, while that one is in a call of the MPI
   /// below.
   bool pollInBackground();
-  /// Whether operations move while this rank is in calls of the MPI below, those with other nodes
-  /// too. Alike on all ranks.
+  /// True if operations move while this rank is in calls of the MPI below, including operations
+  /// with other nodes. Alike on all ranks.
   bool movesRemoteInBackground() const { return movesRemoteInBackground_; }
-  /// Whether a thread of ours may progress the MPI below, and that is Open MPI. Alike on all ranks.
+  /// True if a thread of ours may progress the MPI below, and that is Open MPI. Alike on all ranks.
   bool progressesOpenMpiInThread() const { return progressesOpenMpiInThread_; }
-  /// Before a sleep, as LocalWorker::sleep() takes it. Empty: there is something now.
+  /// Called before a sleep, as LocalWorker::sleep() takes it. Empty: something can move now.
   std::optional<protocol::Wakeup> wakeup() override;
 
-  /// The same, for a caller that does not wait, but comes by now and then. An error: a rank died.
+  /// As poll(), for a caller that does not wait, but comes by now and then. An error: a rank died.
   Status moveOnce();
 
-  /// Moves what the MPI below has under way once: the program's messages, one-sided operations and
-  /// anything else. Under a Guard, in a thread that may call the MPI.
+  /// Moves once the operations that the MPI below has under way: the program's messages, one-sided
+  /// operations and all others. Under a Guard, in a thread that may call the MPI.
   void progressBelow();
 
-  /// Between these it moves by poll().
+  /// poll() moves an operation between these two calls.
   void beginMoving(Operation &operation) { moved_.push_back(&operation); }
   void endMoving(Operation &operation) { std::erase(moved_, &operation); }
   bool movesAny() const { return !moved_.empty(); }
 
-  /// Waits until done() is true, and moves all operations meanwhile, and those of the MPI below.
-  /// The caller holds a Guard, which is opened now and then.
+  /// Waits until done() is true; all operations and those of the MPI below move meanwhile. The
+  /// caller holds a Guard, which is opened now and then.
   template <typename Done> Status waitUntil(Done done) {
     return reportFailure(worker_->waitUntil(done, [this] { return poll(); }));
   }
 
-  /// The same for a blocking call: until this operation is done, which moves too.
+  /// As waitUntil(), for a blocking call: waits until this operation is done, and moves it.
   Status waitFor(Operation &operation);
 
-  /// Shared memory for the program; it goes back by LocalWorker::release(). Null: the rest is for
-  /// connections.
+  /// Shared memory for the program; LocalWorker::release() takes it back. Null: the rest is
+  /// reserved for connections.
   void *lend(uint64_t bytes);
 
-  /// Around a call of the MPI below that may wait: another thread moves our operations meanwhile.
+  /// Surround a call of the MPI below that may wait: another thread moves the operations meanwhile.
   void beginBackgroundProgress();
   void endBackgroundProgress();
-  /// Whether some thread is between these, and there is something to move.
+  /// True if some thread is between these two calls, and there is something to move.
   bool wantsBackgroundProgress() const;
-  /// An operation is under way from now on: if another thread is between these, it moves.
+  /// Called when an operation begins: a thread moves it if another one is between these two calls.
   void moveInBackground();
 
   /// Distinguishes a communicator's messages from all others. Every process numbers those that it
@@ -140,29 +142,31 @@ public:
     uint32_t number = 0; ///< 0: none
   };
 
-  /// What all ranks of a communicator can serve, and the info hints that all of them gave.
+  /// The calls that all ranks of a communicator can serve, and the info hints that all of them
+  /// gave.
   struct Offer {
     bool neighbors = false, all = false;
     InfoHints hints;
-    /// Of a rank: its peers on other nodes. Of all: the largest power of two that is at most the
-    /// largest of these; 0: none has any.
+    /// For one rank, the number of its peers on other nodes. For all, the largest power of two that
+    /// is at most the largest of these numbers; 0: no rank has any.
     uint32_t farPeers = 0;
     bool mayUseDevices = false; ///< some rank has the driver of an accelerator
   };
 
-  /// The first of so many contexts in a row for a communicator, whose ranks give the same number of
-  /// them, and what all its ranks offer. Collective over `comm`.
+  /// Returns the first of `contexts` consecutive contexts for a communicator, and in `offer` the
+  /// calls that all its ranks can serve. All ranks pass the same number. Collective over `comm`.
   Context agree(MPI_Comm comm, uint32_t contexts, Offer &offer);
 
-  /// Until it is answered, or the end. Under a Guard.
+  /// Keeps the query until it is answered, or the job ends. Under a Guard.
   void keep(std::shared_ptr<HintsQuery> query);
 
-  /// An operator of the program's that was freed, but which runs may still need: until the end.
+  /// Keeps an operator that the program freed but that runs may still need, until the job ends.
   void keep(MPI_Op op) { kept_.push_back(op); }
 
   TypesInUse &typesInUse() { return typesInUse_; }
 
-  /// Drops what operations may need, when the next communicator comes. Thread safe.
+  /// Drops the object when the next communicator is made: operations may still need it. Thread
+  /// safe.
   void freeLater(std::shared_ptr<void> thing);
 
 private:
@@ -180,10 +184,10 @@ private:
   Topology topology_ = Topology::flat(1);
   MachineModel machine_;
   Nodes nodes_;
-  std::vector<Operation *> moved_; ///< by poll(), besides what the worker moves
+  std::vector<Operation *> moved_; ///< moved by poll(), besides those that the worker moves
   MPI_Group worldGroup_ = MPI_GROUP_NULL;
   MPI_Comm own_ = MPI_COMM_NULL;           ///< of this process alone
-  MPI_Request pending_ = MPI_REQUEST_NULL; ///< never matched: a test of it moves the MPI below
+  MPI_Request pending_ = MPI_REQUEST_NULL; ///< never matched; testing it moves the MPI below
   bool checksArguments_ = false;
   bool hasThreads_ = false;       ///< the program asked for threads
   bool anyThreadMayCall_ = false; ///< the MPI below
@@ -194,7 +198,7 @@ private:
   FairMutex mutex_;
   std::unique_ptr<ProgressThread> progressThread_;
   uint32_t worldRank_ = 0;
-  bool hasFailed_ = false; ///< what goes to other nodes has, and this node knows it
+  bool hasFailed_ = false; ///< communication with other nodes failed, and this node was notified
   std::atomic<uint64_t> nextContext_{1};
   std::vector<MPI_Op> kept_;
   std::vector<std::shared_ptr<HintsQuery>> queries_; ///< not answered when last looked at

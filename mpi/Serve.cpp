@@ -22,7 +22,8 @@ bool mayBeOnDevice(const ServedComm &served, CallKind kind) {
   return served.mayUseDevices() && kind != CallKind::Barrier;
 }
 
-/// Whether that is so for some rank, or cannot be found out: that is the outcome then.
+/// True if some rank has a buffer in memory of a device, or if that cannot be determined; `outcome`
+/// then has the error.
 bool isOnDevice(ServedComm &served, const Call &call, Status &outcome) {
   Guard guard(served.job());
   Result<bool> agreed = served.agreeOnDevices(call);
@@ -31,8 +32,8 @@ bool isOnDevice(ServedComm &served, const Call &call, Status &outcome) {
   return !agreed || *agreed;
 }
 
-/// Whether all processes of the communicator are ranks of it, and it has a topology where the call
-/// wants one.
+/// True if all processes of the communicator are ranks of it, and if it has a topology when the
+/// call needs one.
 bool mayServe(MPI_Comm comm, CallKind kind) {
   int topology = MPI_UNDEFINED, isInter = 0;
   if (comm == MPI_COMM_NULL)
@@ -57,7 +58,7 @@ Status runOnce(ServedComm &served, Operation &operation) {
   return operation.run(served.nextRun());
 }
 
-/// The same for the summary, which wants its time.
+/// As runOnce(), and measures the time for the summary.
 Status runTimed(ServedComm &served, Operation &operation) {
   operation.count();
   auto begin = std::chrono::steady_clock::now();
@@ -69,14 +70,13 @@ Status runTimed(ServedComm &served, Operation &operation) {
   return outcome;
 }
 
-/// How a call ended.
+/// The result of a call.
 struct Outcome {
   Status status;
   int errorClass = MPI_SUCCESS; ///< of an argument that is wrong; else it follows from the status
 };
 
-/// Of a call for which this rank has no operation. False: its arguments are for the MPI below to
-/// refuse.
+/// Ends a call for which this rank has no operation. False: the MPI below refuses its arguments.
 bool fail(ServedComm &served, const Call &call, const Status &why, bool isPersistent,
           Outcome &outcome) {
   WrongArgument wrong = served.wrongArgument();

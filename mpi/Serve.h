@@ -1,21 +1,21 @@
-/// Serving a collective, or leaving it to the MPI below: on all ranks of the communicator alike.
+/// Serves a collective, or leaves it to the MPI below, alike on all ranks of the communicator.
 #pragma once
 
 #include "mpi/EntryPoints.h"
 
 namespace colldsl::mpi {
 
-/// A run of the operation of the last call of this kind; false: one is under way.
+/// Runs the operation of the last call of this kind; false: a run of it is under way.
 bool runAgain(MPI_Comm comm, ServedComm &served, CallKind kind, int &code);
 
-/// Serves a blocking call that is the same as the last one of its kind; false: it is not. Inlined,
-/// so that arguments are compared in registers and no Call is made in memory.
+/// Serves a blocking call that equals the last one of its kind; false: it does not. Inlined, so
+/// that arguments are compared in registers and no Call is made in memory.
 [[gnu::always_inline]] inline bool serveAgain(MPI_Comm comm, const Call &call, int &code) {
   ServedComm *served = ServedComm::cached(comm);
   return served && served->isSameAsLast(call) && runAgain(comm, *served, call.kind, code);
 }
 
-/// The same of a nonblocking call.
+/// As runAgain(), for a nonblocking call.
 bool startAgain(MPI_Comm comm, ServedComm &served, CallKind kind, MPI_Request *request);
 
 [[gnu::always_inline]] inline bool startAgain(MPI_Comm comm, const Call &call,
@@ -24,11 +24,11 @@ bool startAgain(MPI_Comm comm, ServedComm &served, CallKind kind, MPI_Request *r
   return served && served->isSameAsLast(call) && startAgain(comm, *served, call.kind, request);
 }
 
-/// Serves a blocking call; false: the MPI below must. What the call returns is put into `code`.
+/// Serves a blocking call and puts its result into `code`; false: the MPI below must serve it.
 bool serve(MPI_Comm comm, const Call &call, int &code);
 
-/// Starts a nonblocking call, or makes a persistent one. The former waits for no other rank, so a
-/// communicator that is not known is left to the MPI below, by all its ranks.
+/// Starts a nonblocking call, or makes a persistent one. The start waits for no other rank, so all
+/// ranks leave calls on an unknown communicator to the MPI below.
 bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *request, int &code);
 
 // An entry that serves a call, or leaves it to the MPI below. For each shape of arguments a file

@@ -149,7 +149,7 @@ void Settings::readDisabled(const char *names) {
     disable(takePiece(rest, ','));
 }
 
-// What is no number changes nothing.
+// A value that is not a number changes nothing.
 void Settings::readNumber(const char *name, const char *value, const char *what, uint32_t &number) {
   if (std::optional<uint32_t> given = parseWhole<uint32_t>(value))
     number = *given;

@@ -1,5 +1,5 @@
-/// What the environment of rank 0 sets (docs/mpi.md): the same for the whole job, also where
-/// the launcher hands other values to other ranks.
+/// Settings from the environment of rank 0 (docs/mpi.md). They hold for the whole job, even if the
+/// launcher passes other values to other ranks.
 #pragma once
 
 #include "mpi/Call.h"
@@ -10,53 +10,54 @@
 
 namespace colldsl::mpi {
 
-/// Whether passes change the messages of neighbourhood collectives between nodes.
+/// Selects when passes change the messages of neighbourhood collectives between nodes.
 enum class GraphPasses : uint32_t {
-  Model, ///< where the model tells that it pays off
+  Model, ///< if the model predicts a gain
   Never,
   Always ///< from the first call on, at any cost
 };
 
 class Settings {
 public:
-  /// Collective over MPI_COMM_WORLD. Rank 0 warns of what it does not know.
+  /// Collective over MPI_COMM_WORLD. Rank 0 warns of names and values that it does not know.
   static void agree();
   static const Settings &all() { return all_; }
 
   bool isVerbose() const { return flags_ & kVerbose; }
   bool wantsSummary() const { return flags_ & kSummary; }
-  /// Whether ranks compare what they call (CheckCalls.h).
+  /// True if ranks compare the calls that they make (CheckCalls.h).
   bool checksCalls() const { return flags_ & kChecks; }
   bool isOff(CallKind kind) const { return off_ >> static_cast<uint32_t>(kind) & 1; }
-  /// Whether messages between nodes go through the MPI though there is a network.
+  /// True if messages between nodes go through the MPI although there is a network.
   bool avoidsNetwork() const { return flags_ & kAvoidsNetwork; }
-  /// Whether a thread moves operations all the time.
+  /// True if a thread moves operations all the time.
   bool wantsProgressThread() const { return flags_ & kProgressThread; }
-  /// So many ranks in a row share a node at most; 0: as many as are on it.
+  /// The most consecutive ranks that share a node; 0: no such limit.
   uint32_t ranksPerNode() const { return ranksPerNode_; }
-  /// So many collectives of all ranks on a communicator that the program makes come before those
-  /// that are prepared here: one that lives for few calls costs what it costs without us.
+  /// The number of collectives of all ranks that a new communicator of the program passes on before
+  /// the backend prepares its own: a communicator that lives for few calls costs no more than
+  /// without it.
   uint32_t firstCalls() const { return firstCalls_; }
   GraphPasses graphPasses() const { return graphPasses_; }
   /// A schedule library whose collectives come before those of the standard one; empty: none.
   const std::string &library() const { return library_; }
   /// Passes that make schedules which no image serves (CompileSettings::passes).
   const std::string &passes() const { return passes_; }
-  /// Whether calls whose schedule is not proved go to the MPI below; `ofOwn`: of library(), rather
-  /// than of the standard library.
+  /// True if calls whose schedule is not proved go to the MPI below. `ofOwn`: the schedule is of
+  /// library(), else of the standard library.
   bool requiresProof(bool ofOwn) const {
     return flags_ & kRequiresProof || (ofOwn && !(flags_ & kReportsProof));
   }
-  /// Rank 0's machine profile, JSON without what was measured, or, for a job that learns, with the
-  /// points alone; empty: none that counts.
+  /// Rank 0's machine profile, as JSON without measurements, or, if the job learns, with the points
+  /// alone; empty: there is none that counts.
   const std::string &profile() const { return profile_; }
-  /// On rank 0, with COLLDSL_VERBOSE=1: why its profile does not count.
+  /// The reason why the profile does not count; set on rank 0 with COLLDSL_VERBOSE=1.
   const std::string &profileProblem() const { return profileProblem_; }
-  /// Whether the job learns which collectives serve its calls best.
+  /// True if the job learns which collectives serve its calls best.
   bool learns() const { return flags_ & (kLearns | kLearnsAlways); }
-  /// Whether it does so from the first call on, at any cost.
+  /// True if the job learns from the first call on, at any cost.
   bool learnsAlways() const { return flags_ & kLearnsAlways; }
-  /// Whether there is nothing at all to be served.
+  /// True if no call at all is to be served.
   bool isAllOff() const { return off_ == kAllOff; }
 
 private:

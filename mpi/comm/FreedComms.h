@@ -1,5 +1,5 @@
 /// Communicators that a program freed while operations on them were under way. Such an operation
-/// goes on, as MPI defines; if it fails, the error handler that the communicator had is called.
+/// goes on, as MPI defines; if it fails, it calls the error handler that the communicator had.
 #pragma once
 
 #include "mpi/Mpi.h"
@@ -16,18 +16,19 @@ class FreedComms {
 public:
   static FreedComms &all() { return *all_; }
 
-  /// How many have been freed so far: a moment, for handlerOf().
+  /// The number of communicators freed so far, which handlerOf() takes as a moment.
   uint64_t now() const { return count_.load(std::memory_order_relaxed); }
 
-  /// In the callback that deletes the attribute of a communicator which is about to go.
+  /// Called in the callback that deletes the attribute of a communicator which is about to be
+  /// freed.
   void note(MPI_Comm comm);
 
   /// The error handler of the communicator that had this handle at that moment; none: it was not
-  /// freed since. Handles are used again, for other communicators.
+  /// freed since. MPI reuses handles for other communicators.
   std::optional<MPI_Errhandler> handlerOf(MPI_Comm comm, uint64_t since);
 
 private:
-  static constexpr size_t kMax = 1024; ///< then the oldest is forgotten
+  static constexpr size_t kMax = 1024; ///< beyond that the oldest is forgotten
 
   struct Freed {
     uint64_t when;

@@ -24,8 +24,8 @@ public:
   bool has(InfoHint hint) const { return bits_ >> static_cast<uint32_t>(hint) & 1; }
   uint32_t bits() const { return bits_; } ///< a bit per InfoHint
 
-  /// With what `info`, which may be MPI_INFO_NULL, says: "true" gives a hint, "false"
-  /// revokes it. Keys that are not there and other values change nothing, as MPI has it for hints.
+  /// Returns these hints as `info` changes them; it may be MPI_INFO_NULL. "true" gives a hint,
+  /// "false" revokes it. Missing keys and other values change nothing, as MPI defines it for hints.
   InfoHints changedBy(MPI_Info info) const;
 
   /// Puts each key with "true" or "false".
@@ -41,7 +41,7 @@ private:
 /// The hints of all ranks of a communicator, by a nonblocking reduction. Under a Guard.
 class HintsQuery {
 public:
-  /// Collective over `comm`. What is given out must be kept until it is answered.
+  /// Collective over `comm`. The caller keeps the result until it is answered.
   static std::shared_ptr<HintsQuery> start(MPI_Comm comm, InfoHints mine);
   HintsQuery(const HintsQuery &) = delete;
   HintsQuery &operator=(const HintsQuery &) = delete;

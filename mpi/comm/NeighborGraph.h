@@ -1,5 +1,6 @@
-/// The graph of a communicator whose neighbours sit on several nodes, as all its ranks know it:
-/// what passes make of the messages between nodes, and from which run on.
+/// The graph of a communicator whose neighbours sit on several nodes, as all its ranks know it. It
+/// has the exchange that passes make of the messages between nodes, and the run from which it is
+/// used.
 #pragma once
 
 #include "mpi/Mpi.h"
@@ -14,21 +15,21 @@ namespace colldsl::mpi {
 
 class Job;
 
-/// Shared by a communicator and its duplicates. All but gather() is local, under a Guard.
+/// Shared by a communicator and its duplicates. All methods but gather() are local, under a Guard.
 class NeighborGraph {
 public:
-  /// Collective over `comm`. `peers`: those that this rank sends to on other nodes, ascending;
-  /// `degree`: so many of them at most has a rank, or of those that send to it.
+  /// Collective over `comm`. `peers`: the ranks on other nodes that this rank sends to, ascending;
+  /// `degree`: the most such peers that any rank sends to or receives from.
   static std::shared_ptr<NeighborGraph> gather(Job &job, MPI_Comm comm, Communicator &ranks,
                                                std::vector<uint32_t> peers, uint32_t degree);
 
-  /// Whether a run goes the way of exchange(), if that is better: all ranks number runs alike. The
-  /// runs before are worth what the search costs.
+  /// True if a run uses exchange(), provided that is better: all ranks number runs alike. The runs
+  /// before it are worth the cost of the search.
   bool isDue(uint32_t run) const { return run >= firstRun_; }
 
-  /// What passes make of an exchange in which each rank sends one block to all, or one to each.
-  /// They run at the first call, and rank 0 prints with COLLDSL_VERBOSE=1 what they did. Null:
-  /// nothing is gained.
+  /// The exchange that passes make of one in which each rank sends one block to all peers, or one
+  /// to each. The passes run at the first call; with COLLDSL_VERBOSE=1 rank 0 prints the outcome.
+  /// Null: nothing is gained.
   std::shared_ptr<const GraphExchange> exchange(bool sendsSame);
 
 private:
@@ -41,7 +42,7 @@ private:
   Rank rank_;
   PeerLists peers_;
   uint32_t firstRun_ = UINT32_MAX;
-  /// Of one block to each, and of one to all.
+  /// The exchanges of one block to each peer, and of one block to all.
   std::array<std::optional<std::shared_ptr<const GraphExchange>>, 2> found_;
 };
 

@@ -31,7 +31,7 @@ PlanGroup::PlanGroup(Job &job, std::shared_ptr<const std::vector<Rank>> members,
       local_(job.worker(), onNode(job, *members, self, context, {stream, &next_}), nullptr),
       communicator_(connect(*members, context, stream), topologyOf(job, *members)) {}
 
-// Where all are on this node nothing stands between plans and connections.
+// If all ranks are on this node, plans use the local endpoint directly.
 Endpoint &PlanGroup::connect(const std::vector<Rank> &members, uint32_t context, uint32_t stream) {
   std::vector<bool> isRemote;
   for (Rank member : members)

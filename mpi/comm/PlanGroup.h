@@ -1,4 +1,4 @@
-/// The ranks of a communicator as plans know them. Lives as long as their plans.
+/// The ranks of a communicator as plans see them. Lives as long as the plans.
 #pragma once
 
 #include "protocol/HybridEndpoint.h"
@@ -12,12 +12,12 @@ namespace colldsl::mpi {
 
 class Job;
 
-/// Runs are numbered over all plans: the operation that starts one sets the number before, and
-/// reports when the run is over.
+/// Runs are numbered over all plans: an operation sets the number before it starts a run, and
+/// reports the end of the run.
 class PlanGroup {
 public:
-  /// `members`: of MPI_COMM_WORLD, in the order of the communicator. `stream`: of the context,
-  /// alike on all of them.
+  /// `members`: ranks of MPI_COMM_WORLD, in the order of the communicator. `stream`: of the
+  /// context, alike on all of them.
   PlanGroup(Job &job, std::shared_ptr<const std::vector<Rank>> members, Rank self, uint32_t context,
             uint32_t stream);
 
@@ -37,8 +37,8 @@ private:
   uint32_t next_ = 0;
   protocol::RunProgress progress_;
   protocol::LocalEndpoint local_;
-  std::optional<protocol::RemoteEndpoint> remote_; ///< where some rank is on another node
-  std::optional<protocol::HybridEndpoint> hybrid_; ///< then both
+  std::optional<protocol::RemoteEndpoint> remote_; ///< if some rank is on another node
+  std::optional<protocol::HybridEndpoint> hybrid_; ///< both, if there is a remote one
   Communicator communicator_;
 };
 

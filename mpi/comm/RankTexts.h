@@ -1,4 +1,4 @@
-/// Text that each rank has, at rank 0.
+/// Gathers a text of each rank at rank 0.
 #pragma once
 
 #include <string>

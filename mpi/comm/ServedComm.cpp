@@ -21,7 +21,8 @@
 namespace colldsl::mpi {
 namespace {
 
-// Of those that differ in the places of their buffers alone, so many have an operation each.
+// The most calls with an operation each, among calls that differ only in the addresses of their
+// buffers.
 constexpr size_t kPlaces = 2;
 // With fewer peers on other nodes than this, at the rank that has most, a graph stays as it is.
 constexpr uint32_t kManyFarPeers = 4;
@@ -267,7 +268,7 @@ Shared ServedComm::duplicate() {
   return made;
 }
 
-/// Whether some rank is on another node.
+/// True if some rank is on another node.
 bool ServedComm::isSpread() const {
   return std::any_of(members_->begin(), members_->end(), [&](Rank member) {
     return member != kNoRank && job_.onNode(member) == kNoRank;
@@ -336,7 +337,7 @@ std::vector<uint32_t> ServedComm::farPeers(const std::vector<Edge> &edges) const
   return peers;
 }
 
-// Where no rank has several peers on other nodes there is little to combine and to spread.
+// If no rank has several peers on other nodes, there is little to combine and to spread.
 void ServedComm::gatherGraph(MPI_Comm comm) {
   GraphPasses passes = Settings::all().graphPasses();
   uint32_t atLeast = passes == GraphPasses::Always ? 1 : kManyFarPeers;
@@ -427,7 +428,8 @@ MemoryKind ServedComm::memoryFor(const Call &call) const {
              : memoryOf(significant(call), numRanks(), numRanks());
 }
 
-// Where ranks may use devices they have agreed on the call before. Managed memory is the CPU's too.
+// If ranks may use devices, they have agreed on the call before. Managed memory is usable by the
+// CPU too.
 bool ServedComm::isUnusable(const Call &call) const {
   return !offer_.mayUseDevices && memoryFor(call) == MemoryKind::Device;
 }
@@ -491,15 +493,15 @@ Result<std::shared_ptr<Operation>> ServedComm::operationFor(const Call &call) {
     return trusts(call) ? fixedOrFound(call)
                         : findOrMake(isAlongTopology(call.kind) ? call : significant(call));
   });
-  // Which calls are quick differs between ranks, and what is quick is not counted.
+  // The set of quick calls differs between ranks, and quick calls are not counted.
   bool isQuick = operation && *operation && !isCounted(call.kind) && !offer_.mayUseDevices &&
                  (trusts(call) || (!call.hasLists() && (*operation)->isQuick()));
   quick_[static_cast<size_t>(call.kind)] = {isQuick ? *operation : nullptr, call};
   return operation;
 }
 
-// Only words are compared. Where these differ the call is looked at as any other is: lists may have
-// moved; else the hint is wrong, and no rank has to wait for that.
+// Only words are compared. If these differ the call takes the path of any other: either its lists
+// have moved, or the hint is wrong, and no rank has to wait for that.
 Result<std::shared_ptr<Operation>> ServedComm::fixedOrFound(const Call &call) {
   Fixed &fixed = fixed_[static_cast<size_t>(call.kind)];
   bool isKnown = fixed.operation != nullptr;
@@ -523,7 +525,8 @@ void ServedComm::distrust(CallKind kind) {
                  rank_, members_->size(), kCallNames[static_cast<size_t>(kind)]);
 }
 
-// What goes round some places has an operation for each; beyond, the one used least lately moves.
+// A program that rotates among some buffers has an operation for each, up to kPlaces; beyond, the
+// least recently used operation moves.
 Result<std::shared_ptr<Operation>> ServedComm::findOrMake(const Call &call) {
   PreparedOperations::Found found = prepared_.find(call);
   if (!found.isThere || call.lacksRequest)

@@ -18,44 +18,47 @@ namespace colldsl::mpi {
 /// Lives as long as its communicator, or a little longer.
 class ServedComm {
 public:
-  /// What is known of a communicator; null: nothing is. Local and fast.
+  /// The ServedComm of a communicator; null: it has none. Local and fast.
   static ServedComm *of(MPI_Comm comm) {
     ServedComm *served = cached(comm);
     return served ? served : lookUp(comm);
   }
 
-  /// The same, of the communicator that this thread looked up last; null: it is another one.
+  /// As of(), if this thread looked up that communicator last; else null.
   static ServedComm *cached(MPI_Comm comm) {
     return comm == last_.comm && numDeleted_.load(std::memory_order_relaxed) == last_.deleted
                ? last_.served
                : nullptr;
   }
 
-  /// Its collectives are prepared from the first one on.
+  /// Prepares collectives from the first one on.
   void expectCalls() { calls_ = UINT32_MAX; }
 
-  /// At the end of the job, which communicators outlive: they keep nothing of it. No run is under
-  /// way.
+  /// Called at the end of the job, which communicators outlive: they keep nothing of it. No run is
+  /// under way.
   static void leaveJob();
   static void forgetLast() { numDeleted_.fetch_add(1, std::memory_order_relaxed); }
 
   ~ServedComm();
 
-  /// Collective over `comm`, which is not known yet: serves what all its ranks can.
+  /// Collective over `comm`, which is not served yet: serves the calls that all its ranks can
+  /// serve.
   static ServedComm *adopt(Job &job, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
     return adopt(job, comm, info, true);
   }
-  /// The same of one that was made of a group, and has no topology: Open MPI 4.1 reports that it
-  /// has that of its parent, and divides by zero when that is queried.
+  /// As adopt(), for a communicator that was made of a group and has no topology: Open MPI 4.1
+  /// reports the topology of its parent, and divides by zero when that is queried.
   static ServedComm *adoptWithoutTopology(Job &job, MPI_Comm comm) {
     return adopt(job, comm, MPI_INFO_NULL, false);
   }
 
-  /// Collective over `comm`, of which parts are about to be made, one for each rank at most.
+  /// Collective over `comm`: reserves contexts for parts that are about to be made of it, at most
+  /// one per rank.
   class Parting {
   public:
     explicit Parting(MPI_Comm comm);
-    /// The part of this rank, or MPI_COMM_NULL, is served as `comm` is. False: it is not known.
+    /// Serves the part of this rank, which may be MPI_COMM_NULL, as `comm` is served. False: `comm`
+    /// is not.
     bool adopt(MPI_Comm part) const;
 
   private:
@@ -63,15 +66,16 @@ public:
     Job::Context first_;
   };
 
-  /// Collective over its communicator: keeps so many contexts at least for what is made of it next.
+  /// Collective over its communicator: keeps at least `number` contexts for communicators and calls
+  /// that are made of it next.
   void keepContexts(MPI_Comm comm, uint32_t number = 1);
 
-  /// Collective over its communicator: the hints that all its ranks give from now on.
+  /// Collective over its communicator: sets the hints that all its ranks give from now on.
   void setHints(MPI_Comm comm, MPI_Info info);
 
-  /// While one lives this thread makes a duplicate of the communicator: what is known of that goes
-  /// with it. An MPI may run the copy callbacks of attributes elsewhere too: Open MPI 4.1 does so
-  /// in MPI_Comm_create_group, whose result has other ranks.
+  /// While one lives this thread duplicates the communicator, and the duplicate takes over its
+  /// state. An MPI may run the copy callbacks of attributes elsewhere too: Open MPI 4.1 does so in
+  /// MPI_Comm_create_group, whose result has other ranks.
   class Duplication {
   public:
     explicit Duplication(MPI_Comm original)
@@ -80,58 +84,59 @@ public:
     Duplication(const Duplication &) = delete;
     Duplication &operator=(const Duplication &) = delete;
 
-    /// Null: nothing goes with the duplicate.
+    /// Null: the duplicate takes over nothing.
     ServedComm *made() const { return made_.get(); }
 
   private:
     friend class ServedComm;
     MPI_Comm original_;
-    Duplication *outer_; ///< that of a callback of the program's which makes duplicates, too
+    Duplication
+        *outer_; ///< the duplication whose callback, one of the program's, makes this duplicate
     std::shared_ptr<ServedComm> made_;
   };
 
-  /// Of a duplicate that may be under way: `wanted` holds from the moment when a call here finds
-  /// that the query is complete. Under a Guard.
+  /// Sets the hints of a duplicate that may be under way: `wanted` holds from the moment when a
+  /// call here finds that the query is complete. Under a Guard.
   void setHintsLater(InfoHints wanted, std::shared_ptr<HintsQuery> query);
   /// Applies the result of the query, once it is complete.
   void applyAgreedHints();
 
-  /// The hints that all ranks gave. Duplicates start without.
+  /// The hints that all ranks gave. Duplicates start without any.
   InfoHints hints() const { return offer_.hints; }
-  /// Whether buffers stay the same, and are not given back between calls. For operations, which
+  /// True if buffers stay the same and are not freed between calls. Shared with operations, which
   /// may outlive this.
   std::shared_ptr<const bool> hasStaticBuffers() const { return hasStaticBuffers_; }
 
   bool serves(CallKind kind) const { return isAlongTopology(kind) ? offer_.neighbors : offer_.all; }
 
-  /// Whether nonblocking and persistent collectives are served: they move while this rank is in any
-  /// call. Alike on all ranks.
+  /// True if nonblocking and persistent collectives are served: then they move while this rank is
+  /// in any call. Alike on all ranks.
   bool servesNonblocking() const { return servesNonblocking_; }
 
-  /// Whether some rank had the driver of an accelerator when the communicator was made, or what it
-  /// was made of: alike on all ranks. Then they agree on each blocking call that has buffers, and
-  /// others that have some are for the MPI below.
+  /// True if some rank had the driver of an accelerator when the communicator was made, or its
+  /// parent: alike on all ranks. Then all ranks agree on each blocking call that has buffers, and
+  /// other calls that have buffers go to the MPI below.
   bool mayUseDevices() const { return offer_.mayUseDevices; }
 
-  /// Collective over its communicator, and counted as a run: whether some rank has a buffer of this
+  /// Collective over its communicator, and counted as a run: true if some rank has a buffer of this
   /// call in memory of a device, managed memory included. Under a Guard.
   Result<bool> agreeOnDevices(const Call &call);
 
-  /// The operation for a blocking or nonblocking call, and its number among them: prepared before
-  /// if the same call came before. Null: the call is for the MPI below, on all ranks. An error:
-  /// memory is short; an argument is wrong; or a buffer is in memory of a device although no rank
-  /// had a driver when the communicator was made. The caller then skips the run.
+  /// The operation for a blocking or nonblocking call, and its number among them: one prepared
+  /// before if the same call came before. Null: the call is for the MPI below, on all ranks. An
+  /// error: memory is short; an argument is wrong; or a buffer is in memory of a device although no
+  /// rank had a driver when the communicator was made. The caller then skips the run.
   Result<std::shared_ptr<Operation>> operationFor(const Call &call);
-  /// What is wrong with the call that operationFor() or makePersistent() had an error for last, if
-  /// it is an argument.
+  /// The wrong argument of the call for which operationFor() or makePersistent() last returned an
+  /// error, if an argument was the reason.
   const WrongArgument &wrongArgument() const { return wrong_; }
 
-  /// A run that this rank has no operation for: others count it, and do not wait for this rank.
+  /// Skips a run for which this rank has no operation: others count it, and do not wait for this
+  /// rank.
   void skipRun(CallKind kind, const Status &why);
 
-  /// Whether the operation of this call is that of the last call of its kind: programs take turns
-  /// with some kinds. Needs no Guard: a program makes the calls on one communicator one after the
-  /// other.
+  /// True if this call uses the operation of the last call of its kind: programs take turns with
+  /// some kinds. Needs no Guard: a program makes the calls on one communicator one after the other.
   bool isSameAsLast(const Call &call) const {
     const Quick &quick = quickOf(call.kind);
     return quick.operation && quick.call.isSameAs(call);
@@ -147,15 +152,16 @@ public:
   uint32_t nextRun() { return ++runs_; }
   uint32_t lastRun() const { return runs_; }
 
-  /// Counts a collective of all ranks, as all of them do. Whether it is one of the first.
+  /// Counts a collective of all ranks, as all of them do. True if it is one of the first.
   bool countCall(CallKind kind);
 
-  /// Whether a blocking call is one that all MPIs do right, as all ranks know, and that programs
-  /// make on communicators that live for a few calls.
+  /// True if all MPIs serve this blocking call right, as all ranks know, and if programs make such
+  /// calls on communicators that live for a few calls.
   static bool isPlain(const Call &call);
 
-  /// For a persistent call: one of its own. If it is not along the topology, a context must have
-  /// been kept for it. After an error its runs fail on the other ranks.
+  /// The operation for a persistent call, which shares it with no other call. Unless the call is
+  /// along the topology, a context must have been kept for it. After an error its runs fail on the
+  /// other ranks.
   Result<std::shared_ptr<Operation>> makePersistent(const Call &call);
 
   Job &job() const { return job_; }
@@ -171,12 +177,12 @@ public:
   /// Null: the job learns nothing.
   Learner *learner() { return learner_.get(); }
 
-  /// Null: the edges between nodes are as good as they are.
+  /// Null: the messages between nodes stay as they are.
   const std::shared_ptr<NeighborGraph> &graph() const { return graph_; }
 
-  /// Made when they are first needed.
+  /// The plans of blocking and nonblocking calls, made at the first use.
   const std::shared_ptr<PlanGroup> &plans();
-  /// Of a stream of its own, as RemoteRanks::streamOf() numbers them.
+  /// Plans of a separate stream, numbered as by RemoteRanks::streamOf().
   std::shared_ptr<PlanGroup> plansOfStream(uint32_t stream) const;
   std::shared_ptr<protocol::RunProgress> progressOf(uint32_t stream);
 
@@ -185,10 +191,10 @@ private:
   struct Last {
     MPI_Comm comm{}; ///< not MPI_COMM_NULL, which is no constant to a compiler
     ServedComm *served = nullptr;
-    uint64_t deleted = 0; ///< how many were by then
+    uint64_t deleted = 0; ///< value of numDeleted_ at that time
   };
 
-  /// Of a kind of call, whose arguments stay, by an info hint: the operation that serves it.
+  /// The operation that serves a kind of call whose arguments stay, as an info hint asserts.
   struct Fixed {
     std::shared_ptr<Operation> operation;
     Call call;
@@ -199,7 +205,7 @@ private:
       8; ///< contexts of a new communicator: its own, and for duplicates
   static constexpr uint32_t kFirstTimes = 4, kMaxTimes = 1024;
 
-  /// The last call of a kind. No operation: the same words may mean another call.
+  /// The last call of a kind. No operation: equal arguments may mean another call.
   struct Quick {
     std::shared_ptr<Operation> operation;
     Call call = {};
@@ -211,8 +217,8 @@ private:
   Job::Context takeContexts(uint32_t number);
   void setContexts(Job::Context first);
 
-  /// For a duplicate of its communicator, all of whose ranks make their duplicates in the same
-  /// order: they need not agree again. Null: no contexts are left for that.
+  /// Takes contexts for a duplicate of its communicator. All ranks make their duplicates in the
+  /// same order, so they need not agree again. Null: no contexts are left.
   std::shared_ptr<ServedComm> duplicate();
   static int copyToDuplicate(MPI_Comm comm, int key, void *extra, void *value, void *copy,
                              int *isKept);
@@ -224,7 +230,7 @@ private:
   std::vector<Rank> membersOf(MPI_Comm comm) const;
   bool isSpread() const;
   void reportUse(const char *origin) const;
-  /// Whether a call of this kind, made now, is one of the first.
+  /// True if a call of this kind, made now, counts as one of the first.
   bool isCounted(CallKind kind) const;
   Call significant(const Call &call) const;
   std::shared_ptr<PlanGroup> plansOf(Job::Context context) const;
@@ -238,7 +244,7 @@ private:
   void distrust(CallKind kind);
   void applyHints(InfoHints hints);
 
-  /// Whether this process has the driver of an accelerator by now; then no call is taken for the
+  /// True if this process has the driver of an accelerator by now; then no call is taken for the
   /// one before it by its arguments alone.
   static bool lookForDevices();
   MemoryKind memoryFor(const Call &call) const;
@@ -254,11 +260,11 @@ private:
   std::atomic<bool> isConfirmed_{true}; ///< its communicator has the ranks that are known of it
   Job::Context context_;
   Job::Offer offer_;
-  /// For communicators that are made of this one, whose ranks then need not agree again.
+  /// Contexts for communicators that are made of this one, whose ranks then need not agree again.
   struct {
     Job::Context first;
     uint32_t left = 0;
-    uint32_t times = kFirstTimes; ///< as many as are wanted will be had next time
+    uint32_t times = kFirstTimes; ///< agreed on per wanted one; doubles each time, to kMaxTimes
   } kept_;
   int rank_ = 0;
   int topology_ = MPI_UNDEFINED;
@@ -276,7 +282,7 @@ private:
   InfoHints wanted_; ///< by this rank
   std::shared_ptr<HintsQuery> query_;
   std::shared_ptr<bool> hasStaticBuffers_ = std::make_shared<bool>(false);
-  std::vector<Fixed> fixed_; ///< by kind of call; empty: arguments may change
+  std::vector<Fixed> fixed_; ///< indexed by kind of call; empty: arguments may change
   struct {
     int mine = 0, any = 0; ///< of this rank's call; of any rank's
     std::shared_ptr<Operation> operation;

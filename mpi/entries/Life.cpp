@@ -106,7 +106,7 @@ int parted(int code, const ServedComm::Parting &parting, MPI_Comm *made) {
   return code == MPI_SUCCESS && !parting.adopt(*made) ? adoptedWithoutTopology(code, made) : code;
 }
 
-// Of a communicator that may be known already.
+// Applies the hints to a communicator that may be known already.
 int withHints(int code, MPI_Comm *comm, MPI_Info info) {
   ServedComm *served = code == MPI_SUCCESS && Job::current() ? ServedComm::of(*comm) : nullptr;
   if (!served)

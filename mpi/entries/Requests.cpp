@@ -34,7 +34,7 @@ int complete(Slot &slot, MPI_Request *request, MPI_Status *status) {
   return s ? MPI_SUCCESS : raise(comm, since, s);
 }
 
-/// What is under way when a rank died ends so.
+/// Ends an operation that is under way when a rank dies.
 int fail(Slot &slot, MPI_Request *request, const Status &why) {
   MPI_Comm comm = slot.comm;
   uint64_t since = slot.since;
@@ -106,7 +106,7 @@ public:
   MPI_Status *statuses() { return statuses_.data(); }
   int place(int i) const { return places_[static_cast<size_t>(i)]; }
 
-  /// What the MPI below made of the handles goes back to the program's array.
+  /// Copies the handles, as the MPI below changed them, back to the program's array.
   void giveBackTo(MPI_Request *all) const {
     for (size_t i = 0; i < places_.size(); ++i)
       all[places_[i]] = handles_[i];

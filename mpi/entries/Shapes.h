@@ -1,5 +1,5 @@
-/// Arguments that collectives of neighbours and of all ranks have alike: for each shape its
-/// parameters, with counts of type C and displacements of type D, and what is passed on.
+/// Arguments that collectives of neighbours and of all ranks share: for each shape its parameters,
+/// with counts of type C and displacements of type D, and the arguments that are passed on.
 #pragma once
 
 #define ARGS_ALLGATHER(C, D)                                                                       \

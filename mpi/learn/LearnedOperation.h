@@ -1,5 +1,5 @@
-/// A collective of all ranks of which the job learns what serves it best: an operation for each
-/// candidate, of which each run takes one.
+/// A collective of all ranks for which the job learns the best algorithm: it has an operation for
+/// each candidate, and each run uses one of them.
 #pragma once
 
 #include "mpi/learn/Learner.h"
@@ -27,13 +27,13 @@ public:
   bool mayMoveTo(const Call &call) const override;
   void willServe(const Call &call) override { call_ = call; }
 
-  /// What the rules chose, on this rank. Nothing: this operation never ran it.
+  /// The rules' choice on this rank. Empty: this operation never ran it.
   std::optional<TunedCollective> shipped() const;
-  /// As rules count them, of its last call.
+  /// Bytes of its last call, as rules count them.
   uint64_t bytes() const { return operations_[Trials::kShipped]->situation().bytes; }
-  /// Prepares the candidates; bit i - 1: this rank cannot run the candidate i.
+  /// Prepares the candidates. Returns a mask: bit i - 1 is set if this rank cannot run candidate i.
   uint32_t prepare(const std::vector<TunedCollective> &what);
-  /// What does not serve calls from now on goes.
+  /// Destroys the operations of all other candidates.
   void keepOnly(uint32_t candidate);
 
 private:
@@ -49,11 +49,11 @@ private:
 
   Learner &learner_;
   LearnedKey key_;
-  Call call_; ///< the last that it serves
+  Call call_; ///< the last call that it serves
   std::shared_ptr<LearnedClass> class_;
   std::array<std::shared_ptr<CollectiveOperation>, 1 + Trials::kMostCandidates> operations_;
-  std::shared_ptr<CollectiveOperation> current_; ///< of the run that start() began
-  Status begun_;                                 ///< what became of that
+  std::shared_ptr<CollectiveOperation> current_; ///< operation of the run that start() began
+  Status begun_;                                 ///< status of that run
 };
 
 } // namespace colldsl::mpi

@@ -18,23 +18,24 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Of a communicator: more are in use at once in no program that repeats its calls.
+// The most classes of a communicator: no program that repeats its calls uses more at once.
 constexpr size_t kMostClasses = 64;
-// What is slower by more, on the model, than the best of the model is not tried. Models are of
-// messages; caches and what runs beside make up for less than this in what is measured.
+// Candidates that the model predicts to be slower than its best by more than this factor are not
+// tried. The model covers messages only; caches and other work on the machine account for less than
+// this factor in measurements.
 constexpr uint64_t kReach = 2;
-// With COLLDSL_LEARN=always all is, which is finite.
+// With COLLDSL_LEARN=always all candidates are tried: a factor that is finite.
 constexpr uint64_t kAnyReach = 1 << 20;
-// What computing and preparing the candidates takes: so much, and this pace for ops that the model
-// simulates, of which more ranks have more.
+// The cost of computing and preparing the candidates: a constant, and a time per op that the model
+// simulates; the ops grow with the ranks.
 constexpr uint64_t kSearchNs = 2'000'000, kNsPerOp = 150;
 constexpr uint64_t kSearchOps = 1 << 16, kOpsPerRank = 2048;
-// A first look is worth so much time in the collective: 2 % of it are what its agreement takes.
+// Time in the collective that must pass before a first look: its agreement takes 2 % of that.
 constexpr double kFirstLookNs = 2e6;
-// A call takes at least about this long.
+// The least time of a call, and per byte, approximately.
 constexpr double kLeastCallNs = 300, kLeastByteNs = 0.1;
 constexpr uint64_t kMostFirstLook = 4096, kLeastFirstLook = 32;
-// Of blocks whose lengths the ranks do not know from each other, for the model.
+// The length that the model assumes for blocks whose lengths ranks do not know from each other.
 constexpr uint64_t kUnknownBytes = 1024;
 
 uint64_t nsSince(Clock::time_point begin) {
@@ -44,7 +45,7 @@ uint64_t nsSince(Clock::time_point begin) {
 
 bool isInPlace(const Side &side) { return side.buffer == MPI_IN_PLACE; }
 
-/// Whether all ranks know the bytes of a block.
+/// True if all ranks know the bytes of a block.
 bool hasBytes(CallKind kind) {
   switch (kind) {
   case CallKind::Gatherv:
@@ -59,7 +60,7 @@ bool hasBytes(CallKind kind) {
   }
 }
 
-/// Whether MPI wants all ranks to be in place, or none.
+/// True if MPI requires that either all ranks are in place or none.
 bool sharesPlace(CallKind kind) {
   return kind == CallKind::Allreduce || kind == CallKind::Allgather ||
          kind == CallKind::Allgatherv || kind == CallKind::Alltoall ||
@@ -156,7 +157,7 @@ TrialSettings Learner::settingsFor(const LearnedKey &key) const {
   return settings;
 }
 
-// Of classes that are not decided the one that was called least recently makes room.
+// The least recently called class that is not decided makes room for a new one.
 std::shared_ptr<LearnedClass> Learner::classFor(const LearnedKey &key, uint32_t run) {
   if (std::shared_ptr<LearnedClass> known = find(key))
     return known;

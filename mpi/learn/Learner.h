@@ -1,13 +1,14 @@
-/// Learning on a communicator: which collective of the library serves calls that come again and
-/// again. runtime/Trials.h says which call tries what; here are the calls, the candidates and the
-/// sums over the ranks.
+/// Learning on a communicator: it finds the collective of the library that serves repeated calls
+/// best. runtime/Trials.h assigns candidates to calls; this class has the calls, the candidates and
+/// the sums over the ranks.
 ///
-/// A class is the calls that run the same schedule: same function, bytes, root and form. Blocking
-/// calls are counted; nonblocking ones, which may wait for no rank, and persistent ones run what is
-/// best so far.
+/// A class contains the calls that run the same schedule: same function, bytes, root and form.
+/// Blocking calls are counted. Nonblocking ones, which may not wait for other ranks, and persistent
+/// ones run the best candidate so far.
 ///
-/// What all ranks do alike depends on what all know alike: the classes and the numbers of their
-/// calls, as MPI orders these; the sums. So a rank that cannot serve a call counts it all the same.
+/// Decisions that must be alike on all ranks depend only on data that is alike on all ranks: the
+/// classes and the numbers of their calls, in the order that MPI demands, and the sums. So a rank
+/// that cannot serve a call counts it all the same.
 #pragma once
 
 #include "mpi/Call.h"
@@ -33,7 +34,7 @@ struct LearnedKey {
   CallKind kind = CallKind::Barrier;
   uint64_t bytes = 0; ///< as rules count them; 0 where ranks know only their own
   int root = 0;
-  bool isInPlace = false; ///< where MPI wants that of all ranks
+  bool isInPlace = false; ///< set only if MPI requires it of all ranks alike
   auto operator<=>(const LearnedKey &) const = default;
 };
 
@@ -41,7 +42,7 @@ struct LearnedClass {
   LearnedClass(const LearnedKey &key, const TrialSettings &settings) : key(key), trials(settings) {}
   LearnedKey key;
   Trials trials;
-  std::vector<TunedCollective> what; ///< by candidate: what the rules chose, then what is tried
+  std::vector<TunedCollective> what; ///< by candidate: the rules' choice, then those that are tried
   uint32_t lastRun = 0;              ///< of the communicator
   bool isDropped = false;            ///< from the table: others are more recent
   std::set<LearnedOperation *> operations;
@@ -55,19 +56,21 @@ public:
   Learner(const Learner &) = delete;
   Learner &operator=(const Learner &) = delete;
 
-  /// Nothing: there is nothing to learn of such calls. Alike on all ranks.
+  /// The class of a call. Empty: there is nothing to learn of such calls. Alike on all ranks.
   std::optional<LearnedKey> keyOf(const Call &call);
 
-  /// Null: none was counted.
+  /// Null: no such call was counted.
   std::shared_ptr<LearnedClass> find(const LearnedKey &key) const;
-  /// For a blocking call, in the run of this number. Null: there are too many.
+  /// The class of a blocking call in the run of this number, made if there is none. Null: there are
+  /// too many.
   std::shared_ptr<LearnedClass> classFor(const LearnedKey &key, uint32_t run);
-  /// What serves such calls from now on, if that is no longer what the rules choose; or null.
+  /// The collective that serves such calls from now on, if it differs from the rules' choice; else
+  /// null.
   const TunedCollective *decided(const Call &call);
 
-  /// After the call that ended a step. `operation` served it; null: this rank could not.
+  /// Called after the call that ended a step. `operation` served it; null: this rank could not.
   void endStep(LearnedClass &learned, LearnedOperation *operation);
-  /// A blocking call that this rank has no operation for, in the run of this number.
+  /// Counts a blocking call that this rank has no operation for, in the run of this number.
   void countFailed(const Call &call, uint32_t run);
 
   ServedComm &comm() const { return comm_; }

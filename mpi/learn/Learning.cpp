@@ -85,7 +85,7 @@ void join(std::vector<LearnedRow> &rows, LearnedRow row) {
   *same = std::move(row);
 }
 
-/// Whether the machines of all ranks are the same.
+/// True if the machines of all ranks are the same.
 bool isOneMachine(const Result<MachineFingerprint> &mine) {
   std::string words = mine ? mine->words() : "";
   uint64_t hash = xxh64(std::as_bytes(std::span(words)), 0);
@@ -96,7 +96,7 @@ bool isOneMachine(const Result<MachineFingerprint> &mine) {
   return allKnown && least[0] == ~least[1];
 }
 
-/// What the file has, or an empty profile. An error: it is not to be touched.
+/// The profile in the file, or an empty one. An error: the file must not be changed.
 Result<MachineProfile> profileToExtend(const std::string &path, const MachineFingerprint &machine,
                                        uint64_t libraryHash) {
   if (path.empty())

@@ -1,5 +1,5 @@
-/// What a job learns of its collectives (docs/tuning.md): all of its communicators together, and
-/// what becomes of it at the end.
+/// The results of learning in a job (docs/tuning.md), over all its communicators, and their way
+/// into the profile at the end.
 #pragma once
 
 #include "runtime/Trials.h"
@@ -12,30 +12,30 @@ namespace colldsl::mpi {
 
 class Job;
 
-/// What was learned of the calls of a class.
+/// The results for the calls of a class.
 struct LearnedRow {
-  /// With the times of what took turns with the rules' choice, the best first.
+  /// Has the times of the candidates that took turns with the rules' choice, the best first.
   TuningPoint point;
-  bool isOver = false;   ///< else the job ended before
-  bool hasBytes = false; ///< its ranks know how many there are: the profile can use it
+  bool isOver = false;   ///< false: the job ended before the decision
+  bool hasBytes = false; ///< all ranks know the number: the profile can use it
   uint64_t calls = 0, trialCalls = 0;
-  double communicationNs = 0, spentNs = 0; ///< of all its ranks
+  double communicationNs = 0, spentNs = 0; ///< summed over all ranks
 };
 
-/// Of a job. Under a Guard.
+/// The results of a job. Under a Guard.
 class Learning {
 public:
-  /// `measured`: points of the machine profile that counts; there is nothing to learn there.
+  /// `measured`: points of the machine profile that counts; the job learns nothing there.
   explicit Learning(std::vector<TuningPoint> measured) : measured_(std::move(measured)) {}
 
-  /// Whether the profile knows better: alike on all ranks.
+  /// True if the profile has measured the point: alike on all ranks.
   bool isMeasured(const TuningPoint &point) const;
 
-  /// Of a class of which this rank is the first of the communicator.
+  /// Adds the results of a class. Rank 0 of the communicator calls it.
   void add(LearnedRow row);
 
-  /// Collective over MPI_COMM_WORLD, before MPI_Finalize: what was learned goes to the machine
-  /// profile of rank 0. Nothing is printed but by COLLDSL_VERBOSE=1, and for the summary.
+  /// Collective over MPI_COMM_WORLD, before MPI_Finalize: writes the results to the machine profile
+  /// of rank 0. Prints only with COLLDSL_VERBOSE=1, and for the summary.
   void end(Job &job);
 
 private:

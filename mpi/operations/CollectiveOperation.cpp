@@ -12,7 +12,7 @@
 namespace colldsl::mpi {
 namespace {
 
-/// Whether blocks have lengths of their own, which only their two ends know.
+/// True if blocks have lengths of their own, which only their two ends know.
 bool isListed(CallKind kind) {
   return kind == CallKind::Gatherv || kind == CallKind::Scatterv || kind == CallKind::Allgatherv ||
          kind == CallKind::Alltoallv || kind == CallKind::Alltoallw;
@@ -238,7 +238,7 @@ Status CollectiveOperation::describeForAll(const Call &call) {
   return bind("y", call.recv, ranks_, Way::Out);
 }
 
-// What a plan that is committed keeps.
+// A committed plan keeps its values, so nothing is set.
 Status CollectiveOperation::setValue(const char *parameter, GivenValue value) {
   return plan_.isCommitted() ? Status() : plan_.setValue(parameter, std::move(value));
 }
@@ -276,7 +276,7 @@ Status CollectiveOperation::describeReduction(const Call &call) {
   }
   Status s = bindElements("x", in, count, isInPlace(call.send) ? Way::Copied : wayIn());
   bool hasResult = !hasRoot || rank_ == call.root;
-  // Of an exscan the first rank has none: its memory stays, as it does under the MPIs.
+  // The first rank of an exscan has no result: its memory stays, as it does under the MPIs.
   Way way = call.kind == CallKind::Exscan && rank_ == 0 ? Way::Dropped : Way::Out;
   return s && hasResult ? bindElements("y", call.recv, count, way) : s;
 }
@@ -433,8 +433,8 @@ std::optional<uint64_t> CollectiveOperation::elementsOf(const Call &call) const 
   return static_cast<uint64_t>(side->count) * (layout ? layout->size : 1);
 }
 
-/// Whether the call differs from the one before in lengths, types and places of blocks and in the
-/// operator at most. What moves as bytes may be of any type.
+/// True if the call differs from the one before at most in lengths, types and places of blocks and
+/// in the operator. Blocks that move as bytes may have any type.
 bool CollectiveOperation::hasFormOf(const Call &call) const {
   auto isUsable = [](const Side &side) { // lists are looked at when they are bound
     return isInPlace(side) || side.counts || side.type == MPI_DATATYPE_NULL ||
@@ -445,7 +445,7 @@ bool CollectiveOperation::hasFormOf(const Call &call) const {
          isUsable(call.recv);
 }
 
-/// Whether the operator and the type are those of the call before, and still mean the same.
+/// True if the operator and the type are those of the call before, and still mean the same.
 bool CollectiveOperation::combinesAlike(const Call &call) const {
   Call asBefore = call;
   asBefore.send.count = made_.send.count;

@@ -1,8 +1,8 @@
 /// A collective of all ranks of its communicator: a plan of the standard library, bound to the
 /// memory of the call.
 ///
-/// Data moves as bytes. Memory that is not in one piece, or that the library wants elsewhere, goes
-/// through a copy.
+/// Data moves as bytes. Memory that is not in one piece, or that the library needs at another
+/// place, goes through a copy.
 #pragma once
 
 #include "mpi/comm/PlanGroup.h"
@@ -18,25 +18,25 @@ class ServedComm;
 
 class CollectiveOperation final : public Operation {
 public:
-  /// `group`: of the communicator, all of whose runs it numbers, or of this operation alone.
-  /// Nothing is wrong with the arguments. Null: the call is for the MPI below, on all ranks. An
-  /// error: memory is short. `choice`: what serves it in place of what the rules choose; or null.
+  /// `group`: of the communicator, all of whose runs it numbers, or of this operation alone. The
+  /// arguments are correct. Null: the call is for the MPI below, on all ranks. An error: memory is
+  /// short. `choice`: serves the call in place of the rules' choice; may be null.
   static Result<std::shared_ptr<Operation>> make(ServedComm &comm, std::shared_ptr<PlanGroup> group,
                                                  const Call &call,
                                                  const TunedCollective *choice = nullptr);
-  /// The same; its datatypes are in use until it ends.
+  /// As make(), for a persistent call; its datatypes are in use until it ends.
   static Result<std::shared_ptr<Operation>> makePersistent(ServedComm &comm,
                                                            std::shared_ptr<PlanGroup> group,
                                                            const Call &call,
                                                            const TunedCollective *choice);
-  /// The same of a call that was served before; its plan is made in the first run. Null: this rank
-  /// cannot make it, of which the others are to know before they run it.
+  /// As make(), for a call that was served before; the first run makes its plan. Null: this rank
+  /// cannot make it, and the caller must tell the others before they run it.
   static std::shared_ptr<CollectiveOperation> prepare(ServedComm &comm,
                                                       std::shared_ptr<PlanGroup> group,
                                                       const Call &call,
                                                       const TunedCollective &choice);
 
-  /// What the standard library calls it.
+  /// The function of the standard library that serves the kind.
   static const char *functionOf(CallKind kind);
 
   ~CollectiveOperation() override;
@@ -57,12 +57,12 @@ public:
   Situation situation() const { return plan_.situation(); }
 
 private:
-  /// What becomes of memory that is bound to a buffer.
+  /// The use of memory that is bound to a buffer.
   enum class Way {
     In,
-    Copied, ///< in, from a copy, since something else is written there
+    Copied, ///< in, from a copy, since the run writes to the original
     Out,
-    Dropped, ///< out, but the program does not want it
+    Dropped, ///< out, but the program does not need it
     InOut
   };
 
@@ -94,7 +94,7 @@ private:
   Status bindEqual(const char *buffer, const Side &side, int slots, Way way);
   Status bindListed(const char *buffer, const Side &side, int slots, Way way);
   Status bindMemory(const char *buffer, std::byte *memory, uint64_t bytes, Way way);
-  /// An input without the copy that it does not need.
+  /// The way of an input, which is copied only if buffers overlap.
   Way wayIn() const { return copiesInput_ ? Way::Copied : Way::In; }
   void shift(ptrdiff_t sent, ptrdiff_t received) override;
   bool holdsType() const { return reduction_ && reduction_->heldType() != MPI_DATATYPE_NULL; }
@@ -121,12 +121,12 @@ private:
   std::unique_ptr<Reduction> reduction_; ///< outlives the plan
   CollectivePlan plan_;                  ///< not committed: the run before failed
   bool isPersistent_ = false;
-  bool isPlain_ = false; ///< nothing is to be done before a run, or behind it
+  bool isPlain_ = false; ///< nothing is to be done before or after a run
   std::vector<Direct> direct_;
-  Area in_, out_;            ///< what is read, what is written
-  bool copiesInput_ = false; ///< for the program's buffers overlap
-  Call made_ = {};           ///< what it serves; its handles may be none by now
-  uint32_t run_ = 0;         ///< the last that began
+  Area in_, out_;            ///< read; written
+  bool copiesInput_ = false; ///< because the program's buffers overlap
+  Call made_ = {};           ///< the call that it serves; its handles may be freed by now
+  uint32_t run_ = 0;         ///< the last run that began
   Status begun_;             ///< of a run that start() began
 };
 

@@ -107,7 +107,7 @@ bool FarExchange::progress() {
   return (relayed_ && relayed_->progress()) || moved;
 }
 
-// What was relayed may have a wrong length, which is no reason to drop the rest.
+// A relayed message may have a wrong length; the straight messages are finished all the same.
 Status FarExchange::finish() {
   if (!begun_)
     return begun_;

@@ -1,9 +1,10 @@
-/// The messages of a neighbourhood collective to and from other nodes. All that one rank sends to
-/// another in one run is one message. It goes straight, or, if it is short and passes found better
-/// ways along the graph of the communicator, with others over ranks between (NeighborGraph).
+/// The messages of a neighbourhood collective to and from other nodes. All blocks that one rank
+/// sends to another in one run are one message. It goes straight, or, if it is short and passes
+/// found a better schedule along the graph of the communicator, together with others over ranks
+/// between (NeighborGraph).
 ///
-/// Runs: all ranks number them alike, and all messages of a run of one number go by the same
-/// schedule. Under a Guard.
+/// Runs: all ranks number them alike, and all messages of one run follow the same schedule. Under a
+/// Guard.
 #pragma once
 
 #include "executor/RemoteExchange.h"
@@ -21,8 +22,8 @@ public:
   static Result<std::unique_ptr<FarExchange>> make(ServedComm &comm, bool sendsSame,
                                                    uint32_t stream);
 
-  // Before open(), in the order of the pieces of one peer's message; peers come ascending. Pieces
-  // without bytes are nothing.
+  // Called before open(), in the order of the pieces of one peer's message; peers come ascending.
+  // Pieces without bytes are ignored.
   void send(int peer, std::span<const iovec> pieces) { add(out_, peer, pieces); }
   void recv(int peer, std::span<const iovec> pieces) { add(in_, peer, pieces); }
   Status open() { return route(); }
@@ -30,7 +31,7 @@ public:
   /// As RemoteExchange::shift().
   void shift(ptrdiff_t sent, ptrdiff_t received, const std::function<bool(const void *)> &stays);
 
-  /// Begins a run. Memory is this object's until the run is done.
+  /// Begins a run. The memory belongs to this object until the run is done.
   void start(uint32_t number);
   bool isDone() const;
   bool progress();
@@ -54,15 +55,15 @@ private:
   uint32_t stream_;
   bool sendsSame_;
   std::shared_ptr<const bool> hasStaticBuffers_; ///< by an info hint, which may be revoked
-  bool keepsMemory_ = false;                     ///< straight_
-  std::shared_ptr<NeighborGraph> graph_;         ///< until it was asked
+  bool keepsMemory_ = false;                     ///< straight_ keeps its memory registered
+  std::shared_ptr<NeighborGraph> graph_;         ///< null once it was asked
   std::shared_ptr<PlanGroup> plans_;             ///< with a graph
   std::shared_ptr<const GraphExchange> way_;     ///< null: all messages go straight
   std::vector<FarMessage> out_, in_;             ///< by peer
   std::unique_ptr<RemoteExchange> straight_;     ///< null: there is none
   std::unique_ptr<RelayedExchange> relayed_;
   bool isRouted_ = false; ///< false: the last route() failed
-  Status begun_;          ///< the run
+  Status begun_;          ///< status of the run
 };
 
 } // namespace colldsl::mpi

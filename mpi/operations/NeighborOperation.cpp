@@ -102,8 +102,9 @@ Status NeighborOperation::addOut(const ServedComm &comm, const Call &call,
   return {};
 }
 
-// What this rank sends to itself is paired in order, as with any other peer. Slots of other lengths
-// than the first of their peer are received with it, so that the lengths are found to differ.
+// Messages of this rank to itself are paired in order, as with any other peer. Slots whose lengths
+// differ from that of the first slot of their peer are received with it, so that the difference is
+// detected.
 Status NeighborOperation::addIn(const ServedComm &comm, const Call &call,
                                 const std::vector<Pieces> &toSelf) {
   size_t self = 0;

@@ -14,8 +14,8 @@ class ServedComm;
 
 class NeighborOperation final : public Operation {
 public:
-  /// `stream`: 0 for calls that follow each other, else a persistent call's own. Nothing is wrong
-  /// with the arguments. An error: memory is short.
+  /// `stream`: 0 for calls that follow each other, else a persistent call's own. The arguments are
+  /// correct. An error: memory is short.
   static Result<std::shared_ptr<Operation>> make(ServedComm &comm, const Call &call,
                                                  uint32_t stream);
 
@@ -49,7 +49,7 @@ private:
 
   Job &job_;
   Exchange exchange_;                   ///< with ranks of this node
-  std::unique_ptr<FarExchange> remote_; ///< with those of others; null: there are none
+  std::unique_ptr<FarExchange> remote_; ///< with ranks of other nodes; null: there are none
 };
 
 } // namespace colldsl::mpi

@@ -18,62 +18,66 @@ public:
   Operation(const Operation &) = delete;
   Operation &operator=(const Operation &) = delete;
 
-  /// Whether the call differs from this operation's in the places of its buffers at most. Compares
-  /// the contents of lists, and datatypes by what they are, not by their handles.
+  /// True if the call differs from this operation's at most in the addresses of its buffers.
+  /// Compares the contents of lists, and datatypes by their layout, not by their handles.
   bool hasShapeOf(const Call &call) const;
-  /// A hash of what hasShapeOf() compares: of the call of this operation; of another call of its
-  /// kind on the same communicator.
+  /// A hash of the arguments that hasShapeOf() compares: of the call of this operation; of another
+  /// call of its kind on the same communicator.
   uint64_t shape() const { return shape_; }
   uint64_t shapeOf(const Call &call) const;
 
-  /// Whether the buffers of the call are those of this operation.
+  /// True if the buffers of the call are those of this operation.
   bool isAt(const Call &call) const {
     return call.send.buffer == sendBuffer_ && call.recv.buffer == recvBuffer_;
   }
   bool serves(const Call &call) const { return isAt(call) && hasShapeOf(call); }
 
-  /// Whether it may, without another way through its memory.
+  /// True if moveTo(call) is allowed: the call needs no other path through memory, such as a copy.
   virtual bool mayMoveTo(const Call &) const { return true; }
-  /// Between runs: from now on it serves this call, which has its shape.
+  /// Called between runs: from now on the operation serves this call, which has its shape.
   void moveTo(const Call &call);
 
-  /// Between runs: from now on it serves this call of its kind, as a new operation would. False: it
-  /// cannot, and is as before. An error: it serves no call.
+  /// Called between runs: from now on the operation serves this call of its kind, as a new one
+  /// would. False: it cannot, and is unchanged. An error: it serves no call.
   virtual Result<bool> resizeTo(const Call &) { return false; }
 
-  /// The next run serves this call, which serves(call) or which it was moved to.
+  /// Called before a run that serves this call, for which serves(call) holds or to which the
+  /// operation was moved.
   virtual void willServe(const Call &) {}
 
   /// A whole run. Runs on a communicator are numbered alike by all its ranks.
   virtual Status run(uint32_t number) = 0;
 
-  /// Begins one; Job::poll() moves it; after isDone(), finish() ends it.
+  /// Begins a run; Job::poll() moves it; after isDone(), finish() ends it.
   virtual void start(uint32_t number) = 0;
   virtual bool isDone() const = 0;
-  /// For a caller that is about to wait for it: what is here or a moment away may be taken more
-  /// cheaply than by Job::poll(). The same as isDone().
+  /// As isDone(), for a caller that is about to wait: data that is here or a moment away may be
+  /// taken more cheaply than by Job::poll().
   virtual bool await() { return isDone(); }
-  /// The same; a run that is over and went well is ended. Nothing but speed: may be false always.
+  /// As await(), but also ends a run that is over and succeeded. Exists for speed alone: may always
+  /// return false.
   virtual bool tryFinish() { return false; }
   virtual Status finish() = 0;
-  /// Lets go of a run that will not be finished.
+  /// Abandons a run that will not be finished.
   virtual void cancel() = 0;
 
-  /// Moves what the worker alone does not. True: something moved.
+  /// Moves the part of the run that the worker alone does not. True: something moved.
   virtual bool progress() { return false; }
 
-  /// Whether all its handles are predefined, which mean the same for ever.
+  /// True if all its handles are predefined, whose meaning never changes.
   bool isQuick() const;
 
   /// Counts a run that is about to begin.
   void count() { algorithm_->count(sentBytes_); }
-  /// What the last run was counted for, once it has begun.
+  /// The counters of the last run, once it has begun.
   Algorithm &algorithm() { return *algorithm_; }
 
   bool isBusy() const { return isBusy_; }
   CallKind kind() const { return kind_; }
-  uint64_t sentBytes() const { return sentBytes_; } ///< of a run, those to this rank itself too
-  uint32_t nextRun() { return ++runs_; }            ///< of a persistent one
+  uint64_t sentBytes() const {
+    return sentBytes_;
+  }                                      ///< of a run, including those to this rank itself
+  uint32_t nextRun() { return ++runs_; } ///< of a persistent operation
 
 protected:
   /// Scattered bytes, moved through memory in one piece.
@@ -82,20 +86,20 @@ protected:
     std::byte *buffer;
     uint64_t bytes;
     std::byte *memory;
-    bool isSent; ///< lies in the call's send buffer, else in that which it receives in
+    bool isSent; ///< lies in the call's send buffer, else in its receive buffer
   };
   using PackedList = std::vector<Packed>;
 
   explicit Operation(CallKind kind) : kind_(kind) {}
 
-  /// What its runs are counted for, before the first one.
+  /// Sets the algorithm for which runs are counted, before the first one.
   void setAlgorithm(const std::string &name) {
     algorithm_ = &Summary::all().algorithm(kind_, name);
   }
 
-  /// Serves the calls that the other one serves, and counts as that does.
+  /// Takes over the call of the other operation, and its counters.
   void beLike(const Operation &other);
-  /// The run that was counted is one of the other operation.
+  /// Moves the count of the last run to the algorithm of the other operation.
   void countFor(const Operation &other) {
     if (algorithm_ == other.algorithm_)
       return;
@@ -104,21 +108,21 @@ protected:
     count();
   }
 
-  /// The memory of the call lies so many bytes further on; scratch memory stays.
+  /// Moves the memory of the call by so many bytes; scratch memory stays.
   virtual void shift(ptrdiff_t sent, ptrdiff_t received) = 0;
 
-  /// Slots of either side of the call.
+  /// Records the arguments of the call, and the slots of either side.
   void remember(const Call &call, int sendSlots, int recvSlots);
   Result<std::shared_ptr<const TypeLayout>> layoutFor(MPI_Datatype type);
-  /// Memory that lives as long as the operation. It touches no other memory, so that no piece of a
-  /// message lies in both.
+  /// Memory that lives as long as the operation. A margin separates it from all other memory, so
+  /// that no piece of a message lies in both.
   std::byte *scratch(uint64_t bytes);
   bool isScratch(const void *address) const;
-  /// How far the buffers of a call lie from where they are now.
+  /// The distances in bytes from the buffers of this operation to those of the call.
   ptrdiff_t sentBy(const Call &call) const;
   ptrdiff_t receivedBy(const Call &call) const;
 
-  /// Of the call that it served.
+  /// Forgets layouts and memory of the call that it served.
   void forgetMemory() {
     packed_.clear();
     unpacked_.clear();
@@ -127,7 +131,7 @@ protected:
     sentBytes_ = 0;
   }
 
-  /// For arguments that may mean something else another time, although they look the same.
+  /// Marks arguments that may change their meaning although they look the same.
   void neverQuick() { isQuick_ = false; }
 
   void pack() {
@@ -139,7 +143,7 @@ protected:
       unpackAll();
   }
 
-  PackedList packed_, unpacked_; ///< before a run, after it
+  PackedList packed_, unpacked_; ///< copied before a run; after it
   uint64_t sentBytes_ = 0;
   bool isBusy_ = false;
 
@@ -149,9 +153,9 @@ private:
 
   CallKind kind_;
   Algorithm *algorithm_ = nullptr;
-  std::vector<std::shared_ptr<const TypeLayout>> layouts_; ///< kept, so that their ids are
-  std::vector<uint64_t> arguments_;                        ///< but for buffers: see describe()
-  uint64_t shape_ = 0;                                     ///< the hash of these
+  std::vector<std::shared_ptr<const TypeLayout>> layouts_; ///< kept so that their ids stay valid
+  std::vector<uint64_t> arguments_;                        ///< without buffers: see describe()
+  uint64_t shape_ = 0;                                     ///< the hash of arguments_
   std::vector<std::vector<std::byte>> scratch_;
   bool isQuick_ = true;
   void *sendBuffer_ = nullptr, *recvBuffer_ = nullptr;

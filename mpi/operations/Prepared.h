@@ -16,23 +16,24 @@ namespace colldsl::mpi {
 /// Under a Guard.
 class PreparedOperations {
 public:
-  /// So many per kind of call.
+  /// The most operations per kind of call.
   static constexpr size_t kMost = 32;
 
   struct Found {
-    std::shared_ptr<Operation> operation; ///< has the shape of the call; null: none is idle
+    std::shared_ptr<Operation> operation; ///< has the shape of the call; null: no such one is idle
     bool isThere = false;                 ///< its buffers are those of the call
-    size_t places = 0;                    ///< how many idle ones have that shape, elsewhere
+    size_t places = 0; ///< number of idle ones with that shape at other addresses
   };
-  /// The one whose buffers are those of the call, else the least recently used one. It counts as
-  /// used.
+  /// Finds the operation whose buffers are those of the call, else the least recently used one. It
+  /// counts as used.
   Found find(const Call &call);
 
-  /// Of a call for which find() has none, once all places of its kind are taken: an idle operation
-  /// of another call, which serves this one from now on. Null: none can, or places are left.
+  /// For a call that find() has none for, once all places of its kind are taken: returns an idle
+  /// operation of another call, which serves this one from now on. Null: none can, or places are
+  /// left.
   std::shared_ptr<Operation> resize(const Call &call);
 
-  /// Where no place is left it takes that of another one.
+  /// Keeps the operation, in the place of another one if none is left.
   void put(const std::shared_ptr<Operation> &operation);
   void clear() { kinds_.fill({}); }
 

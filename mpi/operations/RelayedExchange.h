@@ -1,5 +1,6 @@
-/// Short messages of an exchange along a graph by the schedule that passes made of it: a plan whose
-/// blocks are copied from and to the memory of the call, and have the lengths that come with them.
+/// Short messages of an exchange along a graph, sent by the schedule that passes made of it: a plan
+/// that copies its blocks from and to the memory of the call. The length of a block travels with
+/// it.
 #pragma once
 
 #include "executor/Plan.h"
@@ -26,17 +27,16 @@ public:
   RelayedExchange(const RelayedExchange &) = delete;
   RelayedExchange &operator=(const RelayedExchange &) = delete;
 
-  /// Begins a run of this number, which is one of all plans of the group; messages too long for it
-  /// are left out. The lengths are the same in each run. An error: memory is short, of which the
-  /// other ranks are notified.
-  Status start(uint32_t number, const std::vector<FarMessage> &out);
-  /// A run that cannot begin here, for this reason, which is returned: the other ranks are
+  /// Begins a run of this number, which all plans of the group share; leaves out messages that are
+  /// too long. The lengths are the same in each run. An error: memory is short; the other ranks are
   /// notified.
+  Status start(uint32_t number, const std::vector<FarMessage> &out);
+  /// Refuses a run that cannot begin here, and returns the reason; the other ranks are notified.
   Status refuse(uint32_t number, const Status &why);
   bool isDone() const { return !plan_ || !plan_->running(); }
   bool progress() { return plan_ && plan_->progress(); }
-  /// Ends a run that is done. An error: a message has another length than `in` has, or a rank
-  /// failed.
+  /// Ends a run that is done. An error: the length of a message differs from that in `in`, or a
+  /// rank failed.
   Status finish(const std::vector<FarMessage> &in);
   /// Ends a run that cannot be finished, on all ranks.
   void cancel();
@@ -54,8 +54,8 @@ private:
   std::shared_ptr<PlanGroup> plans_;
   std::shared_ptr<const GraphExchange> way_;
   bool sendsSame_;
-  std::vector<std::byte> sent_, received_; ///< blocks, so far apart as the longest is long
-  std::unique_ptr<Plan> plan_;             ///< null: none yet, or the run before failed
+  std::vector<std::byte> sent_, received_; ///< blocks, each in capacityBytes
+  std::unique_ptr<Plan> plan_;             ///< null: before the first run, or after a failed one
   uint32_t run_ = 0;
   bool isUnderWay_ = false;
 };

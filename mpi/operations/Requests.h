@@ -1,9 +1,9 @@
 /// Handles for operations that are under way, or may be started again and again.
 ///
-/// A handle is an inactive persistent request of the MPI below that is never started: distinct
-/// from all others, and nothing that a program does with it but to wait, test, start or free
-/// concerns anybody but us. Handles are kept and used again, so starting an operation needs
-/// nothing of the MPI below.
+/// A handle is an inactive persistent request of the MPI below that is never started: distinct from
+/// all others. A program can only wait for it, test, start or free it, and this library intercepts
+/// these calls. Handles are kept and used again, so starting an operation needs no call of the MPI
+/// below.
 #pragma once
 
 #include "mpi/Job.h"
@@ -22,8 +22,8 @@ public:
   struct Slot {
     MPI_Request handle = MPI_REQUEST_NULL;
     std::shared_ptr<Operation> operation; ///< null: the handle is free
-    MPI_Comm comm = MPI_COMM_NULL;        ///< whose error handler is called
-    uint64_t since = 0;                   ///< the program had it then: see FreedComms
+    MPI_Comm comm = MPI_COMM_NULL;        ///< its error handler is called
+    uint64_t since = 0; ///< moment at which the program had `comm`: see FreedComms
     bool isPersistent = false;
     bool isRunning = false;
     bool isFreed = false; ///< the program gave the handle back, but the run goes on
@@ -34,7 +34,7 @@ public:
 
   static Requests &all() { return *all_; }
 
-  /// Starts the run of this number; a handle for it.
+  /// Starts the run of this number; returns a handle for it.
   MPI_Request start(std::shared_ptr<Operation> operation, MPI_Comm comm, uint32_t number);
 
   /// A handle for an operation that is to be started.
@@ -49,17 +49,16 @@ public:
   /// Any thread may call it.
   static bool hasAny() { return used_.load(std::memory_order_relaxed) != 0; }
 
-  /// Whether some operation is under way: then there is a job. Any thread may call it.
+  /// True if some operation is under way: then there is a job. Any thread may call it.
   static bool anyRunning() { return running_.load() != 0; }
 
   void start(Slot &slot) { begin(slot, slot.operation->nextRun()); }
 
-  /// Once it is done: ends the run; the handle of one that is not persistent becomes
-  /// MPI_REQUEST_NULL.
+  /// Ends a run that is done; the handle becomes MPI_REQUEST_NULL unless it is persistent.
   Status complete(Slot &slot, MPI_Request &handle);
 
-  /// The same for a caller that is about to wait, if the run is over or a moment from it and went
-  /// well.
+  /// As complete(), for a caller that is about to wait; false unless the run is over or a moment
+  /// from it and succeeded.
   bool tryComplete(Slot &slot, MPI_Request &handle) {
     if (!slot.isRunning || !slot.operation->tryFinish())
       return false;
@@ -67,13 +66,13 @@ public:
     return true;
   }
 
-  /// Ends a run that cannot complete any more.
+  /// Ends a run that can no longer complete.
   void cancel(Slot &slot, MPI_Request &handle);
 
   /// As MPI_Request_free.
   void free(Slot &slot, MPI_Request &handle);
 
-  /// Gives all handles back to the MPI below, and gives up what still runs.
+  /// Gives all handles back to the MPI below, and abandons runs that are under way.
   void end();
 
 private:
@@ -107,11 +106,12 @@ private:
 
   std::deque<Slot> slots_;
   std::vector<Slot *> unused_;
-  std::vector<Slot *> freed_; ///< still running
+  std::vector<Slot *> freed_; ///< freed by the program, still running
   std::unordered_map<MPI_Request, Slot *> byHandle_;
-  Slot *last_ = nullptr; ///< that was given out or found
+  Slot *last_ = nullptr; ///< given out or found last
   static inline constinit Count used_{0}, running_{0};
-  static Requests *const all_; ///< never destroyed: a forked child that ends lets go of nothing
+  static Requests
+      *const all_; ///< never destroyed, so that a forked child releases nothing when it ends
 };
 
 } // namespace colldsl::mpi

@@ -1,12 +1,12 @@
-/// Frames and writes over the point-to-point messages of the MPI below, on a communicator of their
-/// own.
+/// Frames and writes over the point-to-point messages of the MPI below, on a duplicate of the
+/// communicator.
 ///
-/// Frames have one tag and go into memory that is always posted. Memory that is registered for a
-/// write is posted, too, under a tag of its own, which is its key: a registration is for one write,
-/// which is announced under that key. Reads are refused.
+/// Frames have one tag and arrive in memory that is always posted. Memory that is registered for a
+/// write is posted, too, under its own tag, which is its key: a registration is for one write,
+/// which the peer announces under that key. Reads are refused.
 ///
-/// Threads: one at a time; below MPI_THREAD_MULTIPLE only those that may call the MPI. Errors: once
-/// a call of the MPI failed nothing moves any more, and the reader is notified.
+/// Threads: one at a time; below MPI_THREAD_MULTIPLE only those that may call the MPI. Errors:
+/// after a failed call of the MPI nothing moves any more, and the reader is notified.
 #pragma once
 
 #include "mpi/Mpi.h"
@@ -43,10 +43,10 @@ public:
 private:
   class PostedMemory;
 
-  /// Nothing that comes ends a sleep.
+  /// Arriving messages do not end a sleep, so it is short.
   static constexpr std::chrono::nanoseconds kNap = std::chrono::microseconds(50);
 
-  /// What a request is for.
+  /// The purpose of a request.
   struct Outstanding {
     network::Operation *operation; ///< null: a write of a peer
     int tag;                       ///< of that write
@@ -68,13 +68,13 @@ private:
   int mostTag_ = 0, usedTags_ = 0;
   std::vector<int> freeTags_;
   uint32_t frameBytes_ = 0;
-  std::vector<std::byte> frames_;     ///< for those to come, the next one at next_
+  std::vector<std::byte> frames_;     ///< for frames to come, the next one at next_
   std::vector<MPI_Request> receives_; ///< by frame
   uint32_t next_ = 0;
   std::vector<MPI_Request> requests_; ///< parallel to outstanding_
   std::vector<Outstanding> outstanding_;
   std::vector<int> places_;
-  std::deque<Outstanding> completed_; ///< and not reported yet
+  std::deque<Outstanding> completed_; ///< not reported yet
 };
 
 } // namespace colldsl::mpi

@@ -19,7 +19,7 @@ constexpr uint32_t kWindowBytes = 1 << 20;
 // A network that is slow then has something to do while this rank has.
 constexpr uint32_t kFragments = 32;
 
-// Of launchers: the ranks of the job, and those of them on this machine.
+// Variables of launchers: the number of ranks of the job, and of those on this machine.
 struct {
   const char *all, *here;
 } constexpr kNumbersOfRanks[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"},

@@ -1,12 +1,11 @@
-/// How this rank reaches ranks of MPI_COMM_WORLD that sit on other nodes: over libfabric, or over
-/// the messages of the MPI below.
+/// Connections of this rank to ranks of MPI_COMM_WORLD that sit on other nodes: over libfabric, or
+/// over the messages of the MPI below.
 ///
-/// Over libfabric any thread may progress it, what comes ends a sleep, and peers are watched: once
-/// one is gone everything fails, on all ranks. Over the MPI below the MPI itself has to
-/// notice that a rank is gone.
+/// Over libfabric any thread may progress it, arriving messages end a sleep, and peers are watched:
+/// once one is gone everything fails, on all ranks. Over the MPI below the MPI itself has to detect
+/// that a rank is gone.
 ///
-/// Threads: one at a time. Errors: once something failed for good nothing moves any more, see
-/// status().
+/// Threads: one at a time. Errors: after a permanent failure nothing moves any more, see status().
 #pragma once
 
 #include "mpi/Mpi.h"
@@ -26,8 +25,8 @@ public:
   /// Collective over `world`. Never null: see status().
   static std::unique_ptr<RemoteRanks> overMpi(MPI_Comm world,
                                               std::shared_ptr<const protocol::ProgressTable> runs);
-  /// Before MPI_Init, by the environment of this process: whether there may be several nodes, with
-  /// nothing but the MPI below between them.
+  /// Called before MPI_Init, reads the environment of this process: true if there may be several
+  /// nodes, connected by nothing but the MPI below.
   static bool mayBeOverMpi();
   RemoteRanks(const RemoteRanks &) = delete;
 
@@ -36,27 +35,28 @@ public:
   /// For people: "the MPI below", say.
   std::string name() const { return std::string(worker_->carrier().capabilities().name); }
 
-  /// Whether progress calls the MPI below, which not every thread may.
+  /// True if progress calls the MPI below, which not every thread may.
   bool isOfMpi() const { return !worker_->carrier().capabilities().isWatched; }
 
-  /// Moves what can move, and looks for failures now and then. True: something moved.
+  /// Moves all messages once, and now and then checks for failures. True: something moved.
   bool progress();
 
-  /// What to wait for where nothing moves. Nothing: there is something now.
+  /// The event to wait for if nothing moves. Empty: something can move now.
   std::optional<protocol::Wakeup> wakeup();
 
-  /// What went wrong for good, if something did.
+  /// The permanent failure, if there is one.
   Status status() const;
 
-  /// Collective, last of all. Waits until all that was sent is gone, here and elsewhere.
+  /// Collective, called last. Waits until all messages are sent, on this rank and on the others.
   void leave();
 
-  /// Of an operation along the topology of a communicator, whose messages have tags {context,
-  /// stream, run, owner} on a node: there the owner of the context is part of the stream. Nothing:
-  /// there are too many.
+  /// The stream of an operation along the topology of a communicator. Its messages have tags
+  /// {context, stream, run, owner} within a node; between nodes the owner of the context is part of
+  /// the stream. Empty: there are too many.
   static std::optional<uint32_t> streamOf(uint32_t stream, uint32_t owner, uint32_t numRanks);
 
-  /// Of the plans of a context, by its owner. Streams of operations are below.
+  /// The first stream of the plans of a context; the owner of the context is added. Streams of
+  /// operations are below.
   static constexpr uint32_t kPlansOf = 1u << 31;
 
 private:

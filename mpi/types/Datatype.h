@@ -1,4 +1,4 @@
-/// What an MPI datatype describes of memory: which bytes, in which order; and moving those bytes.
+/// The memory that an MPI datatype describes: bytes in an order. Functions move those bytes.
 #pragma once
 
 #include "ir/Result.h"
@@ -21,21 +21,21 @@ struct Run {
 
 /// One element of a datatype. Never changes once it is made.
 struct TypeLayout {
-  uint64_t id = 0;      ///< of this layout alone, never used again; at least 1
-  bool isNamed = false; ///< of a predefined type: its handle means the same for ever
+  uint64_t id = 0;      ///< unique to this layout, never reused; at least 1
+  bool isNamed = false; ///< of a predefined type, whose handle keeps its meaning
   uint64_t size = 0;    ///< bytes of data: all runs together
   MPI_Aint lb = 0;
   MPI_Aint extent = 0; ///< from one element of an array to the next
-  /// In the order of the type map; none begins where the one before it ends.
+  /// In the order of the type map; no run begins at the end of the one before it.
   std::vector<Run> runs;
 
-  // Follows from the runs; finds the run of a packed byte, and lets regular ones be moved faster.
+  // Derived from the runs: they locate the run of a packed byte, and regular runs are moved faster.
   uint64_t runLength = 0;       ///< of every run; 0: they differ
   MPI_Aint stride = 0;          ///< from every run to the next, or from a single one to that of
                                 ///< the next element; 0: irregular
   std::vector<uint64_t> starts; ///< where runs begin in the packed bytes, if their lengths differ
 
-  /// An array of such elements is one piece of memory, from its address on.
+  /// True if an array of such elements is one piece of memory that begins at its address.
   bool isDense() const {
     return runs.size() == 1 && runs[0] == Run{0, static_cast<uint64_t>(extent)};
   }

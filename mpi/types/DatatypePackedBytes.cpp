@@ -151,7 +151,7 @@ std::byte *moveRuns(const Runs &runs, uint64_t begin, uint64_t skip, uint64_t en
   return packed;
 }
 
-/// Whether the runs of an array are all one stride apart.
+/// True if all runs of an array are one stride apart, across elements too.
 bool goesOn(const TypeLayout &layout) {
   return layout.stride &&
          layout.extent == layout.stride * static_cast<MPI_Aint>(layout.runs.size());

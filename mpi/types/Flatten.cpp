@@ -60,7 +60,7 @@ bool isF90(int combiner) {
          combiner == MPI_COMBINER_F90_INTEGER;
 }
 
-/// How many arguments of each kind the constructor took.
+/// The number of arguments of each kind that the constructor took.
 struct Envelope {
   int combiner = 0;
   MPI_Count numInts = 0;
@@ -149,7 +149,7 @@ Status Contents::read(MPI_Datatype type, const Envelope &e) {
   return status;
 }
 
-/// What was handed out is ours to free, unless it is predefined.
+/// Frees the types that MPI handed out, except predefined ones.
 Contents::~Contents() {
   for (MPI_Datatype type : types_)
     if (Result<Envelope> envelope = envelopeOf(type); envelope && !envelope->isPredefined())
@@ -212,7 +212,7 @@ std::vector<Run> subarray(Contents &contents, const TypeLayout &element) {
   return arrayPart(element, dimensions);
 }
 
-/// What place `coordinate` of `places` gets of a dimension.
+/// The part of a dimension that belongs to place `coordinate` of `places`.
 std::vector<IndexRange> distribute(int64_t size, int how, int argument, int64_t places,
                                    int64_t coordinate) {
   if (isWhole(how))
@@ -374,7 +374,7 @@ MPI_Aint commonStride(const TypeLayout &layout) {
   return stride;
 }
 
-/// What follows from the runs.
+/// Computes the fields that follow from the runs.
 void summarize(TypeLayout &layout) {
   const std::vector<Run> &runs = layout.runs;
   for (const Run &run : runs)

@@ -5,11 +5,11 @@
 
 namespace colldsl::mpi {
 
-/// Asks MPI what the type was made of, down to the predefined types; nothing is cached, and the id
-/// is left 0. Any type but MPI_DATATYPE_NULL.
+/// Asks MPI for the constructors of the type, down to the predefined types; caches nothing and
+/// leaves the id 0. Any type but MPI_DATATYPE_NULL.
 Result<TypeLayout> flatten(MPI_Datatype type);
 
-/// Whether the type lives as long as MPI does and can be remembered by its handle.
+/// True if the type lives as long as MPI does and can be remembered by its handle.
 Result<bool> isNamed(MPI_Datatype type);
 
 } // namespace colldsl::mpi

@@ -6,8 +6,8 @@
 
 namespace colldsl::mpi {
 
-/// The first `bytes` bytes of a payload: `count` elements of `type` at `address`. May go as soon as
-/// the call that takes them has begun.
+/// The first `bytes` bytes of a payload: `count` elements of `type` at `address`. May be destroyed
+/// as soon as the call that takes them has begun.
 class Elements {
 public:
   Elements(const Payload &payload, uint64_t bytes);

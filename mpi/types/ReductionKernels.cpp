@@ -1,4 +1,4 @@
-// What executor/Reduce.h has is taken from there; here is the rest.
+// Takes kernels from executor/Reduce.h if it has them, and adds the others.
 #include "mpi/types/ReductionKernels.h"
 
 #include <cstddef>

@@ -5,7 +5,7 @@
 
 namespace colldsl::mpi {
 
-/// MPI's operators that combine; they are columns of its table of what goes with what.
+/// MPI's operators that combine; the columns of its table of operators and datatypes.
 enum class Operator : uint8_t {
   Max,
   Min,
@@ -21,7 +21,7 @@ enum class Operator : uint8_t {
   Maxloc
 };
 
-/// What datatypes are, for operators: MPI-3.1, section 5.9.2, and the pairs of 5.9.4.
+/// The groups of datatypes that operators take: MPI-3.1, section 5.9.2, and the pairs of 5.9.4.
 enum class Group : uint8_t {
   CInteger, ///< signed
   CUnsigned,
@@ -43,7 +43,8 @@ enum class Group : uint8_t {
   TwoDoubles,
 };
 
-/// On packed elements. Null: MPI has no such operation, or the group has no type of `elementBytes`.
+/// A kernel for packed elements. Null: MPI has no such operation, or the group has no type of
+/// `elementBytes`.
 ReduceFunction findKernel(Operator op, Group group, uint64_t elementBytes, Side side);
 
 } // namespace colldsl::mpi

@@ -58,7 +58,7 @@ Groups namedGroups() {
   return groups;
 }
 
-// Of 16 bytes and more there is more than one kind of real number.
+// Real types of 16 bytes and more are ambiguous: there is more than one kind.
 std::optional<Group> parameterizedGroup(MPI_Datatype type, uint64_t bytes) {
   int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
   if (real::Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS)
@@ -89,17 +89,17 @@ std::optional<Operator> operatorOf(MPI_Op op) {
   return found != operators.end() ? std::optional(found->second) : std::nullopt;
 }
 
-// What a user's function is given at once, where its operands are copied.
+// Bytes passed to a user's function at once, if its operands are copied.
 constexpr uint64_t kScratchBytes = 32 << 10;
-// What the MPI takes at once, and what one element may span: programs with larger ones gain nothing
-// here.
+// The most elements that the MPI takes at once, and the most bytes that one element may span:
+// programs with larger ones gain nothing here.
 constexpr uint64_t kMaxElements = 1 << 30;
 constexpr MPI_Aint kMaxElementBytes = 64 << 20;
 
 } // namespace
 
-// What alignment the program's elements need they have from their address on, not from their first
-// byte. Offsets may be addresses.
+// Elements of the program are aligned relative to their address, not to their first byte. Offsets
+// may be addresses.
 void Reduction::Elements::allocate(MPI_Aint first, uint64_t bytes) {
   constexpr uintptr_t kAlignment = alignof(std::max_align_t);
   memory_.resize(bytes + kAlignment);

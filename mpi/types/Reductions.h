@@ -1,4 +1,4 @@
-/// From MPI's operators and datatypes to what a plan combines with.
+/// Makes the combiner of a plan from an operator and a datatype of MPI.
 #pragma once
 
 #include "executor/Reduce.h"
@@ -12,8 +12,8 @@ namespace colldsl::mpi {
 
 /// An operator on a datatype. It stays where it is: its combiner's context is this.
 ///
-/// A plan's elements are the packed ones, data without gaps. Where the program's elements have none
-/// either, that is the program's own memory; else isPacked(), and the owner of the plan packs.
+/// A plan's elements are the packed ones, data without gaps. If the program's elements have no
+/// gaps, they lie in the program's own memory; else isPacked(), and the owner of the plan packs.
 ///
 /// The result of an operator of MPI's depends on no machine and on no length: all ranks that
 /// combine the same values in the same order get the same bits.
@@ -22,41 +22,42 @@ public:
   Reduction(const Reduction &) = delete;
   Reduction &operator=(const Reduction &) = delete;
 
-  /// Null: not served, the MPI below is to do it, or to report what is wrong. The answer depends on
-  /// the operator and on what the datatype is made of alone, so that it is the same on all ranks.
+  /// Null: not served; the MPI below serves the call, or reports the error. The answer depends only
+  /// on the operator and on the constructors of the datatype, so that it is the same on all ranks.
   static std::unique_ptr<Reduction> of(MPI_Op op, MPI_Datatype type);
 
-  /// Whether of() returned so a while ago, for operators and datatypes of MPI's. False: call it.
-  /// Under a Guard, as of().
+  /// True if of() returned null for this operator and datatype, both of MPI, a while ago. False:
+  /// call of(). Under a Guard, as of().
   static bool isKnownUnserved(MPI_Op op, MPI_Datatype type);
 
   /// Valid as long as this lives, and, of a user's operator, operator and datatype; for one plan
   /// at a time, since it has memory of its own. Allocates nothing when it is applied.
   Combiner combiner() { return {apply_, this, layout_->size, !isUsers()}; }
 
-  /// How many operators the program has freed: a handle may mean another one since.
+  /// The number of operators that the program has freed: a handle may mean another operator since.
   static uint64_t numFreed() { return numFreed_.load(std::memory_order_relaxed); }
   static void countFreed() { numFreed_.fetch_add(1, std::memory_order_relaxed); }
 
-  /// Whether a plan that combines with the other one can combine with this instead.
+  /// True if a plan that combines with the other one can combine with this instead.
   bool canReplace(const Reduction &other) const {
     return commutes_ == other.commutes_ && isUsers() == other.isUsers() &&
            layout_->size == other.layout_->size;
   }
 
   bool commutes() const { return commutes_; }
-  bool isUsers() const { return op_ != MPI_OP_NULL; } ///< a function of the program is called
+  bool isUsers() const { return op_ != MPI_OP_NULL; } ///< calls a function of the program
   bool isPacked() const { return !layout_->isDense(); }
 
-  /// What that function is given, if the program may free it; or MPI_DATATYPE_NULL.
+  /// The datatype that is passed to that function, if the program may free it; or
+  /// MPI_DATATYPE_NULL.
   MPI_Datatype heldType() const { return layout_->isNamed ? MPI_DATATYPE_NULL : type_; }
 
 private:
-  /// Memory of some elements as MPI has them.
+  /// Memory of some elements in MPI's layout.
   class Elements {
   public:
     void allocate(MPI_Aint first, uint64_t bytes);
-    /// As MPI takes it: elements may lie before it, or behind.
+    /// The address that MPI takes: elements may lie before or behind it.
     std::byte *address() const { return address_; }
 
   private:
@@ -84,12 +85,12 @@ private:
   MPI_Aint first_ = 0, end_ = 0; ///< of an element's data, from its address
   bool commutes_ = true;
 
-  ReduceFunction before_ = nullptr, after_ = nullptr; ///< of MPI's operators, by the side
+  ReduceFunction before_ = nullptr, after_ = nullptr; ///< of MPI's operators, one for each side
 
-  MPI_Op op_ = MPI_OP_NULL; ///< of users
+  MPI_Op op_ = MPI_OP_NULL; ///< of the user's operators
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
-  uint64_t chunkBytes_ = 0; ///< packed, what fits the scratch arrays
-  Elements own_, incoming_; ///< of the target, only where it is packed; of the source
+  uint64_t chunkBytes_ = 0; ///< packed bytes that fit the scratch arrays
+  Elements own_, incoming_; ///< of the target, only if it is packed; of the source
 };
 
 } // namespace colldsl::mpi

@@ -8,16 +8,16 @@
 
 namespace colldsl::mpi {
 
-/// A program may free them meanwhile, and gets its own handle in its function all the same: a
-/// duplicate might have other attributes. So what is freed is kept. Any thread, without a Guard:
-/// a function may free datatypes, too.
+/// A program may free them meanwhile, and still gets its own handle in its function: a duplicate
+/// might have other attributes. So freed datatypes are kept. Any thread, without a Guard: a
+/// function may free datatypes, too.
 class TypesInUse {
 public:
   void begin(MPI_Datatype type);
   void end(MPI_Datatype type);
 
-  /// Takes a datatype that the program frees, if it is in use: until it no longer is and the next
-  /// one is freed, or freeAll(). False: it is the caller's to free.
+  /// Keeps a datatype that the program frees while it is in use: until it is no longer used and the
+  /// next one is freed, or until freeAll(). False: the caller frees it.
   bool take(MPI_Datatype type);
 
   void freeAll();
