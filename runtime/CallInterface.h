@@ -1,4 +1,4 @@
-/// A collective as calls see it: whether it can be called in place of another one.
+/// The interface of a collective: it tells if the collective can be called in place of another one.
 #pragma once
 
 #include "program/Program.h"
@@ -13,11 +13,11 @@ class CallInterface {
 public:
   CallInterface(const Program &program, const Decl &collective);
 
-  /// What a call that suits `other` would miss; empty: nothing, so this can be called in its place.
-  /// It has buffers of the same names, roles and shapes, the same postconditions up to the names of
-  /// bound variables, the same parameters in its contract with the same defaults where both have
-  /// one, no others without a default, and the forms in place that the other one has. Contracts
-  /// that call declarations are taken for different ones.
+  /// The reason why a call of `other` cannot call this instead; empty: it can. This has buffers of
+  /// the same names, roles and shapes, the same postconditions up to the names of bound variables,
+  /// the same parameters in its contract with the same defaults if both have one, no others without
+  /// a default, and the forms in place that the other one has. Contracts that call declarations
+  /// count as different.
   std::string whyNotFor(const CallInterface &other) const;
 
 private:
@@ -42,7 +42,7 @@ private:
   bool isComparable_ = true;
   std::map<std::string, Value> contract_;      ///< parameters
   std::set<std::string> needed_;               ///< parameters without a default
-  std::map<std::string, std::string> aliases_; ///< buffers, and where they may lie
+  std::map<std::string, std::string> aliases_; ///< buffers, and the places where they may lie
 };
 
 } // namespace colldsl

@@ -1,6 +1,5 @@
-/// What can be done for a function: the collectives of the standard library with the values of
-/// their tuning parameters, the most promising by the model first. For sweeps, and for jobs that
-/// learn.
+/// Candidates for a function: the collectives of the standard library with the values of their
+/// tuning parameters, the most promising by the model first. For sweeps, and for jobs that learn.
 #pragma once
 
 #include "passes/CostModel.h"
@@ -9,28 +8,28 @@
 
 namespace colldsl {
 
-/// A function for so many bytes, and what is to be compared.
+/// A function for so many bytes, and the candidates to compare.
 struct CandidatesOfPoint {
   std::string function;
   uint64_t bytes = 0; ///< 0 for a function without elements of its own
   std::vector<TunedCollective> candidates;
 };
 
-/// What of it is worth a try.
+/// Limits on the candidates that are worth a try.
 struct CandidateLimits {
   size_t most = 16;
-  /// Times the best that the model expects: what is slower by more is left out.
+  /// A candidate that the model expects to take more than this many times the best is left out.
   uint64_t reach = 4;
-  /// Ops that are simulated; behind these the model knows nothing.
+  /// Ops that are simulated; beyond them the model has no estimate.
   uint64_t mostOps = uint64_t{1} << 20;
-  bool needsModel = false; ///< what the model cannot know is left out, too, and else comes last
+  bool needsModel = false; ///< leaves out candidates without an estimate; else they come last
 };
 
-/// Whether what a buffer of a collective holds has the length n, that of rules, somewhere. Of the
-/// others each rank knows only its own lengths, so rules know no bytes.
+/// True if some buffer of the collective has the length n, which rules refer to. In other
+/// collectives each rank knows only its own lengths, so rules know no bytes.
 bool hasElements(const Decl &collective);
 
-/// Bytes of an element of calls that are compared: of reductions those of f64, else 1.
+/// Bytes of an element in calls that are compared: of f64 for reductions, else 1.
 uint64_t timedElementBytes(const Decl &collective);
 
 /// All functions of the rules, in their order.
@@ -38,12 +37,12 @@ std::vector<std::string> functionsOf(const std::vector<SelectionRule> &rules);
 
 class CandidateFinder {
 public:
-  /// All of it outlives this.
+  /// The arguments outlive this.
   CandidateFinder(Library &library, const CostModel &cost, const Topology &topology)
       : program_(**library.program()), rules_(**library.rules()), cost_(cost), topology_(topology) {
   }
 
-  /// Those within the limits. Values that the model cannot tell apart from others of the same
+  /// The candidates within the limits. Values that the model cannot tell from others of the same
   /// collective are left out.
   CandidatesOfPoint make(const std::string &function, uint64_t bytes,
                          const CandidateLimits &limits) const;
@@ -51,7 +50,7 @@ public:
 private:
   struct Entry {
     TunedCollective what;
-    std::optional<uint64_t> ns; ///< nothing: the model cannot know
+    std::optional<uint64_t> ns; ///< empty: the model has no estimate
   };
 
   void add(DeclId collective, uint64_t bytes, uint64_t &opsLeft, std::vector<Entry> &entries) const;

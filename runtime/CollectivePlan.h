@@ -1,5 +1,5 @@
-/// A collective of a library on its way to a plan: named, described by the values of its
-/// parameters and its buffers, committed by all ranks, then run as often as wanted.
+/// A plan of a library's collective: named, described by the values of its parameters and its
+/// buffers, committed by all ranks, then run as often as the caller wants.
 ///
 ///   CollectivePlan sum(communicator, library, "allreduce");
 ///   sum.setType(ElementType::F64);
@@ -8,8 +8,8 @@
 ///   sum.bind("y", {y, 8000});
 ///   Status s = sum.commit();
 ///
-/// Threads: as Plan. Errors: values; a commit() that failed may be mended and tried again, by
-/// all ranks.
+/// Threads: as Plan. Errors: values; after a failed commit() all ranks may correct the description
+/// and commit again.
 #pragma once
 
 #include "executor/Plan.h"
@@ -35,20 +35,20 @@ public:
   CollectivePlan(Communicator &communicator, Library &library, std::string name)
       : communicator_(communicator), library_(&library), given_(library), name_(std::move(name)) {}
 
-  // Before commit(). Names are checked there, when it is known what they belong to.
+  // Called before commit(), which checks names: only then it is known what they belong to.
 
-  /// Where it has that collective, or a rule that fits, it is used in place of the other library.
-  /// Outlives this. `compiler`: as in setCompiler(), for its schedules.
+  /// If `preferred` has that collective, or a rule that fits, it is used in place of the other
+  /// library. It outlives this. `compiler`: as in setCompiler(), for its schedules.
   Status preferLibrary(Library &preferred, std::shared_ptr<const PlanCompiler> compiler);
 
-  /// The type variable, T, which has no default; takes a combiner away.
+  /// Sets the type variable, T, which has no default; removes a combiner.
   Status setType(ElementType type);
-  /// An operator of the caller's, in place of that of the collective, whose parameter for it is
-  /// not to be given. T is then its elements, and so is what lengths count. `commutes`: operands
-  /// may change places.
+  /// Sets an operator of the caller's, in place of that of the collective, whose parameter for it
+  /// must not be given. T is then its elements, and lengths count these. `commutes`: operands may
+  /// change places.
   Status setCombiner(const Combiner &combiner, bool commutes);
   Status setInPlace(bool inPlace);
-  /// What a number stands for.
+  /// The kind of value that a number represents.
   enum class NumberKind {
     Any, ///< what the parameter takes
     Int, ///< no reduction
@@ -58,9 +58,9 @@ public:
   Status setValue(const std::string &parameter, GivenValue value,
                   NumberKind kind = NumberKind::Any);
   Status setGraph(const std::string &parameter, std::shared_ptr<const OrderedGraph> graph);
-  /// How schedules are made, where no image serves the call. Not set: as written, unproved.
+  /// Sets the compiler that makes schedules that no image serves. Not set: as written, unproved.
   Status setCompiler(std::shared_ptr<const PlanCompiler> compiler);
-  /// Of the library that is used; null: not set.
+  /// The compiler for the library that is used; null: not set.
   const PlanCompiler *compiler() const {
     return library_ == preferred_ ? preferredCompiler_.get() : compiler_.get();
   }
@@ -72,34 +72,35 @@ public:
   /// Drops the settings of this name, a parameter's or a buffer's.
   Status forget(const std::string &name);
 
-  /// Binding refuses blocks that are placed one by one, are written and overlap. It sorts them for
-  /// that, unless they lie in ascending order.
+  /// Binding refuses overlapping blocks of a written buffer whose blocks are placed one by one. It
+  /// sorts the blocks to check that, unless they lie in ascending order.
   void requireDisjointBlocks() { needsDisjointBlocks_ = true; }
 
-  // Before commit() and between runs.
+  // Called before commit() and between runs.
 
   Status setElements(uint64_t n);
-  /// As many bytes as the buffer has, or more where blocks are placed one by one.
+  /// The memory has as many bytes as the buffer, or more if blocks are placed one by one.
   Status bind(const std::string &buffer, BoundBuffer memory);
-  /// What was bound to the buffer lies so many bytes further on: cheaper than bind().
+  /// Moves the memory that is bound to the buffer by so many bytes: cheaper than bind().
   Status move(const std::string &buffer, ptrdiff_t by);
-  /// Of a plan that has a combiner: another one for elements of as many bytes, which commutes if
-  /// that one does.
+  /// Replaces the combiner of a plan that has one: the new one has elements of as many bytes, and
+  /// commutes if the old one does.
   Status replaceCombiner(const Combiner &combiner);
-  /// Places and lengths of blocks, in elements. No places: those of T[k][*] lie one behind the
-  /// other.
+  /// Sets places and lengths of blocks, in elements. Without places the blocks of T[k][*] are
+  /// contiguous.
   Status setBlocks(const std::string &buffer, BlockTable blocks);
 
   /// Collective: chooses, takes the library's image or compiles a schedule, connects, binds. If one
-  /// rank cannot, no rank can. Where all messages go along a graph, this rank sends in the order of
+  /// rank fails, all ranks fail. If all messages go along a graph, this rank sends in the order of
   /// the graph's rounds, unless passes ran on the DAGs.
   Status commit();
 
-  /// What commit() would return if this rank were alone: whether it can make the plan. Local, and
-  /// opens nothing. The next commit() takes the schedule, unless it is described otherwise then.
+  /// Returns the result of commit() as if this rank were alone: an error if it cannot make the
+  /// plan. Local, and opens nothing. The next commit() takes the schedule, unless the description
+  /// changes.
   Status tryOut();
 
-  /// Drops a plan that failed, or that runs. All ranks may commit it anew.
+  /// Drops a plan that failed, or that is running. All ranks may commit it anew.
   void uncommit() { plan_.reset(); }
 
   bool isCommitted() const { return plan_ != nullptr; }
@@ -109,36 +110,36 @@ public:
   const RankView &view() const { return view_; } ///< this rank's, once committed or tried out
   /// Once committed: the library's image that runs; null: the schedule was instantiated.
   const LibraryImage *image() const { return image_; }
-  /// Once committed: "named", or by which rule, or decision of the machine profile, the collective
-  /// was chosen.
+  /// Once committed: "named", or the rule, or the decision of the machine profile, that chose the
+  /// collective.
   const std::string &reason() const { return reason_; }
-  /// Once committed or tried out: the collective and those of its tuning parameters that are
-  /// numbers.
+  /// Once committed or tried out: the collective and the values of its numeric tuning parameters.
   TunedCollective chosen() const;
-  /// What rules go by.
+  /// The facts by which rules choose.
   Situation situation() const;
-  /// Once committed: "root=3, t=...": arguments that are not at their defaults, as far as they are
-  /// known; of an image those that it was made with.
+  /// Once committed: "root=3, t=...": arguments that differ from their defaults, as far as they are
+  /// known; for an image those that it was made with.
   std::string argumentsInWords() const;
-  /// Once committed: n that setElements() takes, if the chunks of an imported schedule divide it.
+  /// Once committed: the values of n that setElements() takes, if the chunks of an imported
+  /// schedule divide them.
   const SizeClass &sizeClass() const { return sizeClass_; }
-  /// Once committed: whether a plan that is made for n elements would have the same schedule.
+  /// Once committed: true if a plan for n elements would have the same schedule.
   bool holdsFor(uint64_t n) const;
-  /// Once committed: what passes ran, and what each remarked if that is known.
+  /// Once committed: the passes that ran, and the remarks of each if they are known.
   const std::string &passes() const;
   const std::string &remarks() const { return remarks_; }
   ProofStamp proof() const { return proof_; }
 
-  /// Plan::start(), with what was bound last.
+  /// As Plan::start(), with the memory that was bound last.
   Status start(uint32_t polls = 0) { return isReady() ? plan_->start(polls) : startAnew(polls); }
-  /// Whether start() has nothing to do but Plan::start().
+  /// True if start() needs to call Plan::start() only.
   bool isReady() const { return plan_ && isBound_ && !isMoved_; }
 
   /// Lengths of the blocks of a T[k][<= m] buffer after a run, in elements.
   Result<const std::vector<uint64_t> *> blockLengths(const std::string &buffer) const;
 
 private:
-  /// The memory of a parameter, if that may overlap with no other.
+  /// The memory of a parameter that must not overlap with any other.
   struct Area {
     const std::byte *begin = nullptr;
     uint64_t bytes = 0;
@@ -198,7 +199,7 @@ private:
   std::map<std::string, BlockTable> blocks_;
   std::vector<std::string> bufferNames_; ///< of the parameters, in order
   std::shared_ptr<const PlanCompiler> compiler_, preferredCompiler_;
-  RankSchedule schedule_;   ///< if it was compiled
+  RankSchedule schedule_;   ///< set if it was compiled
   RankView view_;           ///< of the schedule, or of the image
   SizeClass sizeClass_;     ///< of calls
   SizeClass scheduleSizes_; ///< of the schedule, which counts in unit_
@@ -211,10 +212,10 @@ private:
   bool needsDisjointBlocks_ = false;
   TransferPolicy transferPolicy_ = TransferPolicy::Report;
   bool hasType_ = false;   ///< T is set, by itself or by a combiner
-  bool isMade_ = false;    ///< by tryOut(), of what is described now
-  bool isGathered_ = true; ///< false: the ranks could not exchange graphs, and all know
+  bool isMade_ = false;    ///< made by tryOut(), from the current description
+  bool isGathered_ = true; ///< false: the ranks could not exchange graphs, as all of them know
   std::unique_ptr<Plan> plan_;
-  bool isBound_ = false;    ///< to what was given last
+  bool isBound_ = false;    ///< to the memory that was given last
   bool isMoved_ = false;    ///< since areas were compared
   std::vector<Area> areas_; ///< by parameter
 };

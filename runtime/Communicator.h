@@ -8,7 +8,7 @@
 
 namespace colldsl {
 
-/// Thread safe, but for the order in which plans are opened. Outlives its plans.
+/// Thread safe, except that all ranks must open plans in one order. Outlives its plans.
 class Communicator {
 public:
   /// The endpoint outlives it.
@@ -24,14 +24,14 @@ public:
 
   // Collective, and off the fast path: each rank sends to all others.
 
-  /// What every rank contributes, in the order of the ranks.
+  /// The contributions of all ranks, in the order of the ranks.
   Result<std::vector<std::vector<std::byte>>> allgather(std::span<const std::byte> mine);
 
-  /// The same where all know how much everybody contributes: that of rank r ends at ends[r] of
-  /// `all`.
+  /// As allgather(), for contributions whose lengths all ranks know: that of rank r ends at ends[r]
+  /// of `all`.
   Status allgather(std::span<const std::byte> mine, std::span<const uint64_t> ends, void *all);
 
-  /// The same where everybody contributes one value, which is no more than its bytes.
+  /// As allgather(), for one value of each rank; the bytes of T are its whole content.
   template <typename T> Result<std::vector<T>> allgatherOne(const T &mine) {
     std::vector<uint64_t> ends(numRanks());
     for (size_t r = 0; r < ends.size(); ++r)
@@ -45,10 +45,10 @@ public:
 
   // Collective, and off the fast path: a plan for one run.
 
-  /// Words along the edges of a graph of which each rank knows its own: as many along each, those
-  /// of the edges to others in one list after the other; returned: the same of the edges from
-  /// others. Of parallel edges the k-th that leaves a rank is the k-th that arrives. An error on
-  /// all ranks, if one expects a word that no rank sends.
+  /// Sends words along the edges of a graph of which each rank knows its own: `wordsPerEdge` along
+  /// each edge, for the edges in `to` one after the other. Returns the words of the edges in
+  /// `from`, in their order. The k-th of parallel edges that leaves a rank is the k-th that
+  /// arrives. An error on all ranks, if one expects a word that no rank sends.
   Result<std::vector<uint64_t>> exchange(std::span<const Rank> to, std::span<const Rank> from,
                                          std::span<const uint64_t> words, size_t wordsPerEdge);
 

@@ -1,4 +1,4 @@
-/// A graph of which each rank knows its own edges, made known to all.
+/// Gathers a graph of which each rank knows its own edges.
 #pragma once
 
 #include "instantiate/GivenValue.h"
@@ -6,7 +6,7 @@
 
 namespace colldsl {
 
-/// Collective. `own`: the edges of this rank. The result holds those of all ranks.
+/// Collective. `own`: the edges of this rank. The result has those of all ranks.
 Result<GivenGraph> gatherGraph(Communicator &communicator, const GivenGraph &own);
 
 } // namespace colldsl

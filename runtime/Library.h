@@ -6,8 +6,8 @@
 ///   Result<std::unique_ptr<Library>> library = Library::open("mine.cdag");
 ///   Result<const Program *> program = (*library)->program();
 ///
-/// The layout is in docs/library.md. A newer minor version of it is read, its unknown
-/// parts left alone; another major version is refused.
+/// docs/library.md has the layout. A newer minor version is read, and its unknown parts are
+/// ignored; another major version is refused.
 #pragma once
 
 #include "ir/Image.h"
@@ -24,7 +24,7 @@ namespace colldsl {
 inline constexpr uint16_t kLibraryMajor = 3;
 inline constexpr uint16_t kLibraryMinor = 1;
 
-/// What the library was made from and by.
+/// The origin of the library.
 struct LibraryIdentity {
   std::string tool;              ///< "colldsl 0.1.0"
   uint64_t sourcesHash = 0;      ///< XXH64 of all sources, names included
@@ -44,7 +44,7 @@ struct LibraryArgument {
   bool operator==(const LibraryArgument &) const = default;
 };
 
-/// What was proved of an image when its library was made, for its ranks and arguments.
+/// The proof of an image when its library was made, for its ranks and arguments.
 enum class ImageProof : uint8_t {
   None,
   SomeLengths, ///< at n == elements and some lengths of blocks that are known at call time only
@@ -53,7 +53,7 @@ enum class ImageProof : uint8_t {
 inline constexpr unsigned kImageProofs = static_cast<unsigned>(ImageProof::Full) + 1;
 std::string_view spelling(ImageProof proof); ///< "not proved", ...
 
-/// A schedule that is ready to run, and what it was made for.
+/// A schedule that is ready to run, and the calls that it was made for.
 struct LibraryImage {
   std::string collective;
   uint32_t ranks = 0;
@@ -63,10 +63,10 @@ struct LibraryImage {
   /// signatureOf() the machine that it is for (LevelSet.h); 0: it serves ranks wherever they sit.
   uint64_t topologyHash = 0;
   std::string topology; ///< for people: as described to --topology
-  /// What a call must give for this image to serve it, in the order of the declaration: parameters
-  /// that are in the contract, but for those at a default that is a number.
+  /// The arguments that a call must give for this image to serve it, in the order of the
+  /// declaration: parameters in the contract, except those at a default that is a number.
   std::vector<LibraryArgument> arguments;
-  /// False: made with an argument that no call gives, such as an expression.
+  /// False: made with an argument that no call can give, such as an expression.
   bool servesCalls = true;
   std::string parameters; ///< for people: "root=3, op=max"; of what is not at its default
   std::string passes;     ///< that made it, as to --passes; empty: none
@@ -77,16 +77,16 @@ struct LibraryImage {
   uint64_t bytes = 0;
 };
 
-/// A collective that was imported: a schedule of another tool, which has no program. It is images
-/// alone, and its declaration says how it is called.
+/// A collective that was imported: a schedule of another tool, which has no program. It consists of
+/// images alone; its declaration defines how it is called.
 struct ImportedCollective {
   std::string collective;
   /// Elements of a call per element of an image's n; calls of other than multiples are not served.
   uint32_t unit = 1;
 };
 
-/// Which collective serves a function ("allreduce") in which situation: the first rule
-/// that fits. All bounds are inclusive.
+/// A rule that chooses the collective for a function ("allreduce") in a situation: the first rule
+/// that fits serves. All bounds are inclusive.
 struct SelectionRule {
   std::string function;
   uint32_t minRanks = 1, maxRanks = UINT32_MAX;
@@ -106,7 +106,7 @@ struct Situation {
   uint32_t nodes = 1;
   ElementType type = ElementType::I32;
   bool commutative = true;
-  bool oversubscribed = false; ///< on one node, which has fewer cores than ranks of the job
+  bool oversubscribed = false; ///< on one node, with fewer cores than ranks of the job
 };
 
 bool fits(const SelectionRule &rule, const Situation &situation);
@@ -135,13 +135,13 @@ public:
   Library &operator=(const Library &) = delete;
 
   uint64_t sizeBytes() const { return bytes_.size(); }
-  /// Differs where anything in the libraries does.
+  /// Differs if anything in the libraries differs.
   uint64_t checksum() const;
-  /// The same of the collectives and the rules alone, without decisions: wherever the library was
-  /// made.
+  /// As checksum(), of the collectives and the rules alone, without decisions: independent of the
+  /// place where the library was made.
   uint64_t programHash() const;
 
-  // Each checks its part the first time; then the answer stays the same.
+  // Each checks its part at the first call; then the answer stays the same.
   Result<const LibraryIdentity *> identity();
   Result<const Program *> program();
   Result<const std::vector<LibrarySource> *> sources();
@@ -155,14 +155,15 @@ public:
   /// The first rule that fits, from rule number `first` on; null if none does.
   Result<const SelectionRule *> select(const Situation &situation, size_t first = 0);
 
-  /// From now on the profile's decisions come before the rules. At most once, and before anything
-  /// else is asked for. An error: the library cannot do what one of them says, and stays as it is.
+  /// From now on the profile's decisions precede the rules. Called at most once, before any part is
+  /// asked for. An error: the library cannot do what a decision names, and is unchanged.
   Status prefer(const MachineProfile &profile);
-  /// Of the machine that the decisions are for; null: there are none, or nothing measured them.
+  /// The costs of the machine that the decisions are for; null: there are no decisions, or costs
+  /// were not measured.
   const MachineModel *costs() const { return costs_.get(); }
-  /// Whether a decision chooses there.
+  /// True if a decision chooses in this situation.
   bool hasDecision(const Situation &situation);
-  /// So many of the first rules are decisions.
+  /// The number of the first rules that are decisions.
   size_t numDecisions() const { return numDecisions_; }
 
 private:

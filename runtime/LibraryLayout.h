@@ -1,5 +1,4 @@
-/// Where things lie in a library file. Internal to this folder; docs/library.md has the
-/// table.
+/// The layout of a library file. Internal to this folder; docs/library.md has the table.
 #pragma once
 
 #include "program/Archive.h"
@@ -11,7 +10,7 @@ inline constexpr char kLibraryMagic[8] = {'c', 'o', 'l', 'l', 'l', 'i', 'b', '\0
 inline constexpr uint64_t kLibraryAlignment = 64;
 inline constexpr uint32_t kMaxLibrarySections = 1024;
 
-/// Kinds of sections. Readers leave alone what they do not know.
+/// Kinds of sections. Readers ignore kinds that they do not know.
 enum LibrarySectionKind : uint32_t {
   kIdentitySection = 1,
   kProgramSection = 2,
@@ -19,7 +18,7 @@ enum LibrarySectionKind : uint32_t {
   kImagesSection = 4, ///< the list
   kRulesSection = 5,
   kImageBytesSection = 6, ///< images carry checksums of their own
-  kImportedSection = 7,   ///< from minor version 1 on, where something was imported
+  kImportedSection = 7,   ///< from minor version 1 on, if something was imported
 };
 
 struct LibraryHeader {
@@ -44,7 +43,7 @@ static_assert(sizeof(LibrarySection) == 32);
 
 template <> inline constexpr unsigned numValues<ImageProof> = kImageProofs;
 
-/// What the header's checksum should be. `bytes` hold the header and the table.
+/// Computes the header's checksum. `bytes` hold the header and the table.
 uint64_t libraryChecksum(std::span<const std::byte> bytes);
 
 template <typename Visit, Is<LibraryIdentity> R> void eachField(Visit &visit, R &r) {

@@ -1,8 +1,8 @@
-/// Memory that is kept for when there is no other: what an error takes until it is reported, what
-/// destructors take, and what a run takes that other ranks have begun.
+/// Memory that is reserved for use when no other is left: errors that are not yet reported,
+/// destructors, and runs that other ranks have begun need it.
 ///
-/// It is given back to the allocator by the handler of operator new, at the first allocation that
-/// fails, and kept again once there is memory. Any thread.
+/// The handler of operator new gives it back to the allocator at the first allocation that fails,
+/// and it is reserved again once there is memory. Any thread.
 #pragma once
 
 #include "ir/Result.h"
@@ -13,17 +13,17 @@ namespace colldsl {
 
 class MemoryReserve {
 public:
-  /// From the first communicator on; of an MPI program, until MPI_Finalize. A handler that the
-  /// program has is called once the reserve is used up.
+  /// begin() is called by the first communicator, end() by MPI_Finalize of an MPI program. A
+  /// handler that the program has is called once the reserve is used up.
   static void begin();
   static void end();
 
-  /// Whether there is a reserve, or memory for one; true where none was begun.
+  /// True if there is a reserve, or memory for one, or if none was begun.
   static bool isWhole();
 
   /// While one lives in this thread the first allocation that fails throws std::bad_alloc, although
-  /// the reserve then has memory. Outside, that allocation is made from the reserve. For what is
-  /// prepared, and can be given up.
+  /// the reserve then has memory. Outside, that allocation is made from the reserve. For
+  /// preparations that can be abandoned.
   class Sparing {
   public:
     Sparing() { ++depth_; }
@@ -40,7 +40,7 @@ private:
   static void onFailedNew();
 };
 
-/// What make() returns, a Status or a Result; an error where memory is short.
+/// Returns the result of make(), a Status or a Result; an error if memory is short.
 template <typename Make> auto unlessMemoryIsShort(Make make) -> decltype(make()) {
   (void)MemoryReserve::isWhole(); // what was used is kept again
   try {

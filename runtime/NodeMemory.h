@@ -8,16 +8,16 @@ namespace colldsl {
 
 class NodeMemory {
 public:
-  /// All outlive it.
+  /// The arguments outlive it.
   NodeMemory(const Oob &oob, ProcessInfoExchange &exchange, const shm::Options &options)
       : oob_(oob), exchange_(exchange), options_(options) {}
 
-  /// Before the first exchange: rank 0 makes memory for all ranks. On one node that is all that
-  /// there is to be exchanged about it.
+  /// Called before the first exchange: rank 0 makes memory for all ranks. On one node the ranks
+  /// need no other exchange for it.
   void offer();
 
   /// Collective, after the first exchange: the ranks of each node share its memory. `nodes`: by
-  /// rank, the first one of its node.
+  /// rank, the first rank of its node.
   Result<WiredUp> share(std::vector<uint32_t> nodes);
 
 private:

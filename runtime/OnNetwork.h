@@ -1,4 +1,4 @@
-/// The network as a rank of a job finds it, for callers that reach other nodes in a way of their
+/// The network of a job as one rank sees it, for callers that reach other nodes in a way of their
 /// own.
 #pragma once
 
@@ -12,13 +12,14 @@ struct OnNetwork {
   network::Options options;
 };
 
-/// What a provider is to be chosen for, where COLLDSL_OFI_PROVIDER does not name one.
+/// The criterion by which a provider is chosen if COLLDSL_OFI_PROVIDER does not name one.
 enum class WakeupPreference : uint8_t {
   Polling,  ///< few layers, though sleeps there are naps
   Sleeping, ///< sleeps that an event ends
 };
 
-/// Collective: bound to the address that wireUp() would take. An error is one on all ranks.
+/// Opens the network, bound to the address that wireUp() would take. Collective. An error is one on
+/// all ranks.
 Result<OnNetwork> openNetwork(const Oob &oob, WakeupPreference wakeup);
 
 } // namespace colldsl

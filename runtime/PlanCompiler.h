@@ -1,13 +1,13 @@
-/// Makes a plan's schedule where no image of a library serves the call: program passes choose
-/// tuning parameters and leaders for the machine that the ranks sit on; then this rank's DAG is
-/// instantiated. Where passes on DAGs, or a proof, were requested, each rank instantiates all
-/// ranks, runs the passes on them, proves what they made, and keeps its own DAG. Passes on DAGs do
-/// not run, and a remark says so, on a schedule that is too large for that or has blocks whose
-/// lengths are known at call time only. Where a proof is required, the first is refused, and the
-/// second proved for all lengths, since each rank knows its own alone.
+/// Makes a plan's schedule if no image of a library serves the call: program passes choose tuning
+/// parameters and leaders for the machine of the ranks; then this rank's DAG is instantiated. If
+/// passes on DAGs, or a proof, were requested, each rank instantiates all ranks, runs the passes on
+/// them, proves the result, and keeps its own DAG. Passes on DAGs do not run, and a remark says so,
+/// on a schedule that is too large for that, or that has blocks whose lengths are known at call
+/// time only. If a proof is required, a schedule that is too large is refused, and one with such
+/// blocks is proved for all lengths, since each rank knows its own alone.
 ///
-/// All of it is computed from what all ranks know, so that they make the same choice without
-/// messages.
+/// All decisions depend only on data that all ranks know, so that ranks make the same choice
+/// without messages.
 #pragma once
 
 #include "passes/Pipeline.h"
@@ -20,7 +20,7 @@
 
 namespace colldsl {
 
-/// What is known of a proof of the schedule that a plan runs, the weakest first.
+/// The proof that is known of the schedule that a plan runs, the weakest first.
 enum class ProofStamp : uint8_t {
   None,
   SmallerRanks, ///< the library has proved images of the collective for fewer ranks
@@ -54,19 +54,20 @@ public:
   static Result<std::shared_ptr<const PlanCompiler>> make(CompileSettings settings);
 
   const CompileSettings &settings() const { return settings_; }
-  /// Whether a schedule is proved when it is made.
+  /// True if a schedule is proved when it is made.
   bool proves() const { return settings_.leastProof == ProofStamp::Exact; }
-  /// Of all settings.
+  /// A hash of all settings.
   uint64_t hash() const { return hash_; }
-  /// Whether the graphs of all ranks are needed, and not of this one alone.
+  /// True if compile() needs the graphs of all ranks, not only of this one.
   bool needsAllRanks() const { return pipeline_.has(PassKind::Dag) || proves(); }
 
-  /// Whether schedules for n and m elements, of whose size classes each has both, are the same if
-  /// nothing else differs.
+  /// True if schedules for n and m elements are the same if nothing else differs, and if the size
+  /// class of each contains both.
   bool makesAlike(uint64_t n, uint64_t m) const;
 
-  /// Of a program of the library, whose costs count where it has some. `request`: gets what the
-  /// program passes bind. An error: it cannot be instantiated, or passes made what is not proved.
+  /// Makes the schedule of a program of the library; uses the library's costs if it has some.
+  /// `request`: gets the values that program passes bind. An error: the request cannot be
+  /// instantiated, or the result of passes is not proved.
   Result<CompiledSchedule> compile(Library &library, InstantiateRequest &request, Rank rank) const;
 
 private:
@@ -76,15 +77,15 @@ private:
   };
 
   PlanCompiler(CompileSettings settings, Pipeline pipeline);
-  /// What schedules are made from.
+  /// The input of schedules.
   struct From {
     const Program &program;
-    uint64_t hash;  ///< of all this
+    uint64_t hash;  ///< of the program and the costs
     CostModel cost; ///< of the elements of the request
   };
-  /// Of the schedule of all ranks, as it is written.
+  /// The verdict on the schedule of all ranks, as it is written.
   struct Verdict {
-    std::optional<SizeClass> proved; ///< nothing: not at this n
+    std::optional<SizeClass> proved; ///< empty: not proved at this n
     std::string why;                 ///< not
   };
   Result<Choice> choose(const From &from, const InstantiateRequest &request) const;
@@ -105,7 +106,7 @@ private:
   Pipeline pipeline_;
   uint64_t hash_;
   mutable std::mutex lock_;
-  // By hash of what they depend on.
+  // Keyed by a hash of all their inputs.
   mutable std::map<uint64_t, Choice> choices_;
   mutable std::map<uint64_t, Verdict> verdicts_;
   mutable std::map<uint64_t, Result<CompiledSchedule>> compiled_; ///< of all ranks' schedules

@@ -1,4 +1,4 @@
-/// Times of calls that took turns, and how sure it is which of two is faster.
+/// Times of calls that took turns, and the confidence in which of two is faster.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@ namespace colldsl {
 /// Nanoseconds per round, of all ranks together as the caller combines them.
 using RoundTimes = std::vector<double>;
 
-/// Faster by less is not worth a decision.
+/// A smaller gain is not worth a decision.
 inline constexpr double kLeastGain = 1.01;
 
 double medianOf(RoundTimes times);
@@ -17,9 +17,9 @@ double medianOf(RoundTimes times);
 /// anything: one that was interrupted does not count.
 double spreadOf(RoundTimes times);
 
-/// How many times longer the calls of `slow` took than those of `fast` in the same rounds: the
-/// median, and the interval that holds it with 95 %, by order statistics. Of no or few rounds the
-/// interval is from 0 to infinity.
+/// The ratio of the times of `slow` to those of `fast` in the same rounds: the median, and its 95 %
+/// confidence interval, by order statistics. For no or few rounds the interval is from 0 to
+/// infinity.
 struct Ratio {
   double median = 1, least = 0, most = 1e9;
 };

@@ -1,10 +1,10 @@
-/// Which image of a library serves a request, so that a plan runs the schedule that was optimised
-/// and proved when the library was made, in place of one that is instantiated as written.
+/// Finds the image of a library that serves a request, so that a plan runs the schedule that was
+/// optimised and proved when the library was made, in place of one that is instantiated as written.
 ///
 /// An image serves a request of its collective with the same number of ranks, type and form in
 /// place, n in its size class, ranks that sit where the image needs them, and the same arguments.
-/// Parameters that are not in the contract may have any values in it, unless the caller gives one;
-/// if a rule gives one, the image is one that was tuned (LibraryImage::isTuned).
+/// Parameters outside the contract may have any value in it, unless the caller gives one; if a rule
+/// gives one, the image must be tuned (LibraryImage::isTuned).
 #pragma once
 
 #include "instantiate/Instantiate.h"
@@ -15,15 +15,16 @@ namespace colldsl {
 
 using LibraryArguments = std::optional<std::vector<LibraryArgument>>;
 
-/// LibraryImage::arguments of a schedule that was made from the request: those of parameters that
-/// are in the contract. Nothing: one of these is no number.
+/// LibraryImage::arguments of a schedule that was made from the request: those of parameters in the
+/// contract. Empty: one of these is not a number.
 LibraryArguments argumentsOfImage(const Program &program, const InstantiateRequest &request);
 
-/// Whether the request's `arguments` give parameters that are not in the contract.
+/// True if the request's `arguments` give parameters that are not in the contract.
 bool tunes(const Program &program, const InstantiateRequest &request);
 
-/// The first that serves the request; null: none. Where InstantiateRequest::elementBytes is not 0,
-/// images of any type of that size do, if the program has no buffers of other types than T.
+/// The first image that serves the request; null: none. If InstantiateRequest::elementBytes is not
+/// 0, images of any type of that size serve it, provided the program has no buffers of other types
+/// than T.
 Result<const LibraryImage *> findImage(Library &library, const InstantiateRequest &request);
 
 /// ImportedCollective::unit of the collective; 0: it was not imported.
@@ -32,13 +33,13 @@ uint32_t unitOf(const std::vector<ImportedCollective> &imported, std::string_vie
 /// unitOf() the request's collective.
 Result<uint32_t> unitOfImported(Library &library, const InstantiateRequest &request);
 
-/// Sizes of calls that count so many elements per element of n.
+/// The sizes of calls with `unit` elements per element of n.
 SizeClass inUnits(const SizeClass &sizes, uint64_t unit);
 
 /// "8..15 in multiples of 4": n of the calls that the image serves, which counts in units.
 std::string sizesInWords(const LibraryImage &image, uint32_t unit);
 
-/// Of a schedule that is instantiated as written, by what the library has proved of it.
+/// The proof of a schedule that is instantiated as written, as far as the library has proved it.
 ProofStamp proofOfSmaller(Library &library, const InstantiateRequest &request);
 
 } // namespace colldsl

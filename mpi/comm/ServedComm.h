@@ -90,8 +90,7 @@ public:
   private:
     friend class ServedComm;
     MPI_Comm original_;
-    Duplication
-        *outer_; ///< the duplication whose callback, one of the program's, makes this duplicate
+    Duplication *outer_; ///< its callback, one of the program's, makes this duplicate
     std::shared_ptr<ServedComm> made_;
   };
 

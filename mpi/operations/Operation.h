@@ -74,10 +74,8 @@ public:
 
   bool isBusy() const { return isBusy_; }
   CallKind kind() const { return kind_; }
-  uint64_t sentBytes() const {
-    return sentBytes_;
-  }                                      ///< of a run, including those to this rank itself
-  uint32_t nextRun() { return ++runs_; } ///< of a persistent operation
+  uint64_t sentBytes() const { return sentBytes_; } ///< of a run, including those to itself
+  uint32_t nextRun() { return ++runs_; }            ///< of a persistent operation
 
 protected:
   /// Scattered bytes, moved through memory in one piece.
