@@ -1,4 +1,4 @@
-/// What the handles of the C API stand for, and how its functions report errors.
+/// The objects behind the handles of the C API, and the reporting of errors by its functions.
 #pragma once
 
 #include "colldsl/colldsl.h"
@@ -47,10 +47,10 @@ struct colldsl_plan {
 
   colldsl::CollectivePlan plan;
   std::atomic<bool> isCancelled{false}; ///< the run under way, or the last one
-  std::atomic<int64_t> waitedNs{0};     ///< for the last run, by colldsl_plan_test_for()
-  std::string arguments;                ///< of a committed plan, in words
-  std::string transfers;                ///< the same
-  pid_t owner = getpid();               ///< as of the communicator
+  std::atomic<int64_t> waitedNs{0}; ///< time waited for the last run, by colldsl_plan_test_for()
+  std::string arguments;            ///< of a committed plan, in words
+  std::string transfers;            ///< of its messages, in words
+  pid_t owner = getpid();           ///< as of the communicator
 };
 
 namespace colldsl::api {
@@ -58,13 +58,14 @@ namespace colldsl::api {
 /// Remembers the message for colldsl_last_error() and returns the status.
 colldsl_status fail(colldsl_status status, const std::string &message);
 
-/// COLLDSL_OK, or fails with this status, or that of a lack of memory, and the message.
+/// Returns COLLDSL_OK, or fails with this status, or that of a lack of memory, and the message.
 colldsl_status report(const Status &status, colldsl_status kind);
 
-/// An error says "argument 'comm' is null".
+/// Fails with "argument 'comm' is null".
 colldsl_status failNull(const char *argument);
 
-/// For arrays: an error says "argument 'values' has 5000000000 elements; there may be ...".
+/// Checks the length of an array: an error says "argument 'values' has 5000000000 elements; there
+/// may be ...".
 Status checkLength(const char *argument, size_t length);
 
 /// Runs the body of an API function: nothing is thrown into C.
@@ -78,10 +79,10 @@ template <typename Body> colldsl_status guarded(Body body) {
   }
 }
 
-/// Negative, or too long to count: forever. Not a number: an error.
+/// Converts a timeout. Negative, or too long to count: forever. Not a number: an error.
 Result<std::chrono::nanoseconds> toTimeout(double seconds);
 
-/// Opened once.
+/// The standard library, opened once.
 Result<Library *> standardLibrary();
 
 /// The standard library with the decisions of the user's machine profile, each of which is read

@@ -24,7 +24,7 @@ template <typename Body> colldsl_status onPlan(colldsl_plan *plan, Body body) {
   return onPlan(plan, "", "", body);
 }
 
-/// The same for a plan that can run.
+/// As onPlan(), for a plan that can run.
 template <typename Body> colldsl_status onCommitted(colldsl_plan *plan, Body body) {
   return onPlan(plan, [&](CollectivePlan &p) {
     return p.isCommitted() ? body(p) : fail(COLLDSL_ERROR_STATE, "the plan is not committed");
@@ -51,7 +51,7 @@ colldsl_status bind(colldsl_plan *plan, const char *buffer, BoundBuffer memory) 
   });
 }
 
-/// How the last run ended.
+/// The status of the last run.
 colldsl_status outcome(const colldsl_plan &plan, const Plan &run) {
   Status s = run.status();
   if (s && plan.isCancelled.load(std::memory_order_relaxed))

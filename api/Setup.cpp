@@ -72,7 +72,7 @@ void apply(const colldsl_options &options, colldsl_context &context) {
     };
 }
 
-/// Where ranks sit that run on these hardware threads of this machine.
+/// The topology of ranks that run on these hardware threads of this machine.
 Result<Topology> topologyOf(const colldsl_context &context, std::span<const uint32_t> pus) {
   if (!context.topology.empty())
     return Topology::make(context.topology, static_cast<uint32_t>(pus.size()));

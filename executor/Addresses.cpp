@@ -10,7 +10,7 @@ struct Area {
   const std::byte *begin, *end;
 };
 
-/// Of the parameters that have memory, by address.
+/// The areas of the parameters that have memory, by address.
 std::vector<Area> areasOf(const Memory &memory) {
   std::vector<Area> areas;
   for (uint32_t b = 0; b < memory.numBuffers(); ++b)

@@ -7,7 +7,7 @@ namespace {
 
 constexpr size_t kMaxOps = 4096;
 
-/// How many ops touch each buffer.
+/// The number of ops that touch each buffer.
 std::vector<uint32_t> countUses(const RankView &view) {
   std::vector<uint32_t> uses(view.buffers.size());
   for (const ImageOp &op : view.ops)

@@ -1,11 +1,11 @@
-/// Receives into temporary memory that one combine alone reads: what comes may be combined with the
-/// combine's target at once, and is then not stored.
+/// Receives into temporary memory that only one combine reads: arriving bytes may be combined with
+/// the combine's target at once, and are then not stored.
 ///
 ///   recv z; combine z into y      y = y op what comes, as it comes
 ///
-/// Where the combine has taken over a copy of x to y, y is free until then, and has room for what
-/// comes. Whether all this happens is decided anew in each run: only where the combine waits for
-/// nothing but its receive, and the transport hands over what comes.
+/// If the combine has taken over a copy of x to y, y is free until then, and has room for the
+/// arriving bytes. Each run decides anew: the combine must wait for nothing but its receive, and
+/// the transport must hand over the bytes as they arrive.
 #pragma once
 
 #include "executor/Steps.h"
@@ -18,7 +18,7 @@ class CombiningReceives {
 public:
   struct Pair final : CombiningTarget {
     Pair(OpId combine, const Step &step, const Combiner &combiner, uint64_t elementBytes);
-    /// Before its receive is posted.
+    /// Called before its receive is posted.
     void begin();
     void combine(uint64_t offset, const std::byte *from, uint64_t bytes) override;
 
@@ -29,13 +29,13 @@ public:
 
   CombiningReceives() = default;
 
-  /// `steps` stay where they are. Looks only at plans that are not too long for it.
+  /// `steps` stay where they are. Ignores plans that are too long for it.
   CombiningReceives(const RankView &view, const Steps &steps);
 
-  /// Of a receive; null: nothing combines what it receives, or more than that.
+  /// The pair of a receive; null: no combine reads all that it receives, and nothing else.
   Pair *of(OpId receive) { return pairOf(receive); }
 
-  /// Whether the receive has done the work of its combine in this run; called once.
+  /// True if the receive has done the work of its combine in this run; called once.
   bool takeDone(OpId combine) {
     Pair *pair = pairOf(combine);
     return pair && std::exchange(pair->combinedBytes, 0) != 0;

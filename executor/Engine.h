@@ -25,13 +25,13 @@ public:
   Endpoint &endpoint() const { return endpoint_; }
 
   void add(Plan &plan);
-  /// Afterwards no other thread is inside of the plan on the engine's behalf.
+  /// On return no other thread is inside the plan on the engine's behalf.
   void remove(Plan &plan);
 
   /// Moves all running plans but one. True: something moved.
   bool progressOthers(const Plan *except);
 
-  /// Whether some plan waits for the end of a calc, which is no event that ends a sleep.
+  /// True if some plan waits for the end of a calc, which is not an event that ends a sleep.
   bool calculates() const { return calcs_.load(std::memory_order_relaxed) != 0; }
   void calcBegins() { calcs_.fetch_add(1, std::memory_order_relaxed); }
   void calcEnds() { calcs_.fetch_sub(1, std::memory_order_relaxed); }

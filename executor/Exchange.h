@@ -8,11 +8,11 @@
 ///   halo.seal();
 ///   Status done = halo.run(1);
 ///
-/// Messages: all that one rank sends to another in one run travels as one message, in the
+/// Messages: the pieces that one rank sends to another in one run travel as one message, in the
 /// order of the calls to send(), which is the order of the peer's calls to recv() for it.
 ///
-/// Runs: the run of a number here meets the run of that number at every peer. Memory is the
-/// exchange's from start() on until it is done. A run allocates nothing.
+/// Runs: a run meets the run of the same number at every peer. Memory belongs to the exchange from
+/// start() on until the run is done. A run allocates nothing.
 ///
 /// Threads: as LocalWorker.
 #pragma once
@@ -29,29 +29,29 @@ public:
   Exchange(protocol::LocalWorker &worker, uint32_t context, uint32_t stream)
       : Exchange(worker, std::make_shared<protocol::RunProgress>(worker.progressTable(),
                                                                  Tag{context, stream, 0, 0})) {}
-  /// All that run in a stream share its progress, and are started in the order of their runs.
+  /// Exchanges of one stream share its progress, and are started in the order of their runs.
   Exchange(protocol::LocalWorker &worker, std::shared_ptr<protocol::RunProgress> progress)
       : worker_(worker), progress_(std::move(progress)) {}
   ~Exchange() { cancel(); }
   Exchange(const Exchange &) = delete;
   Exchange &operator=(const Exchange &) = delete;
 
-  // Before seal(). Pieces without bytes are nothing; a piece right behind the one before
+  // Called before seal(). Pieces without bytes are ignored; a piece right behind the one before
   // lengthens it.
   void send(Rank peer, std::span<const iovec> pieces) { add(sends_, peer, pieces); }
   void recv(Rank peer, std::span<const iovec> pieces) { add(recvs_, peer, pieces); }
-  /// To this rank itself. Both lists have the same number of bytes.
+  /// Copies within this rank. Both lists have the same number of bytes.
   void copy(std::span<const iovec> targets, std::span<const iovec> sources);
 
-  /// What this rank receives in `sources` goes to `targets` too. Both lists have the same number
-  /// of bytes.
+  /// Copies the bytes that this rank receives in `sources` to `targets` too. Both lists have the
+  /// same number of bytes.
   void repeat(std::span<const iovec> targets, std::span<const iovec> sources);
 
   /// Connects. An error: no shared memory is left.
   Status seal();
 
-  /// Between runs: memory that is sent, and that is received in, lies so many bytes further on, but
-  /// for that of which stays(address) is true.
+  /// Called between runs: moves the memory that is sent, and the memory that is received, by so
+  /// many bytes, except addresses for which stays(address) is true.
   template <typename Stays> void shift(ptrdiff_t sent, ptrdiff_t received, Stays stays) {
     auto move = [&](void *address, ptrdiff_t by) -> std::byte * {
       return static_cast<std::byte *>(address) + (stays(address) ? 0 : by);
@@ -67,7 +67,7 @@ public:
       }
   }
 
-  /// A whole run. An error: a rank died, or a peer's messages have other lengths, or there are
+  /// A whole run. An error: a rank died, or a peer's messages have other lengths, or a peer sends
   /// none.
   Status run(uint32_t number) {
     begin(number);
@@ -92,18 +92,18 @@ public:
       defer();
   }
 
-  /// Whether the run is over. LocalWorker::progress() moves it.
+  /// True if the run is over. LocalWorker::progress() moves it.
   bool isDone() const { return counter_.outstanding == 0 && received_ == recvs_.size(); }
 
-  /// For a caller that is about to wait for this run: takes what is here or a moment away, which is
-  /// cheaper than LocalWorker::progress(). True: the run is over.
+  /// For a caller that is about to wait for this run: takes messages that are here or a moment
+  /// away, which is cheaper than LocalWorker::progress(). True: the run is over.
   bool await() {
     if (isDeferred_ && recvNow())
       undefer();
     return isDone();
   }
 
-  /// The same, and ends the run. False: it is not over, or finish() has an error.
+  /// As await(), and ends the run. False: it is not over, or finish() would return an error.
   bool tryFinish() {
     if (!await() || counter_.mismatched)
       return false;
@@ -118,7 +118,7 @@ public:
     return outcome();
   }
 
-  /// Lets go of a run that cannot be finished.
+  /// Abandons a run that cannot be finished.
   void cancel();
 
 private:
@@ -192,8 +192,8 @@ private:
   std::vector<LocalCopy> copies_;  ///< to this rank itself
   std::vector<LocalCopy> repeats_; ///< of what was received
   protocol::CompletionCounter counter_;
-  size_t received_ = 0; ///< of recvs_, those of this run that are done or posted
-  uint32_t run_ = 0;    ///< that was started
+  size_t received_ = 0; ///< the number of recvs_ that are done or posted in this run
+  uint32_t run_ = 0;    ///< the run that was started
   bool isDeferred_ = false;
   bool isStarted_ = false;
   bool isProbing_ = false;

@@ -1,4 +1,4 @@
-/// Copies that only make the target of a combine: the combine reads what they would have copied.
+/// Copies that only fill the target of a combine: the combine reads their sources instead.
 ///
 ///   copy x to y; recv z; combine z into y      y = x op z
 #pragma once
@@ -7,7 +7,7 @@
 
 namespace colldsl {
 
-/// Between binding and running. Looks only at plans that are not too long for it.
+/// Called between binding and running. Ignores plans that are too long for it.
 void fuseCopies(const RankView &view, const Memory &memory, Steps &steps);
 
 } // namespace colldsl

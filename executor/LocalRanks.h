@@ -9,14 +9,14 @@ namespace colldsl {
 
 struct LocalOptions : ForkOptions {
   shm::Options shm;
-  /// How a rank joins the others over the memory that they share; empty: protocol::attach().
+  /// Connects a rank to the others over the memory that they share; empty: protocol::attach().
   std::function<Result<std::unique_ptr<Endpoint>>(shm::World &, Rank)> attach;
 };
 
-/// What a rank does. Runs in its process; what it returns travels to the parent.
+/// The work of a rank. Runs in its process; its result travels to the parent.
 using RankBody = std::function<Result<std::vector<std::byte>>(Endpoint &)>;
 
-/// forkRanks() of ranks that are connected over shared memory.
+/// As forkRanks(), for ranks that are connected over shared memory.
 Result<std::vector<RankOutcome>> runLocalRanks(const LocalOptions &options, const RankBody &body);
 
 } // namespace colldsl

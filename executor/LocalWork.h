@@ -1,4 +1,4 @@
-/// What copies and combines do.
+/// The work of copies and combines.
 #pragma once
 
 #include "executor/Steps.h"
@@ -17,12 +17,12 @@ inline void combine(const Step &step, const Combiner &combiner, const LocalPiece
     combiner.apply(piece.target, first, piece.source, piece.bytes, step.side, combiner.context);
 }
 
-/// So many bytes at most, but one element at least.
+/// Rounds down to whole elements, but to at least one.
 inline uint64_t wholeElements(const Combiner &combiner, uint64_t bytes) {
   return std::max<uint64_t>(bytes / combiner.elementBytes, 1) * combiner.elementBytes;
 }
 
-/// Without a call where the length is that of a number or two.
+/// Moves bytes without a call if their length is that of a number or two.
 inline void moveShort(std::byte *to, const std::byte *from, uint64_t bytes) {
   auto moveFixed = [&](auto words) {
     std::memcpy(&words, from, sizeof words);
@@ -50,12 +50,12 @@ inline void run(const Step &step, const Combiner &combiner) {
   }
 }
 
-/// A copy or combine that is done in parts: what comes next.
+/// The progress of a copy or combine that is done in parts.
 class LocalPart {
 public:
   bool begins() const { return piece_ == 0 && done_ == 0; }
 
-  /// Does about so many bytes. True: nothing is left.
+  /// Processes about so many bytes. True: nothing is left.
   bool run(const Step &step, const Combiner &combiner, uint64_t bytes) {
     if (combiner && step.kind == Step::Kind::Combine)
       bytes = wholeElements(combiner, bytes);
@@ -77,13 +77,13 @@ public:
   }
 
 private:
-  // Its bytes move in an order of their own.
+  // memmove() moves overlapping bytes in an order of its own.
   static bool overlaps(const LocalPiece &piece) {
     return piece.source < piece.target + piece.bytes && piece.target < piece.source + piece.bytes;
   }
 
   uint32_t piece_ = 0;
-  uint64_t done_ = 0; ///< bytes of it
+  uint64_t done_ = 0; ///< bytes of the piece
 };
 
 } // namespace colldsl

@@ -20,23 +20,23 @@ struct BoundBuffer {
   }
 };
 
-/// What a plan is bound to.
+/// The buffers and sizes that a plan is bound to.
 struct Binding {
   uint64_t elements = 0; ///< n, within the size class
-  /// Indexed by BufferId, one per parameter. Those that are not significant on this
-  /// rank, are aliases of others or have no bytes may be null.
+  /// Indexed by BufferId, one per parameter. A parameter that is not significant on this rank, is
+  /// an alias of another or has no bytes may be null.
   std::vector<BoundBuffer> buffers;
-  /// Indexed by BufferId, as in Sizes; may be shorter. CallTime buffers need theirs.
-  /// Capacity: only the lengths count, those at the start of each run, of blocks that hold
-  /// something then: of `in` and `inout`. Without a table these are full. All others are empty, but
-  /// a block in which a parameter lies that holds something has its length.
+  /// Indexed by BufferId, as in Sizes; may be shorter. CallTime buffers need a table. Capacity: the
+  /// table has only lengths, at the start of each run, of blocks that hold data then: those of `in`
+  /// and `inout`. Without a table these are full. All others are empty, except that a block in
+  /// which a parameter with data lies has its length.
   std::vector<BlockTable> blocks;
-  /// In place of the operators of the schedule, which then was made for elements of type u8: each
-  /// of these is one of the combiner's, whose bytes stay together. n and the blocks count those.
+  /// Replaces the operators of the schedule, which then was made for elements of type u8: each of
+  /// these is an element of the combiner, whose bytes stay together. n and the blocks count those.
   Combiner combiner = {};
 };
 
-/// For memory that is made with calloc, which is zero without being touched.
+/// Frees memory from calloc, which is zero without being touched.
 struct FreeMemory {
   void operator()(std::byte *memory) const { std::free(memory); }
 };
@@ -56,7 +56,7 @@ public:
   }
   ByteRange rangeOf(const Slice &slice) const { return resolve(slice, bufferOf(slice), sizes_); }
 
-  /// A block whose length is not fixed when the plan is bound.
+  /// True if the length of the block is not fixed when the plan is bound.
   bool isVariable(const Slice &slice) const {
     return slice.block != kNoBlock && bufferOf(slice).layout == Layout::Capacity;
   }
@@ -80,10 +80,11 @@ public:
 
   size_t numBuffers() const { return buffers_.size(); }
 
-  /// The memory that the caller gave for a buffer; empty: none, or no bytes of it are needed.
+  /// The memory that the caller gave for a buffer; empty: there is none, or none of its bytes are
+  /// needed.
   std::span<std::byte> parameter(BufferId buffer) const;
 
-  /// That memory lies so many bytes further on.
+  /// Moves the memory of a parameter by so many bytes.
   void shift(BufferId parameter, ptrdiff_t by);
 
   /// Gives all Capacity blocks the lengths that they were bound with. Costs nothing if
@@ -101,7 +102,7 @@ private:
     uint32_t number;
     bool operator==(const Block &) const = default;
   };
-  /// A parameter of one block, and the block in which it lies.
+  /// A parameter that consists of one block, and the block in which it lies.
   struct SharedBlock {
     Block own;
     Block owner;
@@ -136,7 +137,7 @@ private:
   Sizes sizes_;
   std::vector<uint32_t> capacityBuffers_;
   std::vector<BlockTable> boundBlocks_; ///< parallel to capacityBuffers_
-  std::vector<SharedBlock> shared_;     ///< whose length may change
+  std::vector<SharedBlock> shared_;     ///< pairs whose length may change
   std::vector<Base> bases_;
   std::unique_ptr<std::byte, FreeMemory> temporaries_;
 };

@@ -5,8 +5,8 @@
 
 namespace colldsl {
 
-/// Called by whichever thread progresses the plan, one at a time, while the plan is
-/// locked: it must not call the plan, and what it does delays the run.
+/// Called by the thread that progresses the plan, one at a time, while the plan is locked: an
+/// observer must not call the plan, and its work delays the run.
 class Observer {
 public:
   virtual ~Observer() = default;

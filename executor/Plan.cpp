@@ -320,7 +320,7 @@ template <bool Observed> bool Plan::startReady() {
   return false;
 }
 
-// What a rank starts at once leaves at once.
+// Messages that a rank starts at once leave together.
 void Plan::holdMessages() {
   if (!batches_ || holds_)
     return;

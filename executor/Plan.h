@@ -1,5 +1,5 @@
-/// A schedule of one rank, bound to buffers and connected to its peers: start it, and
-/// it runs; start it again, as often as wanted.
+/// A schedule of one rank, bound to buffers and connected to its peers. It may be started any
+/// number of times.
 ///
 ///   Engine engine(endpoint);
 ///   Result<std::unique_ptr<Plan>> plan = Plan::open(engine, image.rank(me), image.sizeClass(),
@@ -7,18 +7,17 @@
 ///   (*plan)->start();
 ///   Status done = (*plan)->wait(std::chrono::seconds(5));
 ///
-/// Runs: starts match in order: the k-th run here meets the k-th run of every other
-/// rank. While a plan runs, its buffers are the plan's. Nothing of a run is written to
-/// a buffer before this rank itself has started it. start() and everything up to the
-/// end of a run allocate nothing, unless the run fails.
+/// Runs: starts match in order: the k-th run here meets the k-th run of every other rank. While a
+/// plan runs, it owns its buffers. A run writes to a buffer only after this rank itself has started
+/// it. start() and all steps up to the end of a run allocate nothing, unless the run fails.
 ///
-/// Threads: open(), bind(), start() and destruction are for one thread at a time, per
-/// plan; open() for one thread per engine, in the same order on all ranks. progress(),
-/// test() and wait() are for any thread at any time: a thread that finds another one at
-/// work leaves the work to it. Plans are independent of each other.
+/// Threads: open(), bind(), start() and destruction are for one thread at a time, per plan; open()
+/// for one thread per engine, in the same order on all ranks. progress(), test() and wait() are for
+/// any thread at any time: a thread that finds another one at work leaves the work to it. Plans are
+/// independent of each other.
 ///
-/// Errors: values. After one the plan is failed() for good: buffers hold anything, and
-/// all that is left to do is to destroy it. All ranks of the plan learn it in bounded
+/// Errors: values. After one the plan is failed() for good: the content of its buffers is
+/// undefined, and the plan can only be destroyed. All ranks of the plan are notified in bounded
 /// time once they progress.
 #pragma once
 
@@ -42,10 +41,9 @@ inline constexpr std::chrono::nanoseconds kForever = std::chrono::nanoseconds::m
 
 class Plan {
 public:
-  /// Collective over all ranks of the engine's transport; waits for all of them, and moves
-  /// other plans meanwhile. `view` (the image's bytes) and the
-  /// engine outlive the plan.
-  /// If one rank cannot, no rank can. `terms`: everything else that all ranks must have in common
+  /// Collective over all ranks of the engine's transport; waits for all of them, and moves other
+  /// plans meanwhile. `view` (the image's bytes) and the engine outlive the plan. If one rank
+  /// fails, all ranks fail. `terms`: all other terms that all ranks must have in common
   /// (OpenRequest). `policy`: alike on all ranks.
   static Result<std::unique_ptr<Plan>> open(Engine &engine, const RankView &view,
                                             const SizeClass &sizeClass, const Binding &binding,
@@ -55,51 +53,52 @@ public:
   Plan(const Plan &) = delete;
   Plan &operator=(const Plan &) = delete;
 
-  /// Other buffers or sizes, between runs. Local; all ranks must give sizes that fit
-  /// together. After an error the plan is bound as before. An announced message whose sender puts
-  /// it over a network stays where its first run had it.
+  /// Binds other buffers or sizes, between runs. Local; the sizes of all ranks must fit together.
+  /// After an error the plan is bound as before. An announced message whose sender puts it over a
+  /// network stays where its first run had it.
   Status bind(const Binding &binding);
 
-  /// Between runs: the memory of a parameter lies so many bytes further on, and nothing else
-  /// changes. Local, and cheaper than bind(). False: nothing happened, for parameters lie between
-  /// each other, or messages are announced.
+  /// Called between runs: moves the memory of a parameter by so many bytes, and changes nothing
+  /// else. Local, and cheaper than bind(). False: nothing was changed, because memory of parameters
+  /// interleaves, or messages are announced.
   bool shift(BufferId parameter, ptrdiff_t by);
 
-  /// Begins a run and does what can be done at once. An error if one is running. `polls`: a
-  /// short plan polls so often for each message that is not here yet, before start() returns.
+  /// Begins a run and does all work that can be done at once. An error if one is running. `polls`:
+  /// the number of times that a short plan polls for each message that is not here yet, before
+  /// start() returns.
   Status start(uint32_t polls = 0);
 
-  /// For a caller that is about to wait for the run that start() began: a short plan polls
-  /// `polls` times for each message that is not here yet, which is cheaper than progress().
-  /// True: the run is over and went well. False: unknown.
+  /// For a caller that is about to wait for the run that start() began: a short plan polls `polls`
+  /// times for each message that is not here yet, which is cheaper than progress(). True: the run
+  /// is over and succeeded. False: unknown.
   bool tryFinish(uint32_t polls);
 
-  /// Does what can be done now. True: something moved.
+  /// Does all work that can be done now. True: something moved.
   bool progress();
 
-  /// progress() of this plan, then of the others: is no run under way? status() returns how
-  /// the last one ended.
+  /// Calls progress() of this plan, then of the others. True: no run is under way, and status()
+  /// returns the result of the last one.
   bool test();
 
-  /// Waits until the run is over, but no longer than the timeout: whether it is over. If it is not,
-  /// it goes on.
+  /// Waits until the run is over, but no longer than the timeout. True: it is over; else it goes
+  /// on.
   bool waitFor(std::chrono::nanoseconds timeout);
 
-  /// Waits until the run is over. If that takes longer than the timeout, the plan
-  /// fails, on all ranks. `waited`: how long the run was waited for before; for the error.
+  /// Waits until the run is over. If that takes longer than the timeout, the plan fails, on all
+  /// ranks. `waited`: the time that the caller waited for the run before; for the error.
   Status wait(std::chrono::nanoseconds timeout = kForever, std::chrono::nanoseconds waited = {});
 
   bool running() const { return state() == State::Running; }
   bool failed() const { return state() == State::Failed; }
 
-  /// Whether it failed because a wait() here took too long.
+  /// True if the plan failed because a wait() here took too long.
   bool timedOut() const { return failed() && timedOut_; }
 
-  /// Ok, or why the plan failed.
+  /// Ok, or the reason why the plan failed.
   Status status() const { return failed() ? error_ : Status(); }
 
-  /// Which attributes of the messages that this rank receives are executed, as it is bound now.
-  /// Between runs.
+  /// Reports the attributes of the messages that this rank receives, and those that are executed as
+  /// the plan is bound now. Called between runs.
   TransferReport transfers() {
     return reportTransfers(view_, steps_, combining_, engine_.endpoint());
   }
@@ -109,7 +108,7 @@ public:
     return memory_->lengthsOf(buffer);
   }
 
-  /// Between runs. Null: no observer. The observer outlives the plan or is taken away.
+  /// Called between runs. Null: no observer. The observer outlives the plan or is removed.
   void setObserver(Observer *observer) { observer_ = observer; }
 
 private:
@@ -163,7 +162,7 @@ private:
   CombiningReceives combining_;
   Wavefront wavefront_;
   std::vector<uint32_t> line_; ///< see StraightLine.h
-  size_t lineAt_ = 0;          ///< so many ops of it have finished
+  size_t lineAt_ = 0;          ///< the number of its ops that have finished
   size_t endOfSends_ = 0;      ///< behind its last send
   bool onLine_ = false;        ///< the run waits for a message on it, and no wavefront has begun
   std::unique_ptr<Channels> channels_;
@@ -174,15 +173,15 @@ private:
   bool timedOut_ = false;
   Status error_; ///< written before state_ becomes Failed, never again
   uint32_t idlePolls_ = 0;
-  const bool batches_;     ///< the transport does
-  const bool isAnnounced_; ///< a message that this rank receives
-  bool holds_ = false;     ///< messages, until they are pushed
+  const bool batches_;     ///< the transport batches messages
+  const bool isAnnounced_; ///< some message that this rank receives is announced
+  bool holds_ = false;     ///< messages are held until they are pushed
 
-  /// Ops that wait for this thread, messages being under way first: copies and
-  /// combines, and calcs, which keep the processor busy one after the other.
+  /// Ops that wait for this thread, which first starts messages: copies and combines, and calcs,
+  /// which keep the processor busy one after the other.
   std::vector<OpId> local_, calcs_;
   uint32_t localHead_ = 0, localTail_ = 0;
-  LocalPart part_; ///< of the first of them
+  LocalPart part_; ///< of the first op in local_
   uint32_t calcHead_ = 0, calcTail_ = 0;
   int64_t calcEndNs_ = kNoCalc;
   static constexpr int64_t kNoCalc = INT64_MIN;

@@ -77,7 +77,7 @@ void reducePlain(std::byte *target, const std::byte *first, const std::byte *sou
   reduce<Op, T, side>(target, first, source, bytes);
 }
 
-// The same for machines that have more than every one of their kind has. Without FMA: a result
+// As reducePlain(), for machines with more than the baseline of their kind. Without FMA: a result
 // must not depend on the machine.
 #ifdef __x86_64__
 template <typename Op, typename T, Side side>
@@ -95,7 +95,7 @@ template <typename Op, typename T, Side side> ReduceFunction pickWidth() {
   return hasWide() ? reduceWide<Op, T, side> : reducePlain<Op, T, side>;
 }
 
-// Of floats the side may show: in the bits of a NaN, or in the sign of a zero.
+// For floats the side may show: in the bits of a NaN, or in the sign of a zero.
 template <typename Op, typename T, bool commutative> ReduceFunction pick(Side side) {
   if constexpr (!Op::template defined<T>)
     return nullptr;

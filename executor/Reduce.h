@@ -9,15 +9,15 @@
 
 namespace colldsl {
 
-/// Reduces `bytes` bytes, a whole number of elements, of any alignment. Of the three ranges each
-/// two are the same or disjoint; mostly `first` is the target.
+/// Reduces `bytes` bytes, a whole number of elements, of any alignment. Any two of the three ranges
+/// are equal or disjoint; mostly `first` is the target.
 using ReduceFunction = void (*)(std::byte *target, const std::byte *first, const std::byte *source,
                                 uint64_t bytes);
 
 /// An error: elements of this type do not have this operator (ir/Operators.h).
 Result<ReduceFunction> findReduction(Reduction reduction, ElementType type, Side side);
 
-/// An operator of the caller's, on elements of which a plan knows the size alone. It must be
+/// An operator of the caller's, on elements of which a plan knows only the size. It must be
 /// associative.
 struct Combiner {
   /// target = first op source (After), or source op first (Before), for `bytes` bytes, a whole
@@ -29,8 +29,8 @@ struct Combiner {
   Apply apply = nullptr; ///< null: there is none
   void *context = nullptr;
   uint64_t elementBytes = 0; ///< at least 1
-  /// It is a function of the operands alone: may be called by any thread of the process, and
-  /// while messages are moved.
+  /// True if the result depends on the operands alone: then any thread of the process may call it,
+  /// also while messages move.
   bool isPure = false;
 
   explicit operator bool() const { return apply != nullptr; }

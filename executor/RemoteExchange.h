@@ -1,6 +1,6 @@
-/// The part of an exchange (see Exchange.h) that goes to ranks of other machines. All that one rank
-/// sends to another in one run travels as one message, in the order of the calls to send(), which
-/// is the order of the peer's calls to recv() for it.
+/// The part of an exchange (see Exchange.h) with ranks of other machines. The pieces that one rank
+/// sends to another in one run travel as one message, in the order of the calls to send(), which is
+/// the order of the peer's calls to recv() for it.
 ///
 /// Threads: as RemoteWorker.
 #pragma once
@@ -11,25 +11,25 @@ namespace colldsl {
 
 class RemoteExchange {
 public:
-  /// The worker outlives it. `stream`: in the context of the group, of this exchange alone.
-  /// `keepsMemory`: its memory is not given back between runs, so that it stays registered.
+  /// The worker outlives it. `stream`: used by this exchange alone, in the context of the group.
+  /// `keepsMemory`: its memory is not freed between runs, so that it stays registered.
   RemoteExchange(protocol::RemoteWorker &worker, protocol::RankGroup group, uint32_t stream,
                  bool keepsMemory);
   RemoteExchange(const RemoteExchange &) = delete;
   RemoteExchange &operator=(const RemoteExchange &) = delete;
 
-  // Before open(); ranks are those of the group. Pieces without bytes are nothing.
+  // Called before open(); ranks are those of the group. Pieces without bytes are ignored.
   void send(Rank peer, std::span<const iovec> pieces) { add(sends_, peer, pieces); }
   void recv(Rank peer, std::span<const iovec> pieces) { add(recvs_, peer, pieces); }
   /// Waits for no other rank.
   Status open();
 
-  /// Between runs: memory that is sent, and that is received in, lies so many bytes further on, but
-  /// for that of which stays(address) is true.
+  /// Called between runs: moves the memory that is sent, and the memory that is received, by so
+  /// many bytes, except addresses for which stays(address) is true.
   void shift(ptrdiff_t sent, ptrdiff_t received, const std::function<bool(const void *)> &stays);
 
-  /// Begins the run of this number, which meets that of the same number at every peer. Memory is
-  /// this object's until the run is done.
+  /// Begins the run of this number, which meets the run of the same number at every peer. The
+  /// memory belongs to this object until the run is done.
   void start(uint32_t number);
   bool isDone() const { return outstanding_ == 0 || channels_->failed(); }
   /// True: something moved.
@@ -52,7 +52,7 @@ private:
                     const std::function<bool(const void *)> &stays);
   std::vector<EdgeSpec> seal(std::vector<End> &ends) const;
 
-  uint32_t run_ = 0; ///< that was started
+  uint32_t run_ = 0; ///< the run that was started
   const bool keepsMemory_;
   protocol::RemoteEndpoint endpoint_;
   std::vector<End> sends_, recvs_;

@@ -1,5 +1,4 @@
-/// What each op of a plan does, down to addresses: everything that can be computed
-/// before a run is.
+/// The steps of a plan's ops, down to addresses: all values that can be computed before a run are.
 #pragma once
 
 #include "executor/Edges.h"
@@ -13,14 +12,14 @@ struct LocalPiece {
   std::byte *target;
   const std::byte *source;
   uint64_t bytes;
-  const std::byte *first = nullptr; ///< Combine: in place of the target's elements; null: these
+  const std::byte *first = nullptr; ///< Combine: replaces the target's elements; null: does not
 };
 
 /// One op.
 struct Step {
   enum class Kind : uint8_t { Nothing, Send, Recv, Copy, Combine, Calc };
   Kind kind = Kind::Nothing;
-  bool variable = false;              ///< touches blocks whose lengths change: see Steps::refresh()
+  bool variable = false;              ///< has blocks whose lengths change: see Steps::refresh()
   Side side = Side::After;            ///< Combine, with a combiner
   uint32_t pieceCount = 0;            ///< Copy, Combine
   MessageSlot slot;                   ///< Send, Recv
@@ -35,10 +34,9 @@ static_assert(sizeof(Step) == 64);
 
 /// The steps of one rank.
 ///
-/// Messages with blocks of variable length: one such block alone travels as its
-/// bytes, and its length follows from their number. Among other slices, the message begins
-/// with a table of the bytes of each slice, and is received into a buffer from which
-/// unpack() distributes it.
+/// Messages with blocks of variable length: a single such block travels as its bytes, which give
+/// its length. Among other slices, the message begins with a table of the bytes of each slice, and
+/// is received into a buffer from which unpack() distributes it.
 class Steps {
 public:
   /// `view` and `memory` outlive it and stay where they are.
@@ -49,14 +47,14 @@ public:
   const Combiner &combiner() const { return combiner_; }
   const Work &work() const { return work_; }
 
-  /// Before a step with `variable` starts: takes the lengths as they are now. Fails
-  /// if two sides do not fit any more.
+  /// Called before a step with `variable` starts: takes the lengths as they are now. Fails if two
+  /// sides no longer fit.
   Status refresh(OpId op);
 
-  /// After a Recv with `variable` finished: sets lengths, moves bytes to their places.
+  /// Called after a Recv with `variable` finished: sets lengths, moves bytes to their places.
   Status unpack(OpId op, uint64_t bytes);
 
-  /// Calls visit(address) for each address that some step has, and for others that none uses.
+  /// Calls visit(address) for each address that some step has, and for addresses that no step uses.
   template <typename Visit> void forEachAddress(Visit visit) {
     for (iovec &piece : iovecs_)
       visit(reinterpret_cast<std::byte *&>(piece.iov_base));
@@ -77,7 +75,7 @@ private:
   struct Staging {
     uint32_t op;
     std::vector<uint64_t> table;  ///< bytes per slice
-    std::vector<std::byte> bytes; ///< Recv: what follows the table
+    std::vector<std::byte> bytes; ///< Recv: bytes behind the table
   };
 
   Status addLocal(uint32_t i);
@@ -103,9 +101,9 @@ private:
   std::vector<LocalPiece> pieces_; ///< likewise
   size_t iovecsUsed_ = 0;
   size_t piecesUsed_ = 0;
-  std::vector<std::vector<LocalPiece>> rests_;   ///< what combines left of copies
+  std::vector<std::vector<LocalPiece>> rests_;   ///< the rest of copies that combines took over
   std::vector<Staging> staging_;                 ///< sorted by op
-  std::unique_ptr<std::byte, FreeMemory> blank_; ///< what messages without slices carry
+  std::unique_ptr<std::byte, FreeMemory> blank_; ///< content of messages without slices
   uint64_t blankBytes_ = 0;
   Work work_;
 };

@@ -22,7 +22,7 @@ bool isOnLine(const Step &step, const ImageOp &op, const Endpoint &endpoint) {
          step.payload.bytes <= endpoint.caps().eagerBytes;
 }
 
-/// What goes first.
+/// The place of a step in the order: lower ranks come first.
 int rankOf(const Step &step, const ImageOp &op, const Endpoint &endpoint) {
   switch (step.kind) {
   case Step::Kind::Send:

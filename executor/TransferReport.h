@@ -1,5 +1,5 @@
-/// Which attributes of the messages that one rank receives (ir/Transfer.h) its wires execute. The
-/// rest of them changes nothing: the message travels the wire's own way.
+/// The attributes of the messages that one rank receives (ir/Transfer.h), and those of them that
+/// its wires execute. Other attributes change nothing: the message travels the wire's own way.
 #pragma once
 
 #include "executor/CombiningReceives.h"
@@ -10,7 +10,7 @@
 
 namespace colldsl {
 
-/// What a plan does with an attribute that a wire does not execute.
+/// The reaction of a plan to an attribute that a wire does not execute.
 enum class TransferPolicy : uint8_t {
   Report, ///< the message travels the wire's own way, and the report says so
   Refuse, ///< the plan is not opened, on any rank
@@ -29,7 +29,7 @@ enum class Attribute : uint8_t {
 };
 inline constexpr size_t kAttributes = 9;
 
-/// As the text form spells it: "via static", "mover reader".
+/// The spelling of the text form: "via static", "mover reader".
 std::string_view spelling(Attribute attribute);
 
 struct TransferReport {
@@ -43,12 +43,12 @@ struct TransferReport {
   void add(const TransferReport &other);
 
   bool isExecuted() const;
-  /// "via static 4 of 4, canary 0 of 4": executed, of those that the schedule has. Empty: it has
-  /// none.
+  /// "via static 4 of 4, canary 0 of 4": the number executed, of those in the schedule. Empty: it
+  /// has none.
   std::string inWords() const;
 };
 
-/// Of this rank's plan.
+/// The report of this rank's plan.
 TransferReport reportTransfers(const RankView &view, const Steps &steps,
                                CombiningReceives &combining, const Endpoint &endpoint);
 

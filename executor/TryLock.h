@@ -1,4 +1,4 @@
-/// A lock for work that no thread needs to wait for: a thread that does not get it knows that
+/// A lock for work that no thread needs to wait for: a thread that fails to get it knows that
 /// another thread does the work.
 #pragma once
 

@@ -1,13 +1,12 @@
-/// The state of one run of a rank's dependency DAG: what may start now.
+/// The state of one run of a rank's dependency DAG: the ops that may start now.
 ///
 /// Example: ops a, b, c; b requires a; c irequires b.
 ///   pop() -> a;  start(a), finish(a);  pop() -> b;  start(b);  pop() -> c, although
 ///   b has not finished.
 ///
-/// Pure state: no clock, no I/O, no recursion, no allocation after construction. An
-/// op's counter of open dependencies is set back when it reaches zero, so the next
-/// run finds all counters as they must be and restart() costs the same for any size.
-/// Not thread safe.
+/// Pure state: no clock, no I/O, no recursion, no allocation after construction. An op's counter of
+/// open dependencies is reset when it reaches zero, so the next run finds all counters ready and
+/// restart() costs the same for any size. Not thread safe.
 #pragma once
 
 #include "ir/Image.h"
@@ -28,7 +27,7 @@ public:
   /// where it is as long as the wavefront is used.
   Wavefront(std::span<const ImageOp> ops, std::span<const uint32_t> successors);
 
-  /// Of the ops without dependencies those for which isFirst(op) is true come first in every run.
+  /// Puts the ops without dependencies for which isFirst(op) is true in front, for every run.
   template <typename IsFirst> void putFirst(IsFirst isFirst) {
     std::stable_partition(ready_.begin(), ready_.begin() + roots_,
                           [&](uint32_t op) { return isFirst(OpId{op}); });
@@ -43,8 +42,8 @@ public:
     ahead_ = 0;
   }
 
-  /// Begins a run of which these ops, the first 64 of the DAG at most, have finished already, in an
-  /// order that their dependencies allow.
+  /// Begins a run in which these ops have finished already, in an order that their dependencies
+  /// allow; they are among the first 64 of the DAG.
   void restartAfter(std::span<const uint32_t> finishedOps) {
     restart();
     for (uint32_t op : finishedOps) {
@@ -66,7 +65,7 @@ public:
 
   bool anyReady() const { return head_ != tail_; }
 
-  /// Once per op and run, in this order, start() after pop() returned it.
+  /// Called once per op and run, in this order, start() after pop() returned the op.
   void start(OpId id) {
     const Vertex &v = vertices_[index(id)];
     release(v.successors + v.requireCount, v.irequireCount);
@@ -77,14 +76,14 @@ public:
     ++finished_;
   }
 
-  /// Both, of an op without an event in between.
+  /// Both start() and finish(), of an op without an event in between.
   void startAndFinish(OpId id) {
     const Vertex &v = vertices_[index(id)];
     release(v.successors, v.requireCount + v.irequireCount);
     ++finished_;
   }
 
-  /// Whether an op that may not start yet waits for one other alone.
+  /// True if an op that may not start yet waits for only one other.
   bool waitsForOne(OpId id) const { return vertices_[index(id)].open == 1; }
 
   bool done() const { return finished_ == vertices_.size(); }
@@ -116,7 +115,7 @@ private:
   uint32_t head_ = 0;
   uint32_t tail_ = 0;
   size_t finished_ = 0;
-  uint64_t ahead_ = 0; ///< ops that were begun before the run was
+  uint64_t ahead_ = 0; ///< ops that finished before the run began
 };
 
 } // namespace colldsl

@@ -35,7 +35,7 @@ Status CollectivePlan::mayBind() const {
   return isCommitted() && plan_->running() ? Status::error("the plan is running") : Status();
 }
 
-// What was tried out is not what is described now.
+// Discards the schedule of tryOut(), because the description changes.
 Status CollectivePlan::describeAnew() {
   Status s = mayDescribe();
   isMade_ = isMade_ && !s.ok();
@@ -248,7 +248,7 @@ Result<bool> CollectivePlan::chooseFrom(Library &library, size_t firstRule) {
   return true;
 }
 
-// What depends on n: the rule, what the passes choose, and the size class.
+// These depend on n: the rule, the choices of passes, and the size class.
 bool CollectivePlan::holdsFor(uint64_t n) const {
   bool mayBeElsewhere = preferred_ && library_ != preferred_;
   if (!sizeClass_.contains(n) || image_ || mayBeElsewhere || !graphs_.empty())
@@ -375,7 +375,7 @@ Status CollectivePlan::describeOperator(const Program &program) {
              : Status::error(concat("'", collective_, "' has no operator that could be replaced"));
 }
 
-// What a program combines by an operator of its own is no work for a combiner.
+// A combiner cannot replace an operator that the program itself names.
 Status CollectivePlan::checkOperator() const {
   for (const ImageOp &op : view_.ops)
     if (op.kind == OpKind::Combine && op.reduction != standIn(combinerCommutes_))
@@ -403,7 +403,8 @@ Status CollectivePlan::gatherGraphs(const Program &program) {
   return {};
 }
 
-// Of several graphs the sends are ordered along the first one that the messages go along.
+// If there are several graphs, the sends are ordered along the first one that the messages go
+// along.
 Status CollectivePlan::compile(const Program &program) {
   static const std::shared_ptr<const PlanCompiler> asWritten = *PlanCompiler::make({.passes = ""});
   const PlanCompiler *given = compiler();
@@ -428,7 +429,7 @@ Status CollectivePlan::compile(const Program &program) {
   return combiner_ ? checkOperator() : Status();
 }
 
-/// Whether the first buffers of the image have the names of the collective's.
+/// True if the first buffers of the image have the names of the collective's buffers.
 bool CollectivePlan::hasOurBuffers(const Image &image, const RankView &view) const {
   if (view.buffers.size() < bufferNames_.size())
     return false;

@@ -26,7 +26,7 @@ void placeInRow(BlockTable &blocks) {
   }
 }
 
-/// Whether no two blocks have an element in common.
+/// An error if two blocks share an element.
 Status checkDisjoint(const std::string &buffer, const BlockTable &blocks) {
   auto beginsFirst = [&](size_t a, size_t b) { return blocks.offset[a] < blocks.offset[b]; };
   std::vector<size_t> order;

@@ -1,5 +1,5 @@
-// What ranks that commit a plan together must have in common: all but their graphs, buffers and
-// lengths of blocks.
+// The terms that ranks which commit a plan together must have in common: all but their graphs,
+// buffers and lengths of blocks.
 #include "ir/Concat.h"
 #include "program/CountedSize.h"
 #include "program/Operands.h"
@@ -68,7 +68,7 @@ void CollectivePlan::addValueTerms(protocol::PlanTerms &terms, bool inContract) 
   }
 }
 
-// What the caller gave comes first, as all else follows from it.
+// The caller's settings come first, as all else follows from them.
 std::string CollectivePlan::terms() const {
   const Program &program = **library_->program();
   std::string sizeName = countedSize(program, program.decl(request_.collective));

@@ -41,7 +41,7 @@ Result<std::vector<Querier>> exchangeTurns(Communicator &communicator, const std
   return queriers;
 }
 
-/// Whether slots are rounds already: of the edges to a rank no two have the same one. The same
+/// True if slots are rounds already: no two of the edges to any rank have the same slot. The same
 /// answer on all ranks.
 Result<bool> slotsAreRounds(Communicator &communicator, const std::vector<Querier> &queriers) {
   auto twice =

@@ -55,8 +55,8 @@ Decision decisionOf(const TuningPoint &point, bool reduces) {
   return decision;
 }
 
-/// Where the i-th point begins to count, and where it ends. What a job learned of one size counts
-/// for half of it up to twice, whatever else was measured.
+/// The bytes at which the i-th point begins and ceases to count. A point that a job learned counts
+/// from half its size to twice that, independent of other measurements.
 std::pair<uint64_t, uint64_t> rangeOf(const Series &series, size_t i) {
   uint64_t begin = i == 0 ? 0 : endOf(series, i - 1) + 1, end = endOf(series, i);
   uint64_t bytes = series[i]->bytes;

@@ -17,7 +17,8 @@ std::optional<int64_t> literal(const Program &program, ExprId id) {
   return program.expr(id).value;
 }
 
-/// What the program lets a parameter be. Ends that are no literals are looked at by each call.
+/// True if the program allows the value of a parameter. Each call checks bounds that are not
+/// literals.
 bool allows(const Program &program, const Param &param, int64_t value) {
   if (param.type == ValueType::Bool)
     return value == 0 || value == 1;
@@ -53,8 +54,8 @@ Status checkValue(const Program &program, const Decl &decl, const TunedCollectiv
   return Status::error(concat("'", name, "' has no parameter '", given.parameter, "'"));
 }
 
-/// Whether there is a schedule for so many ranks, that of rank 0 for some elements. Of more ranks
-/// than these each call finds out.
+/// An error if there is no schedule for so many ranks: tries that of rank 0 for some elements. For
+/// more ranks than kMostRanks each call checks that.
 Status tryOut(const Program &program, DeclId id, const Decision &decision) {
   constexpr uint32_t kMostRanks = 1 << 14;
   if (decision.ranks > kMostRanks)

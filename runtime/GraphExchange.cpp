@@ -151,8 +151,8 @@ Result<uint64_t> mostBytes(const Schedule &before, const Schedule &after,
   return 0;
 }
 
-/// The same DAG with buffers of blocks whose lengths travel along: every slice is some whole blocks
-/// of n.
+/// Copies the DAG, with buffers of blocks whose lengths travel along: every slice is some whole
+/// blocks of n.
 Dag withLengths(const Dag &dag) {
   Dag made;
   made.contract = dag.contract;

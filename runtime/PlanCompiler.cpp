@@ -153,7 +153,7 @@ Result<std::shared_ptr<const PlanCompiler>> PlanCompiler::make(CompileSettings s
       new PlanCompiler(std::move(settings), pipeline.take()));
 }
 
-// What passes on DAGs make of one n is not taken for another one (compileAllOnce()). A proof
+// The result of passes on DAGs for one n is not used for another n (compileAllOnce()). A proof
 // changes no schedule, and a size class that was proved has no n at which it would fail.
 bool PlanCompiler::makesAlike(uint64_t n, uint64_t m) const {
   return !pipeline_.has(PassKind::Dag) &&
@@ -270,8 +270,8 @@ PlanCompiler::compileProved(const From &from, const InstantiateRequest &request,
   return made;
 }
 
-// What was made for one n is not taken for another one in its size class: which n come in which
-// order differs between ranks that have several communicators.
+// A result for one n is not used for another n in its size class: ranks that have several
+// communicators see different n in different orders.
 Result<CompiledSchedule>
 PlanCompiler::compileAllOnce(const From &from, const InstantiateRequest &request, Rank rank) const {
   constexpr size_t kMostKept = 64;

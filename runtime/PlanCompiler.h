@@ -80,7 +80,7 @@ private:
   /// The input of schedules.
   struct From {
     const Program &program;
-    uint64_t hash;  ///< of the program and the costs
+    uint64_t hash;  ///< of the library
     CostModel cost; ///< of the elements of the request
   };
   /// The verdict on the schedule of all ranks, as it is written.

@@ -1,4 +1,4 @@
-// Of WireUp.h what needs no network.
+// The functions of WireUp.h that need no network.
 #include "ir/Concat.h"
 #include "runtime/NodeMemory.h"
 #include "wireup/Nodes.h"

@@ -39,7 +39,8 @@ public:
     return arguments;
   }
 
-  /// Whether an expression tunes: of a person for an image, of a rule for a call.
+  /// True if an expression gives a parameter outside the contract: for an image that of a person,
+  /// for a call that of a rule.
   bool tunes() const {
     for (size_t p = 0; p < decl_.params.size(); ++p)
       if (isWritten(p) && !isInContract_[p])
@@ -76,7 +77,7 @@ private:
   std::vector<bool> isInContract_;
 };
 
-/// Whether no buffer but those of T can be meant by an operator of the caller's.
+/// True if a caller's operator can only apply to buffers of T.
 bool isOfOneType(const Program &program, DeclId collective) {
   const std::vector<Param> &params = program.decl(collective).params;
   return std::all_of(params.begin(), params.end(),

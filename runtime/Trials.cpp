@@ -9,14 +9,15 @@ namespace colldsl {
 namespace {
 
 constexpr uint32_t kProbeRounds = 2, kRungRounds = 6, kFinalRounds = 25, kMostFinalRounds = 100;
-// What was faster in a probe than this many times the rules' choice may be faster after all.
+// A candidate whose time in a probe is less than this many times that of the rules' choice may be
+// faster after all.
 constexpr double kProbeReach = 2;
-// What a call of a step takes beside the collective, on each rank: clock and counters.
+// The time of a call of a step beside the collective, on each rank: clock and counters.
 constexpr double kTimingNs = 100;
-// Of what ran before, by how much the next step may take longer.
+// The factor by which the next step may take longer than those that ran before.
 constexpr double kSpread = 1.5;
-// What the first agreement takes on each rank, whose time is not added up before the next step: its
-// plan is made.
+// The time of the first agreement on each rank, which makes its plan. It is not added up before the
+// next step.
 constexpr double kFirstAgreementNs = 30'000;
 // A look takes place at the latest after so many times the calls before it.
 constexpr uint64_t kLookAgain = 2;

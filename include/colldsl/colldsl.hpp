@@ -1,6 +1,6 @@
-/// The C API with C++ lifetimes: objects free what they own, errors are exceptions, memory
-/// brings its size. Everything is a thin layer over colldsl.h, where units, threads and
-/// the meaning of each call are told.
+/// The C API with C++ lifetimes: objects free the handles that they own, errors are exceptions,
+/// memory has its size. All classes are thin layers over colldsl.h, which documents units, threads
+/// and the meaning of each call.
 ///
 ///   coll::Context context;
 ///   context.fork(4, [](coll::Communicator &comm) {
@@ -37,7 +37,7 @@
 
 namespace coll {
 
-/// A call that failed: what() tells why, status() which kind of error it is.
+/// A call that failed: what() has the message, status() the kind of error.
 class Error : public std::runtime_error {
 public:
   Error(colldsl_status status, const std::string &message)
@@ -53,7 +53,7 @@ inline void check(colldsl_status status) {
     throw Error(status, colldsl_last_error());
 }
 
-/// The element type that stands for T; only these types have one.
+/// The element type of T; only these types have one.
 template <typename T> constexpr colldsl_type typeOf() {
   using U = std::remove_cv_t<T>;
   static_assert(std::is_arithmetic_v<U> && !std::is_same_v<U, bool> && sizeof(U) <= 8,
@@ -70,13 +70,13 @@ template <typename T> constexpr colldsl_type typeOf() {
     return std::is_signed_v<U> ? COLLDSL_I64 : COLLDSL_U64;
 }
 
-/// Numbers side by side that the caller owns: not a temporary container, which would be
-/// gone before a plan runs.
+/// Contiguous numbers that the caller owns: not a temporary container, which would be destroyed
+/// before a plan runs.
 template <typename Memory>
 concept Elements = std::ranges::contiguous_range<Memory> && std::ranges::borrowed_range<Memory> &&
     std::is_arithmetic_v<std::remove_cvref_t<std::ranges::range_value_t<Memory>>>;
 
-/// For memory of a buffer that has a type of its own in the collective's text, as `f64[n]` has.
+/// Marks memory of a buffer that has a type of its own in the collective's text, such as `f64[n]`.
 struct OwnType {};
 inline constexpr OwnType ownType;
 
@@ -96,7 +96,7 @@ private:
   std::unique_ptr<T, Free> handle_;
 };
 
-/// The ranks, as one of them sees them. Made by Context.
+/// The ranks, as seen by one of them. Made by Context.
 class Communicator {
 public:
   explicit Communicator(colldsl_comm *comm) : comm_(comm) {}
@@ -126,8 +126,8 @@ public:
     adopt(context);
   }
 
-  /// Runs body(Communicator &) in so many forked processes. An exception in one of them ends it
-  /// and is told on its standard error; here it is an Error that names the rank. `timeout` in
+  /// Runs body(Communicator &) in so many forked processes. An exception in one of them ends it and
+  /// is printed on its standard error; here it is an Error that names the rank. `timeout` in
   /// seconds, negative: no limit.
   template <typename Body> void fork(uint32_t ranks, Body body, double timeout = -1) {
     auto call = [](colldsl_comm *comm, void *user) -> int {
@@ -147,8 +147,8 @@ public:
   }
 };
 
-/// A communicator of processes that a launcher started: the one of this process, or what a
-/// bootstrap says.
+/// A communicator of processes that a launcher started: the launcher of this process, or one that a
+/// bootstrap describes.
 class LaunchedCommunicator : public Handle<colldsl_comm, colldsl_comm_destroy>,
                              public Communicator {
 public:
@@ -224,7 +224,7 @@ public:
     create(comm, library.get(), name);
   }
 
-  /// T. Not called: the type of the memory that is bound first.
+  /// Sets T. If not called: the type of the memory that is bound first.
   template <typename T> Plan &type() {
     if (type_ && !bound_.empty() && *type_ != typeOf<T>())
       throw Error(COLLDSL_ERROR_ARGUMENT, "buffer '" + bound_ + "' has elements of another type");
@@ -245,12 +245,12 @@ public:
     return does(colldsl_plan_set_graph(get(), parameter, graph.get()));
   }
 
-  /// "default", "tune", "": in place of those of the context's options.
+  /// "default", "tune", "": replaces the passes of the context's options.
   Plan &passes(const char *list) { return does(colldsl_plan_set_passes(get(), list)); }
 
   Plan &count(uint64_t n) { return does(colldsl_plan_set_count(get(), n)); }
-  /// Memory that stays where it is: a container or an array by name, or a span. Its elements are of
-  /// the type T.
+  /// Binds memory that stays where it is: a container or an array by name, or a span. Its elements
+  /// are of the type T.
   template <Elements Memory> Plan &bind(const char *buffer, Memory &&memory) {
     takeType<Memory>(buffer);
     return bind(buffer, memory, ownType);
@@ -259,7 +259,7 @@ public:
     auto bytes = std::as_writable_bytes(std::span(memory));
     return does(colldsl_plan_bind(get(), buffer, bytes.data(), bytes.size()));
   }
-  /// For a buffer that the collective declares `in`.
+  /// Binds a buffer that the collective declares `in`.
   template <Elements Memory> Plan &input(const char *buffer, Memory &&memory) {
     takeType<Memory>(buffer);
     return input(buffer, memory, ownType);
@@ -268,7 +268,7 @@ public:
     auto bytes = std::as_bytes(std::span(memory));
     return does(colldsl_plan_bind_const(get(), buffer, bytes.data(), bytes.size()));
   }
-  /// One block after the other, of these lengths.
+  /// Contiguous blocks of these lengths.
   Plan &blocks(const char *buffer, std::span<const uint64_t> counts) {
     return does(colldsl_plan_set_blocks(get(), buffer, counts.size(), counts.data(), nullptr));
   }
@@ -286,7 +286,7 @@ public:
     check(colldsl_plan_get_blocks(get(), buffer, count, lengths.data()));
     return lengths;
   }
-  /// As if nothing had been set or bound under this name.
+  /// Forgets all that was set or bound under this name.
   Plan &forget(const char *name) {
     if (bound_ == name)
       bound_.clear();
@@ -298,7 +298,7 @@ public:
     const char *name = colldsl_plan_collective(get());
     return name ? name : "";
   }
-  /// What runs, once committed. Strings are valid until the plan is destroyed or committed anew.
+  /// Describes a committed plan. Strings are valid until the plan is destroyed or committed anew.
   colldsl_plan_description info() const {
     colldsl_plan_description description{};
     description.size = sizeof description;
