@@ -10,7 +10,7 @@ using namespace colldsl::api;
 
 namespace {
 
-/// Checks what all functions on plans need, then runs the body.
+/// Makes the checks that all functions on plans need, then runs the body.
 template <typename Body>
 colldsl_status onPlan(colldsl_plan *plan, const char *name, const char *argument, Body body) {
   if (!plan)
@@ -31,7 +31,7 @@ template <typename Body> colldsl_status onCommitted(colldsl_plan *plan, Body bod
   });
 }
 
-/// For settings before a plan is committed.
+/// As onPlan(), for settings before a plan is committed.
 template <typename Body>
 colldsl_status describing(colldsl_plan *plan, const char *name, const char *argument, Body body) {
   return onPlan(plan, name, argument,

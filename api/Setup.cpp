@@ -22,7 +22,7 @@ using namespace colldsl::api;
 
 namespace {
 
-/// Those of an older program end earlier: the rest has its defaults.
+/// The options of an older program end earlier: the rest has its defaults.
 Result<colldsl_options> wholeOptions(const colldsl_options *given) {
   constexpr size_t kLeast = offsetof(colldsl_options, least_proof);
   if (given->size < kLeast || given->size > sizeof(colldsl_options))
@@ -95,7 +95,8 @@ Oob oobOf(const colldsl_bootstrap &bootstrap) {
   return oob;
 }
 
-// Lives until the process ends, because a process may query its launcher only once.
+// The launcher of this process. Lives until the process ends, because a process may query its
+// launcher only once.
 Result<Oob> ownLauncher() {
   static const Result<std::unique_ptr<Launcher>> found = Launcher::find();
   if (!found)
@@ -162,7 +163,7 @@ std::unique_ptr<Library> openTuned() {
 
 } // namespace
 
-// A process may change its environment between communicators.
+// Reads the environment each time, because a process may change it between communicators.
 Library *api::tunedLibrary() {
   static std::mutex mutex;
   static std::map<std::string, std::unique_ptr<Library>> libraries;

@@ -30,7 +30,7 @@ bool areApart(const std::vector<Area> &areas) {
 
 } // namespace
 
-// Nothing of other memory lies in a parameter's, and what has no bytes may be anywhere.
+// No other memory lies in a parameter's; an address of no bytes may be anywhere.
 Addresses::Addresses(const Memory &memory, Steps &steps) : places_(memory.numBuffers()) {
   std::vector<Area> areas = areasOf(memory);
   areKnown_ = areApart(areas);

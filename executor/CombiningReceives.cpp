@@ -20,7 +20,8 @@ std::vector<uint32_t> countUses(const RankView &view) {
   return uses;
 }
 
-/// The combine that alone reads what a receive receives, all of it; kNoOp: there is none.
+/// The only reader of the bytes of a receive, a combine that reads all of them; kNoOp: there is
+/// none.
 OpId combineOf(const RankView &view, const Steps &steps, uint32_t receive,
                std::span<const uint32_t> uses) {
   const ImageOp &op = view.ops[receive];
@@ -50,7 +51,7 @@ CombiningReceives::Pair::Pair(OpId combine, const Step &step, const Combiner &co
   this->elementBytes = elementBytes;
 }
 
-// Memory of a plan may lie elsewhere from run to run.
+// The memory of a plan may move between runs.
 void CombiningReceives::Pair::begin() {
   combinedBytes = 0;
   room = step->pieces[0].first ? step->pieces[0].target : nullptr;

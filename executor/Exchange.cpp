@@ -22,7 +22,7 @@ void Exchange::repeat(std::span<const iovec> targets, std::span<const iovec> sou
   addCopies(repeats_, targets, sources);
 }
 
-// Cut at the union of the borders of both lists.
+// Adds copies that are cut at the union of the borders of both lists.
 void Exchange::addCopies(std::vector<LocalCopy> &copies, std::span<const iovec> targets,
                          std::span<const iovec> sources) {
   size_t t = 0, s = 0;
@@ -48,7 +48,8 @@ void Exchange::prepare(End &end) {
   end.request.counter = &counter_;
 }
 
-// All ranks copy all the time, so a copy less counts for more than a sender that goes on.
+// Rendezvous is chosen where a single copy pays: all ranks copy all the time, so one copy less is
+// worth more than a sender that continues at once.
 Status Exchange::seal() {
   for (auto *ends : {&sends_, &recvs_})
     std::erase_if(*ends, [](const End &end) { return end.pieces.empty(); });
@@ -69,8 +70,8 @@ Status Exchange::seal() {
   return {};
 }
 
-// Answers mostly come within the spin budget. A peer that is later, or queued behind another one,
-// is waited for in the ordinary way.
+// Answers mostly arrive within the spin budget. A peer that is later, or queued behind another one,
+// is awaited in the ordinary way.
 bool Exchange::recvNow() {
   for (uint32_t polls = worker_.spinBudget().pollsInRow; received_ < recvs_.size();) {
     End &end = recvs_[received_];
@@ -108,8 +109,8 @@ Status Exchange::recvLater() {
   return s;
 }
 
-// Once this rank has polled, all that a peer which has ended the run sent is here, and it has all
-// that it wanted: the rest never comes.
+// A peer that has ended the run has sent all its messages, and this rank has them after a poll; the
+// peer has received all that it wanted. Requests that are still open never complete.
 void Exchange::probe() {
   for (auto *ends : {&sends_, &recvs_})
     for (End &end : *ends) {

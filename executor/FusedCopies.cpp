@@ -40,7 +40,7 @@ private:
     return steps_.steps_[op].kind == kind && !steps_.steps_[op].variable;
   }
 
-  // They hold what they held, whenever the copy is made.
+  // True if the copy reads only inputs, which have the same content at any time.
   bool readsInputs(uint32_t op) const {
     auto sources = view_.sources(view_.ops[op]);
     return std::all_of(sources.begin(), sources.end(), [&](const Slice &slice) {
@@ -78,8 +78,8 @@ private:
     }
   }
 
-  // Ops that have finished before the copy, or start after the combine, do not see which of both
-  // fills the range. Where others stand, dependencies of this rank do not say: messages may.
+  // Ops that finish before the copy, or start after the combine, do not see which of both fills the
+  // range. For other ops the dependencies of this rank do not tell: messages may order them.
   bool isTouchedBetween(uint32_t copy, uint32_t combine, const Range &range) {
     if (predecessors_.empty())
       findTouches();
@@ -128,7 +128,7 @@ private:
     step.pieces = steps_.rests_.back().data();
   }
 
-  // Cuts the target of the combine out of what is left of the copy.
+  // Cuts the target of the combine out of the rest of the copy.
   bool take(std::vector<LocalPiece> &left, uint32_t copy, uint32_t combine, LocalPiece &piece) {
     Range target = targetOf(piece);
     auto at = std::find_if(left.begin(), left.end(), [&](const LocalPiece &candidate) {
@@ -152,10 +152,10 @@ private:
   const RankView &view_;
   const Memory &memory_;
   Steps &steps_;
-  // Made for the first copy that may be fused
+  // Built for the first copy that may be fused.
   std::vector<std::vector<uint32_t>> predecessors_; ///< per op: those that it requires
   std::vector<Touch> touches_;
-  std::vector<uint32_t> seen_; ///< per op: the last walk that came to it
+  std::vector<uint32_t> seen_; ///< per op: the last walk that reached it
   uint32_t walk_ = 0;
 };
 

@@ -11,7 +11,7 @@ Result<std::vector<RankOutcome>> runLocalRanks(const LocalOptions &options, cons
   shm::World &world = **made;
   world.closeDescriptor(); // children inherit the mapping
   ForkOptions forked = options;
-  // No other rank can notice the end of a rank that has not joined yet.
+  // No other rank can detect the end of a rank that has not joined yet.
   forked.onEnd = [&](Rank rank) {
     if (world.control(rank).pid.load() == 0)
       world.reportDeath(rank);

@@ -64,7 +64,7 @@ Status Memory::checkCombiner(const Combiner &combiner) const {
   return {};
 }
 
-// The image was checked at the size that it was made for, not at this one.
+// The image was checked at the size that it was made for, so this size needs a check.
 Status Memory::checkSymbols(const RankView &view) const {
   for (size_t i = 0; i < buffers_.size(); ++i)
     if (Status s = checkBuffer(buffers_[i], sizes_.elements, sizes_.elementBytes); !s)
@@ -104,7 +104,7 @@ Status Memory::bindBlocks(const RankView &view, const Binding &binding) {
   return {};
 }
 
-// A block may lie in one that lies in another; that they do not go round was checked on loading.
+// A block may lie in one that lies in another; loading checked that there are no cycles.
 void Memory::findShared(const RankView &view) {
   auto liesInBlock = [&](const Buffer &buffer) {
     return buffer.significant && buffer.aliasOf != kNoBuffer &&
@@ -123,7 +123,7 @@ void Memory::findShared(const RankView &view) {
   }
 }
 
-// A parameter that holds something gives the block in which it lies a length.
+// A parameter that holds data defines the length of the block in which it lies.
 Status Memory::lendLength(const SharedBlock &shared, const Binding &binding) {
   uint32_t own = shared.own.buffer;
   auto isGiven = [&](uint32_t b) {
@@ -179,7 +179,7 @@ Status Memory::bindCallTime(uint32_t b, const Binding &binding) {
   return {};
 }
 
-// Blocks of equal capacity, one behind the other.
+// Contiguous blocks of equal capacity.
 Status Memory::bindCapacity(uint32_t b, const Binding &binding) {
   const Buffer &buffer = buffers_[b];
   uint64_t elements = extentBytes(buffer, sizes_) / sizes_.elementBytesOf(buffer);
@@ -288,7 +288,7 @@ void Memory::shift(BufferId parameter, ptrdiff_t by) {
       bases_[b].data += by;
 }
 
-// An alias of an alias adds up; that they do not go round was checked on loading.
+// Offsets of an alias of an alias add up; loading checked that there are no cycles.
 void Memory::bindAliases(const RankView &view) {
   for (uint32_t b = 0; b < buffers_.size(); ++b) {
     if (buffers_[b].aliasOf == kNoBuffer)

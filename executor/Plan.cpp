@@ -9,9 +9,9 @@
 namespace colldsl {
 namespace {
 
-// Local work of so many bytes is worth a look at the messages.
+// After so many bytes of local work the plan polls for messages.
 constexpr uint64_t kPollAfterBytes = 16 << 10;
-// Longer copies are done in parts, so that a thread that waits for an answer moves bytes meanwhile.
+// Longer copies are done in parts, so that a thread that waits for an answer copies meanwhile.
 constexpr uint64_t kPartBytes = 32 << 10;
 // Looking for dead peers costs more than a poll.
 constexpr uint32_t kCheckAfterIdlePolls = 64;
@@ -137,7 +137,7 @@ bool Plan::shift(BufferId parameter, ptrdiff_t by) {
   return true;
 }
 
-// No other thread sees a plan running that start() runs straight through.
+// A plan that start() runs to its end is never seen running by other threads.
 Status Plan::start(uint32_t polls) {
   if (failed())
     return error_;
@@ -175,7 +175,7 @@ bool Plan::tryFinish(uint32_t polls) {
   return isOver;
 }
 
-// True: to its end.
+// Runs the line as far as messages are here. True: to its end.
 bool Plan::runStraight(uint32_t polls) {
   for (; lineAt_ < line_.size(); ++lineAt_) {
     const Step &step = steps_[OpId{line_[lineAt_]}];
@@ -189,7 +189,7 @@ bool Plan::runStraight(uint32_t polls) {
   return true;
 }
 
-// No other rank waits for what this rank does next.
+// True if no other rank waits for an op of this rank.
 bool Plan::onlyReceivesAreLeft() const { return lineAt_ >= endOfSends_; }
 
 bool Plan::awaitMessage(const Step &step, uint32_t polls) {
@@ -199,7 +199,7 @@ bool Plan::awaitMessage(const Step &step, uint32_t polls) {
   return true;
 }
 
-// From now on the wavefront runs what is left.
+// Hands the rest of the run over to the wavefront.
 void Plan::leaveLine() {
   onLine_ = false;
   if (lineAt_ > 0) {
@@ -215,7 +215,7 @@ void Plan::leaveLine() {
 
 bool Plan::progress() { return progressFor(1); }
 
-// A caller that only tests now and then learns of dead peers, too.
+// A caller that rarely tests also learns of dead peers.
 bool Plan::test() {
   if (!running())
     return true;
@@ -230,7 +230,7 @@ bool Plan::test() {
   return !running();
 }
 
-// Moves until nothing has moved for so many polls.
+// Moves this plan until nothing has moved for so many polls.
 bool Plan::progressFor(uint32_t polls) {
   if (!running() || !lock_.tryLock())
     return false;
@@ -283,8 +283,8 @@ template <bool Observed> bool Plan::advanceAs() {
   return moved;
 }
 
-// Starts what may start, messages before local work. True: there is more to do, but
-// the messages deserve a look first.
+// Starts ready ops, messages before local work. True: there is more to do, but messages should be
+// polled first.
 template <bool Observed> bool Plan::startReady() {
   uint64_t worked = 0;
   while (running()) {
@@ -386,7 +386,7 @@ template <bool Observed> void Plan::startOp(OpId op) {
     failHere(channels_->fault());
 }
 
-// Any other dependency of the combine may be an op that touches its target.
+// With any other dependency of the combine, an op might touch its target meanwhile.
 Posted Plan::receive(OpId op) {
   const Step &step = steps_[op];
   CombiningReceives::Pair *pair = combining_.of(op);
@@ -469,7 +469,7 @@ void Plan::endCalc() {
   calcEndNs_ = kNoCalc;
 }
 
-// Another thread may sleep until this plan is done.
+// Wakes other threads, which may sleep until this plan is done.
 void Plan::finishRun() {
   if (observer_)
     observer_->runFinished();

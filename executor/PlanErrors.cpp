@@ -35,7 +35,8 @@ Status Plan::describe(const Fault &fault) const {
                        locOf(view_.ops[index(op)]));
 }
 
-// The caller that sees that the plan failed may use its buffers for something else.
+// Requests are cancelled before the state changes: a caller that sees the plan failed may reuse its
+// buffers.
 void Plan::failWith(Status error) {
   if (failed())
     return;
@@ -46,7 +47,7 @@ void Plan::failWith(Status error) {
   engine_.endpoint().wake();
 }
 
-// A failure that the other ranks do not know yet.
+// Fails the plan for a reason that the other ranks do not know yet.
 void Plan::failHere(Fault fault) {
   Status error = describe(fault);
   fault.reason = error.message();

@@ -8,8 +8,8 @@
 namespace colldsl {
 namespace {
 
-// Integers of any width are added and multiplied as unsigned ones that are not
-// promoted to int, so that they wrap.
+// Integers of any width are added and multiplied as unsigned ones that are not promoted to int, so
+// that they wrap.
 template <typename T> struct WideOf {
   using type = std::common_type_t<std::make_unsigned_t<T>, unsigned>;
 };

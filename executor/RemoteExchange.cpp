@@ -64,7 +64,7 @@ Status RemoteExchange::open() {
   return {};
 }
 
-// Ops are numbered: receives first.
+// Ops are numbered, receives first.
 void RemoteExchange::start(uint32_t number) {
   run_ = number;
   channels_->start();
@@ -84,7 +84,7 @@ bool RemoteExchange::progress() {
   return done != 0;
 }
 
-// Channels that failed cannot be used again; to open new ones waits for no other rank.
+// Failed channels cannot be used again; opening new ones waits for no other rank.
 Status RemoteExchange::finish() {
   if (!channels_->failed())
     return {};

@@ -46,7 +46,7 @@ Result<Steps> Steps::build(const RankView &view, Memory &memory, const Edges &ed
   return steps;
 }
 
-// One half to send from, one to receive into.
+// One half is sent from, the other one received into.
 Status Steps::makeBlank() {
   if (blankBytes_ == 0)
     return {};
@@ -225,7 +225,7 @@ Status Steps::pairUp(uint32_t i) {
   return {};
 }
 
-// Blocks of variable length take the length of what is copied into them.
+// A block of variable length takes the length of the bytes that are copied into it.
 Status Steps::followSource(uint32_t i) {
   auto sources = view_.sources(view_.ops[i]), targets = view_.targets(view_.ops[i]);
   for (size_t k = 0; k < targets.size(); ++k) {

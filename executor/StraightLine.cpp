@@ -5,8 +5,8 @@
 namespace colldsl {
 namespace {
 
-/// A static message needs its receive to be posted, while the line looks for messages that are
-/// here.
+/// True for a static message, which needs its receive to be posted; the line only takes messages
+/// that are here.
 bool isStatic(const Step &step, const ImageOp &op, const Endpoint &endpoint) {
   if (!isMessage(op.kind) || op.transfer().protocol != Protocol::Static)
     return false;

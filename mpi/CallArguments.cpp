@@ -54,7 +54,7 @@ private:
   bool isRoot() const { return comm_.rank() == call_.root; }
   bool isBroadcast() const { return call_.kind == CallKind::Bcast; }
 
-  /// The first one counts.
+  /// Keeps the first refusal.
   void refuse(int errorClass, bool isRefusedBelow, std::string reason) {
     if (!wrong_)
       wrong_ = {errorClass, isRefusedBelow && comm_.job().checksArguments(),
@@ -134,7 +134,7 @@ private:
     return kIsMpich || !scatters || &side != &call_.send;
   }
 
-  /// Open MPI has other classes here and there.
+  /// Open MPI returns other classes in some calls.
   int classOfNoCounts() const {
     bool isCount = call_.kind == CallKind::Gatherv || call_.kind == CallKind::ReduceScatter;
     return kIsOpenMpi && isCount ? MPI_ERR_COUNT : MPI_ERR_ARG;
@@ -194,14 +194,15 @@ private:
     return true;
   }
 
-  /// A block that this rank has no memory for. MPICH wants some for the first rank of an exscan.
+  /// True if a block needs no memory on this rank. MPICH requires memory for the first rank of an
+  /// exscan.
   bool isUnused(const Side &side, int slot) const {
     bool isOthers = call_.kind == CallKind::ReduceScatter && slot != comm_.rank();
     bool isNone = call_.kind == CallKind::Exscan && comm_.rank() == 0 && !kIsMpich;
     return &side == &call_.recv && (isOthers || isNone);
   }
 
-  // MPI_BOTTOM is null, and then addresses are in the displacements or in the datatype.
+  // MPI_BOTTOM is null; addresses are then in the displacements or in the datatype.
   void checkAddress(const Side &side, int slot, MPI_Datatype type) {
     if (side.buffer || isUnused(side, slot))
       return;
@@ -213,7 +214,7 @@ private:
       refuse(MPI_ERR_BUFFER, kIsMpich, concat(nameOf(side, "buf"), " is null"));
   }
 
-  // The peer of such an edge is this rank itself, so no other rank can know.
+  // The peer of such an edge is this rank itself, so no other rank can detect the error.
   void checkEdges() {
     if (isAlongTopology(call_.kind) && !comm_.neighborhood().hasEqualEdgesToSelf)
       refuse(MPI_ERR_TOPOLOGY, false,
@@ -226,7 +227,7 @@ private:
       refuse(kIsOpenMpi ? MPI_ERR_ARG : MPI_ERR_BUFFER, true, "sendbuf and recvbuf are aliased");
   }
 
-  /// The aliases that the MPI below looks for; others it takes.
+  /// True for aliases that the MPI below refuses; it accepts others.
   bool isAliasBelow() const {
     const Side &send = call_.send, &recv = call_.recv;
     if (!send.buffer || !recv.buffer || isInPlace(send) || isInPlace(recv))
@@ -275,7 +276,7 @@ private:
   }
 
   const ServedComm &comm_;
-  Call call_; ///< of a reduce_scatter: with the count of what is sent
+  Call call_; ///< of a reduce_scatter: with the count of the send side
   WrongArgument wrong_;
 };
 

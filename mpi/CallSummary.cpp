@@ -108,7 +108,7 @@ void Summary::printUnproved() const {
                  nameOf(of), sum.calls, sum.why.c_str());
 }
 
-// A plan for each call is what a program with too many different ones pays.
+// A program with too many different calls pays for a plan per call.
 void Summary::printPrepared(int rank) const {
   uint64_t mine[] = {prepared_, resized_}, sums[] = {0, 0};
   real::Reduce(mine, sums, 2, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);

@@ -5,7 +5,7 @@
 namespace colldsl::mpi {
 namespace {
 
-// Types that are wrong are the MPI's to refuse.
+// Skips wrong types, which the MPI refuses.
 MemoryKind memoryOf(const Side &side, int slots) {
   bool liesAnywhere = side.buffer == MPI_BOTTOM;
   MemoryKind worst = MemoryKind::Host;

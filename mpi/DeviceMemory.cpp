@@ -60,7 +60,7 @@ std::vector<std::string> loadedAs(std::string_view name) {
   return search.found;
 }
 
-/// A function of a library that is loaded, which then stays so; null: there is none.
+/// A function of a loaded library, which then stays loaded; null: there is none.
 template <typename Function> Function find(std::string_view library, const char *function) {
   for (const std::string &path : loadedAs(library))
     if (void *handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD))

@@ -65,8 +65,8 @@ private:
 
 } // namespace
 
-// A class is all that MPI's errors have room for. Where the MPI ends the job with a line of its
-// own, which names MPI_Comm_call_errhandler, there is one with the reason before it.
+// MPI's errors have only a class. An MPI that ends the job prints a line that names
+// MPI_Comm_call_errhandler; a line with the reason is printed before it.
 int raise(MPI_Comm comm, const Status &status, int errorClass) {
   int code = errorClass != MPI_SUCCESS ? errorClass : classOf(status.kind()), rank = 0;
   bool endsJob = isFatal(comm);

@@ -24,24 +24,23 @@
 namespace colldsl::mpi {
 namespace {
 
-// Address space per rank; memory is used when it is touched. Less where a process may not have as
-// much.
+// Address space per rank; memory is used when it is touched. The smaller sizes are for processes
+// whose address space is limited.
 constexpr uint64_t kArenaBytes[] = {uint64_t{16} << 30, uint64_t{1} << 30, uint64_t{64} << 20};
-// Used if no measured size was worth a call of the kernel, or if ranks that share a core cannot
-// measure.
+// The MPI below has events of its own, which do not end a sleep: so sleeps are short.
 constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::microseconds(100);
 
-// Wakes once in a while, so that the MPI below moves: but a rank that has a core of its own begins
+// A rank wakes at intervals, so that the MPI below moves. A rank that has a core of its own begins
 // to sleep late, as messages of that MPI would wait for it.
 constexpr std::chrono::nanoseconds kYieldingBeforeSleep = std::chrono::milliseconds(50);
 
-// By so much a message is later for each rank of the receiver's core, where ranks share cores. A
-// few poll in turns. More of them nap, and wake up late: with 16 ranks of 4 nodes on 2 cores each
-// step of a message takes some 0.9 ms.
+// The delay of a message for each rank of the receiver's core, if ranks share cores. A few poll in
+// turns. More of them nap, and wake up late: with 16 ranks of 4 nodes on 2 cores each step of a
+// message takes some 0.9 ms.
 constexpr uint64_t kTurnNs = 2500, kNapNs = 100'000;
 constexpr uint32_t kMostTurns = 4;
 
-// With a call of the kernel or of the MPI each.
+// For polls with a call of the kernel or of the MPI each.
 constexpr uint32_t kPollsAround = 60;
 
 // A rank proves a schedule of so many ops of all ranks in a second or so, in some 100 MB of memory;
@@ -141,7 +140,8 @@ void Job::openProfile() {
                     (s ? "it is not of the machines of all ranks" : s.message()));
 }
 
-// All ranks have the same one, or none has it. The first rank that cannot read it says why.
+// All ranks open the user's library, or none does. The first rank that cannot read it prints the
+// reason.
 void Job::openOwnLibrary() {
   const std::string &path = Settings::all().library();
   Result<std::unique_ptr<Library>> library = Library::open(path);
@@ -244,7 +244,7 @@ void Job::measureCopies(const Node &node) {
                  static_cast<unsigned long long>(limits.singleCopyMinBytes));
 }
 
-// All ranks come to the same end.
+// All ranks get the same outcome.
 void Job::connectNodes(uint32_t ranksOnMachine) {
   Result<std::unique_ptr<RemoteRanks>> remote = Status::error("COLLDSL_NETWORK says so");
   WakeupPreference wakeup = Settings::all().wantsProgressThread() ? WakeupPreference::Sleeping
@@ -266,9 +266,9 @@ void Job::connectNodes(uint32_t ranksOnMachine) {
   assumeMachine(ranksOnMachine);
 }
 
-// Hardware that moves bytes by itself pins what it moves. A rank that shares its core gets it when
-// the others have given it away. With COLLDSL_GRAPH_PASSES=always messages between nodes cost so
-// much that any pass is worth it.
+// Hardware that moves bytes without the CPU pins the pages. A rank that shares its core runs when
+// the others have yielded it. With COLLDSL_GRAPH_PASSES=always the model makes messages between
+// nodes so expensive that any pass pays.
 void Job::assumeMachine(uint32_t ranksOnMachine) {
   uint32_t mine[2] = {!remote_->worker().carrier().capabilities().pinsPages,
                       ranksOnMachine / shm::numCores()};
@@ -321,7 +321,7 @@ void Job::end() {
   real::Barrier(MPI_COMM_WORLD);
 }
 
-// A call that returns at once and is made again and again moves them, too.
+// Moves operations also in calls that return at once and are repeated.
 void Job::beginBackgroundProgress() {
   if (Requests::anyRunning()) {
     Guard guard(*this);
@@ -332,7 +332,7 @@ void Job::beginBackgroundProgress() {
     progressThread_->wake();
 }
 
-// Without threads of the program no other one may move operations from here on.
+// If the program has no threads, no other thread may move operations from here on.
 void Job::endBackgroundProgress() {
   std::unique_lock lock(mutex_, std::defer_lock);
   if (!hasThreads_)
@@ -344,8 +344,8 @@ bool Job::wantsBackgroundProgress() const {
   return moving_.load() != 0 && (movesAlways_ || Requests::anyRunning());
 }
 
-// The thread that begins to wait counts itself before it looks for operations, this one counts the
-// operation before it looks for threads.
+// The thread that begins to wait counts itself before it looks for operations; this one counts the
+// operation before it looks for threads. So one of them sees the other.
 void Job::moveInBackground() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (moving_.load() != 0)
@@ -392,7 +392,7 @@ void Job::lookFar() {
   noteFailure();
 }
 
-// A rank that waits only for ranks of its own node finds the failure there.
+// A rank that waits only for ranks of its own node learns of the failure there.
 void Job::noteFailure() {
   Status remote = remote_ ? remote_->status() : Status();
   if (!remote && !std::exchange(hasFailed_, true))
@@ -407,8 +407,7 @@ Status Job::reportFailure(Status outcome) {
   return outcome;
 }
 
-// A request that is tested and not complete is what makes every MPI progress: MPICH's probes do
-// not.
+// Testing an incomplete request makes every MPI progress: MPICH's probes do not.
 void Job::openBelow() {
   real::Comm_dup(MPI_COMM_SELF, &own_);
   real::Comm_set_errhandler(own_, MPI_ERRORS_RETURN);
@@ -432,14 +431,14 @@ void Job::progressBelow() {
 }
 
 void Job::progress() { progressBelow(); }
-// Ranks of other nodes may wait for an answer of this one, which waits for its own node alone.
+// Ranks of other nodes may wait for an answer of this rank while it waits only for its own node.
 void Job::check() {
   if (remote_)
     remote_->progress();
   lookFar();
 }
 
-// Other threads want to do something, too.
+// Opens the mutex for other threads.
 void Job::beforeWait() {
   if (isThreaded())
     mutex_.unlock();
@@ -450,7 +449,8 @@ void Job::afterWait() {
     mutex_.lock();
 }
 
-// First fit: what could be had in one piece can be had for connections piece by piece.
+// First fit: memory that is available in one piece is also available piece by piece, for
+// connections.
 void *Job::lend(uint64_t bytes) {
   void *memory = worker_->allocate(bytes);
   if (!memory)
@@ -462,7 +462,7 @@ void *Job::lend(uint64_t bytes) {
 }
 
 // The first rank owns the contexts; two threads may make two communicators at once. A first rank
-// that has given all its numbers away gives none.
+// that has no numbers left gives none.
 Job::Context Job::agree(MPI_Comm comm, uint32_t contexts, Offer &offer) {
   freeDeferred();
   int rank = 0;
@@ -492,8 +492,8 @@ void Job::keep(std::shared_ptr<HintsQuery> query) {
   queries_.push_back(std::move(query));
 }
 
-// Not dropped at once: the MPI may hold a lock of its own, and a thread that holds ours may want
-// it.
+// Objects are not dropped at once: the MPI may hold a lock of its own, and a thread that holds our
+// lock may need it.
 void Job::freeLater(std::shared_ptr<void> thing) {
   std::lock_guard lock(deferredLock_);
   deferred_.push_back(std::move(thing));

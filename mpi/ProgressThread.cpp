@@ -62,13 +62,13 @@ void ProgressThread::moveOrSleep() {
     job_.worker().sleep(epoch, {wakeup->file, std::min(wakeup->atMost, kLongestSleep)});
 }
 
-// Under the mutex it is certain whether a thread of the program is in such a call.
+// The mutex makes it certain that a thread of the program is, or is not, in such a call.
 bool ProgressThread::move() {
   std::lock_guard lock(job_.mutex());
   return job_.wantsBackgroundProgress() && job_.pollInBackground();
 }
 
-// Nothing: something moved, or may move now.
+// Empty: something moved, or may move now.
 std::optional<protocol::Wakeup> ProgressThread::moveOrWait() {
   std::lock_guard lock(job_.mutex());
   if (!job_.wantsBackgroundProgress() || job_.pollInBackground())

@@ -11,13 +11,13 @@ namespace {
 
 using Made = Result<std::shared_ptr<Operation>>;
 
-/// Counts what the MPI below must do; false.
+/// Counts a call that the MPI below must serve; returns false.
 bool passOn(const Call &call, Reason reason = Reason::Other) {
   Summary::all().passedOn(call.kind, reason);
   return false;
 }
 
-/// A call that may have its buffers in memory of devices.
+/// True if the buffers of a call may be in memory of devices.
 bool mayBeOnDevice(const ServedComm &served, CallKind kind) {
   return served.mayUseDevices() && kind != CallKind::Barrier;
 }
@@ -43,7 +43,7 @@ bool mayServe(MPI_Comm comm, CallKind kind) {
   return real::Comm_test_inter(comm, &isInter) == MPI_SUCCESS && !isInter;
 }
 
-/// For a blocking call: also one that came to be without our seeing it.
+/// For a blocking call: also adopts a communicator that was made without a call of ours.
 ServedComm *knownOrAdopted(Job &job, MPI_Comm comm, CallKind kind) {
   ServedComm *served = ServedComm::of(comm);
   if (served || !mayServe(comm, kind))
@@ -73,7 +73,7 @@ Status runTimed(ServedComm &served, Operation &operation) {
 /// The result of a call.
 struct Outcome {
   Status status;
-  int errorClass = MPI_SUCCESS; ///< of an argument that is wrong; else it follows from the status
+  int errorClass = MPI_SUCCESS; ///< of a wrong argument; else it follows from the status
 };
 
 /// Ends a call for which this rank has no operation. False: the MPI below refuses its arguments.
@@ -93,7 +93,7 @@ int raiseFor(MPI_Comm comm, CallKind kind, const Outcome &outcome) {
   return raise(comm, Status::error(status.kind(), std::move(text)), outcome.errorClass);
 }
 
-/// In the checking mode: the ranks call different things.
+/// In the checking mode: true if the ranks call different things.
 bool isRefused(MPI_Comm comm, const Call &call, int &code) {
   if (!Job::current() || !Settings::all().checksCalls())
     return false;
@@ -135,8 +135,7 @@ bool start(Job &job, MPI_Comm comm, ServedComm &served, const Call &call, bool i
   return true;
 }
 
-// Nothing is thrown into the program: neither what an allocation throws when the reserve of memory
-// is used up, too.
+// No exception reaches the program, not even std::bad_alloc when the reserve of memory is used up.
 template <typename Body> bool guarded(Status &status, Body body) {
   try {
     return body();

@@ -16,7 +16,7 @@ struct Choice {
   std::vector<int64_t> values;
 };
 
-/// Numbers that are worth a try: segments up to the whole message, radices up to all ranks.
+/// Values that are worth a try: segments up to the whole message, radices up to all ranks.
 std::vector<int64_t> valuesOf(const BindContext &context, uint32_t p) {
   const Param &param = context.program.decl(context.request.collective).params[p];
   if (param.type == ValueType::Bool)
@@ -88,7 +88,7 @@ std::vector<std::string> functionsOf(const std::vector<SelectionRule> &rules) {
   return functions;
 }
 
-// False: it has no schedule for these ranks.
+// False: the request has no schedule for these ranks.
 bool CandidateFinder::predict(const InstantiateRequest &request, uint64_t &opsLeft,
                               Entry &entry) const {
   Instantiator instantiator(program_, request);
@@ -137,7 +137,7 @@ void CandidateFinder::add(DeclId collective, uint64_t bytes, uint64_t &opsLeft,
   }
 }
 
-// The model knows neither caches nor what a message costs beside others: hence the reach.
+// The model knows neither caches nor the cost of a message beside others; `reach` allows for that.
 CandidatesOfPoint CandidateFinder::make(const std::string &function, uint64_t bytes,
                                         const CandidateLimits &limits) const {
   std::vector<Entry> entries;

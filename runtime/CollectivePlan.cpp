@@ -22,7 +22,7 @@ const Param *findParam(const Program &program, const Decl &decl, const std::stri
   return nullptr;
 }
 
-/// Stands in a schedule for an operator that it does not know.
+/// The reduction that stands in a schedule for an operator that the schedule does not know.
 constexpr Reduction standIn(bool commutes) { return commutes ? Reduction::Sum : Reduction::MatMul; }
 
 } // namespace
@@ -273,7 +273,7 @@ static std::string_view phraseOf(ValueType type) {
   return "";
 }
 
-// A reduction and an int are both numbers here.
+// A reduction and an int are both given as numbers.
 Status CollectivePlan::checkKind(const std::string &name, ValueType type, int64_t number) const {
   auto found = kinds_.find(name);
   NumberKind kind = found == kinds_.end() ? NumberKind::Any : found->second;
@@ -341,8 +341,8 @@ Status CollectivePlan::describe(const Program &program) {
   return {};
 }
 
-// Memory of another type than a default might have the same length. A type that was given is T's,
-// or else that of some buffer.
+// There is no default, because memory of another type might have the same length. A type that was
+// given is T's, or else that of some buffer.
 Status CollectivePlan::checkType(const Program &program) const {
   bool isMeant = !hasType_ || combiner_, hasBuffers = false;
   for (const Param &param : program.decl(request_.collective).params) {
@@ -384,8 +384,8 @@ Status CollectivePlan::checkOperator() const {
   return {};
 }
 
-// Global graphs are looked at from all ranks, so all ranks get all of them; and all graphs where
-// each rank makes the schedules of all.
+// All ranks need all edges of global graphs, and of all graphs if each rank makes the schedules of
+// all ranks.
 Status CollectivePlan::gatherGraphs(const Program &program) {
   const Decl &decl = program.decl(request_.collective);
   gathered_.clear();
@@ -439,7 +439,7 @@ bool CollectivePlan::hasOurBuffers(const Image &image, const RankView &view) con
   return true;
 }
 
-// An operator of the caller's takes the place of the one in the image, as in a schedule that is
+// An operator of the caller's replaces the one in the image, as it does in a schedule that is
 // instantiated.
 Result<bool> CollectivePlan::takeImage() {
   image_ = nullptr;
@@ -506,8 +506,8 @@ std::string CollectivePlan::servedByImages() const {
   return all;
 }
 
-// An imported collective is its images. False: a rule chose it, and the next one is to be tried;
-// notServed_ says why.
+// Takes an image of an imported collective. False: a rule chose it, and the next rule is to be
+// tried; notServed_ says why.
 Result<bool> CollectivePlan::takeImported() {
   Status why = describe(**library_->program());
   if (why) {

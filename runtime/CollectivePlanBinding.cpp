@@ -1,4 +1,4 @@
-// The memory of a collective's buffers: what is bound fits, and overlaps with nothing else.
+// Checks the memory of a collective's buffers: it has the right size, and overlaps with no other.
 #include "runtime/CollectivePlan.h"
 
 #include "ir/Concat.h"
@@ -102,7 +102,7 @@ Status CollectivePlan::checkBuffer(uint32_t b, const Binding &binding) const {
   return checkLength(b, binding);
 }
 
-// Longer memory shows another type, n or value than the caller meant.
+// Longer memory indicates another type, n or value than the caller meant.
 Status CollectivePlan::checkLength(uint32_t b, const Binding &binding) const {
   const Buffer &buffer = view_.buffers[b];
   const BoundBuffer &memory = binding.buffers[b];
@@ -118,7 +118,7 @@ Status CollectivePlan::checkLength(uint32_t b, const Binding &binding) const {
              combiner_ ? concat(elementBytes, " bytes") : std::string(spelling(buffer.type))));
 }
 
-// Lengths, and places, that would mean nothing.
+// Refuses lengths and places that would be ignored.
 Status CollectivePlan::checkBlocks(uint32_t b, const Binding &binding) const {
   const Buffer &buffer = view_.buffers[b];
   const BlockTable &blocks = binding.blocks[b];
@@ -144,7 +144,7 @@ Status CollectivePlan::checkBlocks(uint32_t b, const Binding &binding) const {
   return {};
 }
 
-// Blocks that are placed one by one may lie between each other.
+// Blocks that are placed one by one may interleave with other buffers.
 void CollectivePlan::measureAreas(const Binding &binding) {
   std::span<const Buffer> buffers = view_.buffers;
   Sizes sizes{binding.elements, binding.blocks, binding.combiner.elementBytes};

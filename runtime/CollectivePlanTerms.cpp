@@ -37,7 +37,7 @@ std::string checksumWord(uint64_t checksum) {
   return word;
 }
 
-/// Empty: nothing, or a graph.
+/// The word for a value. Empty: there is none, or it is a graph.
 std::string valueWord(ValueType type, const GivenValue &value) {
   if (auto *number = std::get_if<int64_t>(&value))
     return numberWord(type, *number);
@@ -50,7 +50,7 @@ std::string valueWord(ValueType type, const GivenValue &value) {
 
 } // namespace
 
-// A value that equals the parameter's default is the same as none.
+// A value that equals the parameter's default counts as not given.
 void CollectivePlan::addValueTerms(protocol::PlanTerms &terms, bool inContract) const {
   const Program &program = **library_->program();
   const Decl &decl = program.decl(request_.collective);

@@ -8,24 +8,25 @@
 namespace colldsl {
 namespace {
 
-/// A rank that queries this one, and when.
+/// A rank that queries this one, and its turn.
 struct Querier {
   uint64_t turn;
   uint32_t inEdge;
   Rank rank;
 };
 
-/// One rank's part.
+/// The part of one rank.
 struct Querying {
   Communicator &communicator;
   const std::vector<Rank> &to;
-  size_t takenWords; ///< of all rounds that there can be
+  size_t takenWords; ///< for all possible rounds
   RankColoring mine;
 
   Status takeTurn(uint32_t turn, std::span<const Querier> queriers);
 };
 
-/// In turn k a rank queries along its k-th edge, and announces that first. In the order of turns.
+/// In turn k a rank queries along its k-th edge, and announces that first. Returns the queriers of
+/// this rank, in the order of turns.
 Result<std::vector<Querier>> exchangeTurns(Communicator &communicator, const std::vector<Rank> &to,
                                            const std::vector<Rank> &from) {
   std::vector<uint64_t> turns(to.size());

@@ -25,7 +25,7 @@ BufferId addBytes(Dag &dag, BufferRole role, uint64_t bytes) {
   return dag.addBuffer(buffer);
 }
 
-/// Everybody sends to everybody. ends[r]: where the contribution of rank r ends.
+/// A DAG in which each rank sends to all. ends[r]: the end of the contribution of rank r.
 Dag gatherDag(Rank me, std::span<const uint64_t> ends) {
   Dag dag;
   auto begin = [&](size_t r) { return r == 0 ? 0 : ends[r - 1]; };
@@ -68,7 +68,7 @@ void addEdges(Dag &dag, OpKind kind, BufferId buffer, std::span<const Rank> peer
 
 } // namespace
 
-/// A DAG with two buffers of bytes, one that is read and one that is written.
+/// Runs a DAG with two buffers of bytes, one that is read and one that is written.
 Status Communicator::runOnce(Dag dag, std::span<const std::byte> from, std::span<std::byte> to) {
   RankSchedule schedule(rank(), std::move(dag), SizeClass{});
   Binding binding;
@@ -104,7 +104,7 @@ Result<std::vector<uint64_t>> Communicator::exchange(std::span<const Rank> to,
   return arrived;
 }
 
-// First the lengths, then the bytes.
+// Gathers first the lengths, then the bytes.
 Result<std::vector<std::vector<std::byte>>>
 Communicator::allgather(std::span<const std::byte> mine) {
   Result<std::vector<uint64_t>> lengths = allgatherOne<uint64_t>(mine.size());

@@ -32,7 +32,7 @@ uint64_t middleOf(uint64_t a, uint64_t b) {
   return std::clamp(static_cast<uint64_t>(middle), a, b);
 }
 
-/// Up to where the i-th point counts.
+/// The last number of bytes for which the i-th point counts.
 uint64_t endOf(const Series &series, size_t i) {
   uint64_t bytes = series[i]->bytes;
   if (i + 1 < series.size())
@@ -87,8 +87,8 @@ void decideBySize(const Series &series, bool reduces, std::vector<Decision> &dec
   }
 }
 
-/// Times of one collective over those of the rules' choice at all points: the geometric mean.
-/// Nothing: it was not measured everywhere, or lost somewhere.
+/// The geometric mean of the speedup of one collective over the rules' choice at all points. Empty:
+/// it was not measured everywhere, or lost somewhere.
 std::optional<double> gainOf(const TunedCollective &what, const Series &series) {
   double sum = 0;
   for (const TuningPoint *point : series) {

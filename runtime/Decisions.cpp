@@ -154,7 +154,7 @@ std::vector<DeclId> collectivesFor(const Program &program, std::span<const Selec
   CallInterface wanted(program, program.decl(model));
   for (uint32_t d = 0; d < program.decls.size(); ++d) {
     const Decl &decl = program.decls[d];
-    // Helpers have other names: one of them may look alike and compute something else.
+    // Helpers have other names: a helper may have such an interface and compute something else.
     bool isOurs = decl.kind == DeclKind::Collective &&
                   program.nameOf(decl).starts_with(function + "_") &&
                   CallInterface(program, decl).whyNotFor(wanted).empty();

@@ -12,9 +12,10 @@
 namespace colldsl {
 namespace {
 
-constexpr uint64_t kShortBytes = 512; ///< the passes see messages of so many
+constexpr uint64_t kShortBytes = 512; ///< bytes of the messages that the passes see
 constexpr uint64_t kMostBytes = 16 << 10;
-constexpr uint64_t kMostMemory = 4 << 20; ///< for the blocks of one rank, those on their way too
+constexpr uint64_t kMostMemory =
+    4 << 20; ///< for the blocks of one rank, including those on their way
 constexpr uint64_t kSearchNsPerMessage = 50'000;
 
 std::vector<std::vector<uint32_t>> sources(const PeerLists &peers) {
@@ -57,7 +58,7 @@ Result<Schedule> asWritten(Library &library, const GraphExchangeRequest &request
   return instantiateAll(**program, made);
 }
 
-/// Runs each pass, which keeps what is faster, and notes those that changed something.
+/// Runs passes, keeps the faster schedule after each, and notes the passes that changed something.
 class Passes {
 public:
   Passes(Schedule schedule, const DagContext &context)
@@ -74,7 +75,7 @@ public:
   const std::string &names() const { return names_; }
 
 private:
-  /// With the better leaders.
+  /// Combines messages, with the better leaders.
   Status combine() {
     CombineMessages nodes;
     nodes.by = CombineMessages::By::Node;
@@ -126,8 +127,8 @@ std::vector<Sizes> sizesFor(uint32_t ranks, uint64_t bytes) {
 
 bool isBetter(uint64_t afterNs, uint64_t beforeNs) { return afterNs < beforeNs - beforeNs / 10; }
 
-/// The most bytes per message with which the schedule is the better one, in powers of two; and no
-/// rank needs too much memory for them. 0: none.
+/// The most bytes per message, a power of two, for which `after` is the better schedule and no rank
+/// needs too much memory. 0: none.
 Result<uint64_t> mostBytes(const Schedule &before, const Schedule &after,
                            const DagContext &context) {
   uint64_t blocks = 1;

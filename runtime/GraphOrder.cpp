@@ -40,7 +40,7 @@ Result<PortGraph> gatherPorts(Communicator &communicator, const std::vector<Rank
   return graph;
 }
 
-/// The rounds of this rank's edges, of those of all.
+/// The rounds of this rank's edges, taken from those of all edges.
 GraphOrder colorHere(const PortGraph &graph, Rank me) {
   if (std::optional<EdgeColors> inOrder = colorInOrder(graph))
     return {inOrder->rounds, {}};
@@ -93,8 +93,8 @@ bool isAlong(const Dag &dag, const Neighborhood &own) {
   return to == expectedTo && from == expectedFrom;
 }
 
-// Slots need not be known: parallel edges may swap their rounds, and orderSends() swaps them such
-// that sends to one rank keep their order.
+// Slots are not needed: parallel edges may swap their rounds, and orderSends() swaps them such that
+// sends to one rank keep their order.
 Status orderAlong(Dag &dag, const OrderedGraph &graph) {
   std::vector<Rank> to = peersOf(graph.edges.ranks.front().out);
   std::vector<DueSend> edges, sends;

@@ -82,7 +82,8 @@ Library::~Library() {
     munmap(const_cast<std::byte *>(bytes_.data()), bytes_.size());
 }
 
-// It covers the checksums of all sections, and the list of images those of the images.
+// The header's checksum covers those of all sections, and the list of images covers those of the
+// images.
 uint64_t Library::checksum() const { return headerOf(bytes_).checksum ^ profileHash_; }
 
 uint64_t Library::programHash() const {
@@ -122,7 +123,7 @@ Status Library::checkHead() {
   return {};
 }
 
-/// The section's bytes, checked against its checksum unless it has none.
+/// The section's bytes, checked against its checksum if it has one.
 Result<std::span<const std::byte>> Library::section(uint32_t kind) const {
   for (const LibrarySection &section : tableOf(bytes_)) {
     if (section.kind != kind)

@@ -9,21 +9,21 @@
 namespace colldsl {
 namespace {
 
-// Blocks that the allocator keeps when they are freed, for its mappings of larger ones are undone,
-// which helps no process whose address space is limited.
+// A size that the allocator keeps when a block is freed. It unmaps larger blocks, which does not
+// help a process whose address space is limited.
 constexpr size_t kBlockBytes = 32 << 10;
 constexpr size_t kBlocks = 32;
 
 struct Reserve {
   std::mutex lock;
   void *blocks[kBlocks] = {};
-  void *last = nullptr; ///< not freed: what is free behind it goes back to the system
+  void *last = nullptr; ///< not freed: free memory behind it goes back to the system
   bool isBegun = false, isWhole = false;
   std::new_handler before = nullptr;
 };
 Reserve reserve;
 
-/// False: there was none.
+/// Gives the reserve back to the allocator. False: there was none.
 bool giveBack() {
   std::lock_guard lock(reserve.lock);
   bool had = reserve.isWhole;
@@ -35,7 +35,7 @@ bool giveBack() {
 
 } // namespace
 
-// Nothing is thrown into a destructor that runs because of the exception before.
+// No exception is thrown into a destructor that runs because of an earlier one.
 void MemoryReserve::onFailedNew() {
   bool mayThrow = Sparing::depth_ > 0 && std::uncaught_exceptions() == 0;
   bool hasMore = giveBack();

@@ -64,7 +64,7 @@ Result<WiredUp> NodeMemory::share(std::vector<uint32_t> nodes) {
   if (Status s = exchange_.run(); !s)
     return s;
   world_->closeDescriptor();
-  // So that one that dies before it joins is noticed.
+  // Process ids are stored here, so that the death of a rank that has not joined yet is detected.
   for (uint32_t i = 0; i < numRanks; ++i)
     world_->control(Rank{i}).pid.store(exchange_.processes()[members[i]].process,
                                        std::memory_order_release);

@@ -17,7 +17,7 @@ uint64_t hashOf(std::string_view text) {
   return hash;
 }
 
-/// Joins what passes remark: program passes if they bound something.
+/// Joins the remarks of passes; program passes count if they bound something.
 class Remarks final : public PassObserver {
 public:
   Status ran(std::string_view pass, const DagOutcome &outcome, double) override {
@@ -38,14 +38,14 @@ private:
   }
 };
 
-/// Choices of one collective differ little between sizes of the same magnitude, and need not be
-/// made again for each.
+/// Choices of one collective differ little between sizes of the same magnitude, and are made once
+/// for each magnitude.
 uint64_t magnitudeOf(uint64_t elements) {
   constexpr uint64_t kLargest = uint64_t{1} << 62;
   return elements > kLargest ? elements : std::bit_ceil(elements);
 }
 
-/// Nothing: a value has no hash.
+/// Empty: a value has no hash.
 std::optional<uint64_t> hashOf(const InstantiateRequest &request) {
   uint64_t hash = request.topology ? request.topology->hash() : 0;
   auto mix = [&](uint64_t x) { hash = mixHash(hash, x); };
@@ -75,7 +75,7 @@ std::optional<uint64_t> hashOf(const InstantiateRequest &request) {
   return hash;
 }
 
-/// Costs of bytes, where each stands for an element of so many bytes: the simulator and the
+/// The costs per byte, if each byte stands for an element of so many bytes: the simulator and the
 /// verifier see elements of a combiner as bytes.
 CostModel perElement(const MachineModel &machine, uint64_t elementBytes) {
   CostModel cost;
@@ -102,14 +102,14 @@ std::string withoutPasses(std::string_view why) {
   return concat("passes on DAGs did not run: ", why);
 }
 
-/// An operator of a combiner's is none of the schedule's.
+/// A combiner's operator is not one of the schedule's.
 VerifyOptions optionsFor(const InstantiateRequest &request) {
   VerifyOptions options;
   options.ownOperators = request.elementBytes > 0;
   return options;
 }
 
-/// "not proved for 4 ranks on 2 nodes: contract: ..."; behind this first line all that is known.
+/// "not proved for 4 ranks on 2 nodes: contract: ..."; the lines after the first have all details.
 std::string whyNotProved(const Schedule &schedule, uint64_t n, const VerifyOptions &options,
                          const Topology *topology) {
   VerifyReport report = schedule.hasCallTimeBlocks() ? verifyAllLengths(schedule, n, options)
@@ -160,7 +160,7 @@ bool PlanCompiler::makesAlike(uint64_t n, uint64_t m) const {
          (!pipeline_.has(PassKind::Program) || magnitudeOf(n) == magnitudeOf(m));
 }
 
-// The next power of two stands for n: which choice is made does not depend on the calls before.
+// Uses the next power of two for n: so the choice does not depend on the calls before.
 Result<PlanCompiler::Choice> PlanCompiler::choose(const From &from,
                                                   const InstantiateRequest &given) const {
   InstantiateRequest request = given;
@@ -236,7 +236,8 @@ PlanCompiler::Verdict PlanCompiler::prove(const From &from, const InstantiateReq
   return {{}, whyNotProved(*schedule, request.elements, options, request.topology)};
 }
 
-// Calls differ in n and root, mostly; a verdict takes little room, and a proof long.
+// Verdicts are kept: calls differ mostly in n and root; a verdict takes little room, and a proof a
+// long time.
 PlanCompiler::Verdict PlanCompiler::proveOnce(const From &from,
                                               const InstantiateRequest &request) const {
   constexpr size_t kMostKept = 4096;
@@ -309,7 +310,7 @@ Result<CompiledSchedule> PlanCompiler::compileAll(const From &from, const Instan
   return alone;
 }
 
-// Passes weigh messages by their lengths.
+// Passes need the lengths of messages.
 Result<CompiledSchedule> PlanCompiler::passesOnAll(Schedule schedule, const From &from,
                                                    const InstantiateRequest &request,
                                                    Rank rank) const {

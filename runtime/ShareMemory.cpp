@@ -22,7 +22,7 @@ Result<WiredUp> shareMemory(const Oob &oob, const shm::Options &options) {
   return memory.share(std::move(nodes));
 }
 
-// A machine that cannot be known has no structure, rather than keep the others waiting.
+// A machine that cannot be determined is taken as flat, so that the other ranks do not wait.
 Result<Topology> findPlaces(const Oob &oob, const WiredUp &wired) {
   Result<Topology> here = Topology::onThisMachine(wired.pus);
   if (isOneNode(wired.nodes))

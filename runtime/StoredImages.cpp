@@ -17,8 +17,8 @@ public:
       : program_(program), request_(request), decl_(program.decl(request.collective)),
         isInContract_(contractParams(program, decl_)) {}
 
-  /// Nothing: one is no number. `keepsTuning`: also the request's values for parameters that are
-  /// not in the contract, which are a caller's, and match no image.
+  /// Empty: an argument is not a number. `keepsTuning`: includes the request's values for
+  /// parameters outside the contract, which come from a caller and match no image.
   LibraryArguments read(bool keepsTuning) const {
     std::vector<LibraryArgument> arguments;
     for (size_t p = 0; p < decl_.params.size(); ++p) {
@@ -64,7 +64,7 @@ private:
     return number ? std::optional(*number) : std::nullopt;
   }
 
-  /// The number that an argument is written as.
+  /// The number in an argument's text.
   std::optional<int64_t> literal(ExprId id) const {
     if (id == kNoExpr || program_.expr(id).kind != ExprKind::IntLit)
       return std::nullopt;
@@ -86,7 +86,7 @@ bool isOfOneType(const Program &program, DeclId collective) {
                      [](const BufferType &temp) { return temp.generic; });
 }
 
-/// Elements of the caller's own have a length and no type.
+/// Elements of a caller's operator have a length and no type.
 bool hasElementsOf(const LibraryImage &image, const InstantiateRequest &request) {
   return request.elementBytes == 0 ? image.type == request.type
                                    : sizeBytes(image.type) == request.elementBytes;

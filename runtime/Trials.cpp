@@ -19,7 +19,8 @@ constexpr double kSpread = 1.5;
 // The time of the first agreement on each rank, which makes its plan. It is not added up before the
 // next step.
 constexpr double kFirstAgreementNs = 30'000;
-// A look takes place at the latest after so many times the calls before it.
+// A look takes place at the latest when the number of calls is this many times that at the step
+// before.
 constexpr uint64_t kLookAgain = 2;
 
 } // namespace
@@ -82,7 +83,7 @@ void Trials::takeTimes(std::span<const uint64_t> sums) {
     perCall_[slots_[slot]] = medianOf(stepTimes_[slot]) / timedInRow;
 }
 
-// Calls between two steps took what those of the rules' choice took in both, on average.
+// Assumes that calls between two steps took the mean of the times of the rules' choice in both.
 void Trials::account(std::span<const uint64_t> sums) {
   double before = shippedNs_ > 0 ? shippedNs_ : perCall_[kShipped];
   shippedNs_ = std::max(perCall_[kShipped], 1.0);
@@ -103,7 +104,7 @@ void Trials::endSearch(std::span<const uint64_t> sums) {
   phase_ = Phase::Probe;
 }
 
-// The least of a probe: other work on the machine makes calls longer, never shorter.
+// Compares the least times of a probe: other work on the machine makes calls longer, never shorter.
 void Trials::endProbe() {
   auto least = [](const RoundTimes &times) {
     return *std::min_element(times.begin(), times.end());
@@ -121,7 +122,7 @@ void Trials::endRung() {
       kept.push_back(slots_[slot]);
   std::stable_sort(kept.begin(), kept.end(),
                    [&](uint32_t a, uint32_t b) { return perCall_[a] < perCall_[b]; });
-  kept.resize(std::min(kept.size(), slots_.size() / 2)); // of the candidates half, rounded up
+  kept.resize(std::min(kept.size(), slots_.size() / 2)); // half of the candidates, rounded up
   left_ = std::move(kept);
 }
 
@@ -157,7 +158,8 @@ void Trials::plan() {
   }
 }
 
-/// Beyond as many calls of the rules' choice, of what ran before.
+/// The expected cost of the candidates, from their last times, beyond that of as many calls of the
+/// rules' choice.
 double Trials::expectedCost(const std::vector<uint32_t> &candidates, uint32_t rounds) const {
   double cost = 0;
   for (uint32_t candidate : candidates)
@@ -180,8 +182,8 @@ void Trials::planFinal() {
   schedule(Step::Final, {kShipped, left_.front()}, expectedCost(left_, kFinalRounds), kFinalRounds);
 }
 
-// At the call where the budget affords it. Where that is far off the time per call may be another
-// one by then: so there are looks on the way.
+// Begins the step at the call where the budget affords it. If that is far off the time per call may
+// change by then: so looks take place in between.
 void Trials::schedule(Step step, std::vector<uint32_t> slots, double cost, uint32_t rounds) {
   double agreement = agreementNs_ > 0 ? agreementNs_ : settings_.ranks * kFirstAgreementNs;
   cost += 2 * agreement + callsOf(slots.size(), rounds) * settings_.ranks * kTimingNs;

@@ -31,7 +31,7 @@ Result<Options> bound(Result<Options> options, const char *variable,
   return options;
 }
 
-/// Joins one of the networks. A rank that has no address tells all others so.
+/// Joins one of the networks. A rank that has no address notifies all others.
 template <typename Options, typename Open>
 Status joinAt(const Oob &oob, ProcessInfoExchange &exchange, WiredUp &wired, const char *variable,
               Result<Options> given, Open open) {
@@ -131,7 +131,7 @@ bool isProfileShared(std::span<const ProcessInfo> processes) {
   });
 }
 
-// One layer less between messages and sockets, where libfabric has it.
+// Has one layer less between messages and sockets, if libfabric has it.
 constexpr const char *kQuickest = "net";
 
 Result<OnNetwork> openOn(const Oob &oob, const char *provider) {

@@ -37,7 +37,7 @@ PeerLists gatherPeers(MPI_Comm comm, int ranks, const std::vector<uint32_t> &min
 NeighborGraph::NeighborGraph(Job &job, Communicator &ranks)
     : job_(job), topology_(ranks.topology()), rank_(ranks.rank()) {}
 
-// No call can gain more than all that its busiest rank does for messages between nodes.
+// A call gains at most the time that its busiest rank spends on messages between nodes.
 std::shared_ptr<NeighborGraph> NeighborGraph::gather(Job &job, MPI_Comm comm, Communicator &ranks,
                                                      std::vector<uint32_t> peers, uint32_t degree) {
   std::shared_ptr<NeighborGraph> graph(new NeighborGraph(job, ranks));

@@ -24,7 +24,8 @@ namespace {
 // The most calls with an operation each, among calls that differ only in the addresses of their
 // buffers.
 constexpr size_t kPlaces = 2;
-// With fewer peers on other nodes than this, at the rank that has most, a graph stays as it is.
+// The least number of peers on other nodes, at the rank that has most, for which a graph is
+// changed.
 constexpr uint32_t kManyFarPeers = 4;
 
 using Shared = std::shared_ptr<ServedComm>;
@@ -40,13 +41,13 @@ Status shortOfMemory() {
   return Status::error(ErrorKind::NoMemory, "too little memory is left to prepare a call");
 }
 
-/// Those that there are.
+/// All ServedComms that exist.
 struct {
   std::mutex lock;
   std::set<ServedComm *> all;
 } known;
 
-/// The run of this number fails on the other ranks.
+/// Makes the run of this number fail on the other ranks.
 void refuse(PlanGroup &plans, uint32_t run, const Status &why) {
   plans.numberNextRun(run);
   plans.communicator().engine().endpoint().refuse(why.message());
@@ -94,7 +95,7 @@ int ServedComm::keyval() {
   return key;
 }
 
-// A duplicate is known as soon as it is begun, for as long as there are contexts kept for it.
+// A duplicate is known from the start, as long as there are contexts kept for it.
 int ServedComm::copyToDuplicate(MPI_Comm comm, int, void *, void *value, void *copy, int *isKept) {
   bool isDuplicate = duplication_ && duplication_->original_ == comm;
   Shared made = isDuplicate ? (*static_cast<Shared *>(value))->duplicate() : nullptr;
@@ -127,15 +128,15 @@ ServedComm *ServedComm::lookUp(MPI_Comm comm) {
       !(*static_cast<Shared *>(value))->confirm(comm))
     return nullptr;
   ServedComm *served = static_cast<Shared *>(value)->get();
-  // Else each call's buffers are looked at, or its time is taken, or ranks compare it.
+  // Otherwise each call must be seen: its buffers are checked, its time is taken, or ranks compare
+  // it.
   bool isLookedAt = Settings::all().wantsSummary() || Settings::all().checksCalls();
   if (!Accelerators::arePresent() && !isLookedAt)
     last_ = {comm, served, numDeleted_.load(std::memory_order_relaxed)};
   return served;
 }
 
-// The attribute of a duplicate is trusted once the communicator is seen to have its
-// ranks.
+// The attribute of a duplicate is trusted once its communicator is found to have the known ranks.
 bool ServedComm::confirm(MPI_Comm comm) {
   if (isConfirmed_.load(std::memory_order_relaxed))
     return true;
@@ -188,7 +189,7 @@ void ServedComm::applyAgreedHints() {
   reportUse("told anew");
 }
 
-// Operations that are prepared may be none of a kind whose arguments stay.
+// A kind whose arguments stay has no other prepared operations.
 void ServedComm::applyHints(InfoHints hints) {
   offer_.hints = offer_.neighbors ? hints : InfoHints();
   quick_.fill({});
@@ -198,7 +199,7 @@ void ServedComm::applyHints(InfoHints hints) {
     fixed_.resize(kTopologyKinds);
 }
 
-// All ranks take them in the same order. None: none is kept.
+// All ranks take contexts in the same order. Number 0: no context is kept.
 Job::Context ServedComm::takeContexts(uint32_t number) {
   if (kept_.left < number)
     return {};
@@ -208,7 +209,7 @@ Job::Context ServedComm::takeContexts(uint32_t number) {
   return first;
 }
 
-// The more are wanted the more are kept next time.
+// Doubles the number kept at each request.
 void ServedComm::keepContexts(MPI_Comm comm, uint32_t number) {
   if (!offer_.all || kept_.left >= number)
     return;
@@ -225,8 +226,8 @@ void ServedComm::setContexts(Job::Context first) {
   kept_.left = kOfEach - 1;
 }
 
-// Some contexts for each rank, so that parts without common ranks have different ones: those of a
-// part are the ones of its first rank.
+// Takes some contexts for each rank, so that disjoint parts have different ones: a part uses those
+// of its first rank.
 ServedComm::Parting::Parting(MPI_Comm comm) : whole_(Job::current() ? of(comm) : nullptr) {
   if (!whole_)
     return;
@@ -327,7 +328,7 @@ void ServedComm::describe(MPI_Comm comm, bool mayHaveTopology) {
         std::max(farPeers(neighborhood_.out).size(), farPeers(neighborhood_.in).size()));
 }
 
-/// Those on other nodes, once each. Edges are in the order of peers.
+/// The peers on other nodes, once each. Edges are in the order of peers.
 std::vector<uint32_t> ServedComm::farPeers(const std::vector<Edge> &edges) const {
   std::vector<uint32_t> peers;
   for (const Edge &edge : edges)
@@ -398,7 +399,8 @@ bool ServedComm::countCall(CallKind kind) {
   return true;
 }
 
-// Away from the root, and beside MPI_IN_PLACE, arguments may be anything.
+// Arguments that are not significant, away from the root or beside MPI_IN_PLACE, may have any
+// value.
 Call ServedComm::significant(const Call &call) const {
   Call known = call;
   bool isRoot = rank_ == call.root;
@@ -442,7 +444,8 @@ void ServedComm::skipRun(CallKind kind, const Status &why) {
     refuse(*plans(), run, why);
 }
 
-// The first run has the reason; others find that this rank is over with all.
+// The first run has the reason; for later runs the others find that this rank is over with all
+// runs.
 void ServedComm::refusePersistent(CallKind kind, const Job::Context &context, const Status &why) {
   if (isAlongTopology(kind)) {
     refused_.push_back(progressOf(persistent_));
@@ -532,7 +535,7 @@ Result<std::shared_ptr<Operation>> ServedComm::findOrMake(const Call &call) {
   if (!found.isThere || call.lacksRequest)
     if (wrong_ = findWrongArgument(*this, call); wrong_)
       return Status::error(wrong_.reason);
-  // Memory that was not seen before may be that of a driver that came since.
+  // New memory may belong to a driver that was loaded since.
   if (!found.isThere && !Accelerators::arePresent() && lookForDevices() && isUnusable(call))
     return lateDevice(call.kind);
   if (!found.operation)
@@ -545,7 +548,7 @@ Result<std::shared_ptr<Operation>> ServedComm::findOrMake(const Call &call) {
   return std::move(found.operation);
 }
 
-// Arguments that change from call to call need no plan each.
+// Calls whose arguments change each time share one plan.
 Result<std::shared_ptr<Operation>> ServedComm::resizeOrMake(const Call &call) {
   std::shared_ptr<Operation> resized = learner_ ? nullptr : prepared_.resize(call);
   if (!resized)

@@ -1,5 +1,5 @@
-// Messages between two ranks. While an operation of ours is under way it moves in them, too: MPI
-// requires that.
+// Messages between two ranks. An operation of this library that is under way moves in these calls,
+// as MPI requires.
 #include "mpi/EntryPoints.h"
 
 using namespace colldsl::mpi;

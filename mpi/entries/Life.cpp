@@ -26,8 +26,8 @@ int end(MPI_Comm, int, void *, void *) {
   return MPI_SUCCESS;
 }
 
-// MPI_Finalize first deletes the attributes of MPI_COMM_SELF, the last one first: programs end what
-// is theirs that way, and need us for it.
+// MPI_Finalize first deletes the attributes of MPI_COMM_SELF, the last one first: programs release
+// their objects that way, and need this library for it.
 void endLast() {
   int key = MPI_KEYVAL_INVALID;
   real::Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end, &key, nullptr);
@@ -56,8 +56,8 @@ int begun(int code) {
 
 } // namespace
 
-// Messages between nodes that are those of the MPI can move in its other calls only if any thread
-// may call it.
+// Messages between nodes that go through the MPI can move in its other calls only if any thread may
+// call it.
 COLLDSL_ENTRY(Init, (int *argc, char ***argv)) {
   beforeInit();
   int provided = MPI_THREAD_SINGLE;
@@ -74,7 +74,7 @@ COLLDSL_ENTRY(Init_thread, (int *argc, char ***argv, int required, int *provided
 
 namespace {
 
-// After an error there may be no place for a result.
+// Returns false after an error, when `made` may be invalid.
 bool isNew(int code, const MPI_Comm *made) {
   int isInter = 0;
   return code == MPI_SUCCESS && Job::current() && *made != MPI_COMM_NULL &&
@@ -95,7 +95,7 @@ int adoptedWithoutTopology(int code, MPI_Comm *made) {
   return code;
 }
 
-// Before a duplicate is made by a call that waits for all ranks.
+// Called before a call that waits for all ranks makes a duplicate.
 void keepContexts(MPI_Comm comm) {
   if (ServedComm *served = Job::current() ? ServedComm::of(comm) : nullptr)
     served->keepContexts(comm);
@@ -168,7 +168,7 @@ COLLDSL_ENTRY(Comm_dup_with_info, (MPI_Comm old, MPI_Info info, MPI_Comm *made))
   return withHints(real::Comm_dup_with_info(old, info, made), made, info);
 }
 
-// Nothing here may wait for other ranks.
+// This entry must not wait for other ranks.
 COLLDSL_ENTRY(Comm_idup, (MPI_Comm old, MPI_Comm *made, MPI_Request *request)) {
   ServedComm::Duplication duplication(old);
   return real::Comm_idup(old, made, request);
@@ -209,7 +209,7 @@ COLLDSL_ENTRY(Comm_get_info, (MPI_Comm comm, MPI_Info *used)) {
   return code;
 }
 
-// A run that is under way calls it, or one that is started later.
+// A run that is under way, or one that starts later, may still call the operator.
 COLLDSL_ENTRY(Op_free, (MPI_Op * op)) {
   if (!Job::current() || !op || *op == MPI_OP_NULL)
     return real::Op_free(op);

@@ -1,5 +1,4 @@
-// Memory that the program allocates from the MPI: what is sent from it is copied once, by the
-// receiver.
+// Memory that the program allocates from the MPI: the receiver copies messages in it once.
 #include "mpi/EntryPoints.h"
 
 using namespace colldsl::mpi;

@@ -50,7 +50,7 @@ int failAll(int count, MPI_Request *requests, const Status &why) {
   return code == MPI_SUCCESS ? raise(MPI_COMM_WORLD, why) : code;
 }
 
-/// For a run that takes longer, failed, or is none. Under a Guard.
+/// Waits for a run that takes longer or failed, or for a request without a run. Under a Guard.
 [[gnu::noinline]] int waitLonger(Job &job, Slot &slot, MPI_Request *request, MPI_Status *status) {
   Status moved = job.waitUntil([&] { return slot.isDone(); });
   return moved ? complete(slot, request, status) : fail(slot, request, moved);
@@ -123,7 +123,7 @@ void copyStatus(MPI_Status *to, const MPI_Status &from) {
     *to = from;
 }
 
-/// One of ours that runs and is done; also whether any runs.
+/// The index of a request of ours whose run is done; `anyActive`: set if any runs.
 int findDone(int count, const MPI_Request *requests, bool &anyActive) {
   for (int i = 0; i < count; ++i)
     if (Slot *slot = find(requests[i]); slot && slot->isRunning) {
@@ -198,7 +198,7 @@ int completeOurs(int count, MPI_Request *requests, MPI_Status *statuses) {
   return code;
 }
 
-/// One after the other, until one takes longer. False: that happened, or there are others.
+/// Waits for one after the other, until one takes longer. False: one does, or some are not ours.
 bool waitForOurs(int count, MPI_Request *requests, MPI_Status *statuses, int &code) {
   Guard guard(*Job::current());
   bool areOurs = true;
@@ -229,8 +229,8 @@ int testAll(int count, MPI_Request *requests, int *flag, MPI_Status *statuses) {
   return code;
 }
 
-/// An array of which some may be ours, and which is waited for: each request completes when it can.
-/// MPICH's MPI_Testall refuses partitioned messages.
+/// An array with some requests that may be ours, for a call that waits: each request completes when
+/// it can. MPICH's MPI_Testall refuses partitioned messages.
 class WaitForAll {
 public:
   WaitForAll(int count, MPI_Request *requests, MPI_Status *statuses)
@@ -239,7 +239,7 @@ public:
       open_.push_back(i);
   }
 
-  /// Looks at all that are open. What it returns counts once isDone is not 0.
+  /// Tests all open requests. The result is valid once isDone is not 0.
   int tryOnce(int &isDone) {
     std::erase_if(open_, [this](int i) { return tryOne(i); });
     isDone = open_.empty();
@@ -278,7 +278,7 @@ private:
   int code_ = MPI_SUCCESS;
 };
 
-/// An array that holds requests of ours is tested once.
+/// Tests an array with requests of ours once.
 template <typename Try>
 int testOnce(int count, MPI_Request *requests, const Status &moved, int *flag, Try tryOnce) {
   Guard guard(*Job::current());
@@ -293,7 +293,7 @@ int testOnce(int count, MPI_Request *requests, const Status &moved, int *flag, T
   return failAll(count, requests, moved);
 }
 
-/// An array that holds requests of ours, or of which others move meanwhile, is waited for.
+/// Waits for an array that has requests of ours, or whose requests complete while others move.
 template <typename Try> int repeat(int count, MPI_Request *requests, Try tryOnce) {
   return repeatBelow(tryOnce, [&](const Status &why) { return failAll(count, requests, why); });
 }
@@ -461,7 +461,7 @@ int statusOfSome(int count, const MPI_Request *requests, int *outcount, int *ind
 /// [const] MPI_Request *: not const before MPICH 5.
 using RequestsLookedAt = Parameter<decltype(MPI_Request_get_status_all), 1>;
 
-/// Looks at an array that holds requests of ours. What failed is found by a call that completes it.
+/// Looks at an array with requests of ours. The call that completes a request reports its failure.
 template <typename Look> int lookOnce(const int *found, Look look) {
   Guard guard(*Job::current());
   int code = look();

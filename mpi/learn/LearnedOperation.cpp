@@ -44,7 +44,8 @@ void LearnedOperation::join(std::shared_ptr<LearnedClass> learned) {
     class_->operations.insert(this);
 }
 
-// The group has the number of the run that fails on the other ranks if this one cannot make it.
+// The group has the number of the run, which fails on the other ranks if this one cannot make the
+// plan.
 LearnedOperation::Made LearnedOperation::operationOf(uint32_t candidate) {
   std::shared_ptr<CollectiveOperation> &known = operations_[candidate];
   if (known)

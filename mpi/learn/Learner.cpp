@@ -79,7 +79,7 @@ const Side &blockOf(const Call &call) {
   return isInPlace(call.send) ? call.recv : call.send;
 }
 
-/// Nothing: the arguments are wrong.
+/// The bytes of the block of a call. Empty: the arguments are wrong.
 std::optional<uint64_t> bytesOf(const Call &call) {
   if (call.kind == CallKind::Barrier || !hasBytes(call.kind))
     return 0;
@@ -93,7 +93,7 @@ std::optional<uint64_t> bytesOf(const Call &call) {
   return static_cast<uint64_t>(side.count) * (*layout)->size;
 }
 
-/// An operator that does not commute is served by few collectives, and decisions are for others.
+/// False: few collectives serve an operator that does not commute, and decisions are not for it.
 bool commutes(const Call &call) {
   if (call.op == MPI_OP_NULL)
     return true;
@@ -196,7 +196,7 @@ void Learner::countFailed(const Call &call, uint32_t run) {
     endStep(*learned, nullptr);
 }
 
-// An error in the sums is one on all ranks, as each depends on what all others send: all give up.
+// An error in the sums occurs on all ranks, as each depends on messages of all others: all give up.
 // The call itself was served.
 void Learner::endStep(LearnedClass &learned, LearnedOperation *operation) {
   Trials &trials = learned.trials;
@@ -248,7 +248,7 @@ std::vector<TunedCollective> Learner::candidatesFor(const LearnedKey &key, uint6
       CandidateFinder(library, cost, topology)
           .make(CollectiveOperation::functionOf(key.kind), modelBytes, limits)
           .candidates;
-  // Ranks may be in place each for itself.
+  // In scans each rank decides for itself if it is in place.
   const Program &program = **library.program();
   bool needsPlace = key.kind == CallKind::Scan || key.kind == CallKind::Exscan;
   std::erase_if(found, [&](const TunedCollective &what) {

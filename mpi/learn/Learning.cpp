@@ -32,7 +32,8 @@ TunedCollective fromWord(std::string word) {
   return what && word != kNone ? what.take() : TunedCollective();
 }
 
-/// A line, without times of what was not the best: words and numbers with spaces between them.
+/// A row as a line: words and numbers separated by spaces, without times of candidates other than
+/// the best.
 std::string lineOf(const LearnedRow &row) {
   const TuningPoint &p = row.point;
   std::ostringstream line;
@@ -66,7 +67,7 @@ std::optional<LearnedRow> parseLine(const std::string &text) {
   return line ? std::optional(row) : std::nullopt;
 }
 
-/// Rows of the same calls on several communicators are one: what is decided counts.
+/// Joins rows of the same calls on several communicators: a decided one wins.
 void join(std::vector<LearnedRow> &rows, LearnedRow row) {
   auto same = std::find_if(rows.begin(), rows.end(),
                            [&](const LearnedRow &known) { return known.point.isAt(row.point); });

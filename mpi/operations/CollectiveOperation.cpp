@@ -52,7 +52,7 @@ CollectiveOperation::CollectiveOperation(ServedComm &comm, std::shared_ptr<PlanG
     : Operation(call.kind), group_(std::move(group)), rank_(comm.rank()), ranks_(comm.numRanks()),
       plan_(group_->communicator(), comm.job().library(),
             choice ? choice->name : functionOf(call.kind)) {
-  // Not committed yet: nothing can be wrong.
+  // Cannot fail: the plan is not committed yet.
   if (Library *own = choice ? nullptr : comm.job().ownLibraryFor(functionOf(call.kind)))
     (void)plan_.preferLibrary(*own, comm.job().ownCompiler());
   (void)plan_.setCompiler(comm.job().compiler());
@@ -60,7 +60,8 @@ CollectiveOperation::CollectiveOperation(ServedComm &comm, std::shared_ptr<PlanG
     (void)plan_.setValue(choice->values[i].parameter, choice->values[i].value);
 }
 
-/// Null: it is for the MPI below, on all ranks, since operator and datatype are theirs.
+/// Null: the call is for the MPI below, on all ranks, since operator and datatype are alike on
+/// them.
 Result<std::shared_ptr<CollectiveOperation>>
 CollectiveOperation::described(ServedComm &comm, std::shared_ptr<PlanGroup> group, Call call,
                                const TunedCollective *choice) {
@@ -75,7 +76,7 @@ CollectiveOperation::described(ServedComm &comm, std::shared_ptr<PlanGroup> grou
   return operation;
 }
 
-/// Once the plan knows its collective.
+/// Called once the plan knows its collective.
 void CollectiveOperation::complete(const Call &call) {
   setAlgorithm(plan_.collective());
   remember(call, ranks_, ranks_);
@@ -149,8 +150,8 @@ bool CollectiveOperation::Area::touches(const Area &other, ptrdiff_t by, ptrdiff
   return bytes != 0 && other.bytes != 0 && first < second + other.bytes && second < first + bytes;
 }
 
-// Buffers that overlap are wrong, but the MPI below has taken them: then the input is copied, so
-// that the result is that of buffers which do not.
+// Overlapping buffers are wrong, but the MPI below has accepted them: the input is copied, so that
+// the result is that of disjoint buffers.
 Status CollectiveOperation::describe(const Call &call) {
   copiesInput_ = false;
   Status s = describeOnce(call);
@@ -163,7 +164,7 @@ Status CollectiveOperation::describe(const Call &call) {
   return describeOnce(call);
 }
 
-// With a copy it may be anywhere.
+// With a copied input the buffers may be anywhere.
 bool CollectiveOperation::mayMoveTo(const Call &call) const {
   return copiesInput_ || !in_.touches(out_, sentBy(call), receivedBy(call));
 }
@@ -299,7 +300,7 @@ Status CollectiveOperation::describeReduceScatter(const Call &call) {
   return s ? bindElements("y", call.recv, own, Way::Out) : s;
 }
 
-// A plan's elements are packed; those without gaps lie so in the program's memory.
+// A plan's elements are packed; elements without gaps are packed in the program's memory already.
 Status CollectiveOperation::bindElements(const char *buffer, const Side &side, uint64_t count,
                                          Way way) {
   Result<std::shared_ptr<const TypeLayout>> layout = layoutFor(side.type);
@@ -349,7 +350,7 @@ Status CollectiveOperation::bindEqual(const char *buffer, const Side &side, int 
   return bindElements(buffer, side, count * static_cast<uint64_t>(slots), way);
 }
 
-// Without gaps in them blocks are used where they lie, else all go through a copy.
+// Blocks without gaps are used where they lie; else all blocks go through a copy.
 Status CollectiveOperation::bindListed(const char *buffer, const Side &side, int slots, Way way) {
   struct Block {
     std::shared_ptr<const TypeLayout> layout;
@@ -407,7 +408,7 @@ Status CollectiveOperation::bindMemory(const char *buffer, std::byte *memory, ui
   return plan_.bind(buffer, {memory, bytes});
 }
 
-// Between runs, of what was bound: nothing can be wrong.
+// Called between runs, for memory that is bound: cannot fail.
 void CollectiveOperation::shift(ptrdiff_t sent, ptrdiff_t received) {
   for (const Direct &direct : direct_)
     (void)plan_.move(direct.buffer, direct.isSent ? sent : received);
@@ -417,8 +418,8 @@ void CollectiveOperation::shift(ptrdiff_t sent, ptrdiff_t received) {
     out_.begin += received;
 }
 
-/// n of a plan that serves the call; 0 where blocks have lengths of their own. Nothing: the
-/// datatype is not known.
+/// n of a plan that serves the call; 0 if blocks have lengths of their own. Empty: the datatype is
+/// not known.
 std::optional<uint64_t> CollectiveOperation::elementsOf(const Call &call) const {
   if (isListed(kind()))
     return 0;
@@ -484,7 +485,7 @@ void CollectiveOperation::addPacked(Packed packed, Way way) {
     unpacked_.push_back(std::move(packed));
 }
 
-// A plan that failed is made anew for the next run.
+// Makes a failed plan anew for the next run.
 Status CollectiveOperation::beginRun(uint32_t polls) {
   if (holdsType())
     group_->job().typesInUse().begin(reduction_->heldType());
@@ -534,7 +535,7 @@ void CollectiveOperation::start(uint32_t number) {
     group_->job().beginMoving(*this);
 }
 
-// True: the run is over and went well.
+// True: the run is over and succeeded.
 bool CollectiveOperation::tryLine() {
   return begun_ && plan_.isCommitted() &&
          plan_.plan().tryFinish(group_->job().worker().spinBudget().pollsInRow);
@@ -546,7 +547,7 @@ Status CollectiveOperation::finish() {
   return endRun(begun_ ? plan_.plan().status() : begun_);
 }
 
-// A plan that runs fails on the other ranks.
+// Cancelling a running plan makes it fail on the other ranks.
 void CollectiveOperation::cancel() {
   if (!isBusy_)
     return;

@@ -36,7 +36,7 @@ void FarExchange::add(std::vector<FarMessage> &messages, int peer, std::span<con
   }
 }
 
-// In the order in which they are sent.
+// The messages in the order in which they are sent.
 std::vector<const FarMessage *> FarExchange::inRounds() const {
   std::vector<const FarMessage *> messages;
   for (const FarMessage &message : out_)

@@ -19,7 +19,7 @@ uint64_t bytesOf(const std::vector<iovec> &pieces) {
 
 bool isRemote(const ServedComm &comm, int peer) { return comm.onNode(peer) == kNoRank; }
 
-/// Or may have to pass on what others send.
+/// True if this rank has neighbours on other nodes, or may have to relay messages of others.
 bool hasRemoteNeighbors(const ServedComm &comm) {
   auto leaves = [&](const Edge &edge) { return isRemote(comm, edge.peer); };
   const Neighborhood &known = comm.neighborhood();
@@ -79,7 +79,7 @@ Status NeighborOperation::addEdges(const ServedComm &comm, const Call &call) {
   return s ? addIn(comm, call, toSelf) : s;
 }
 
-// A block that is the same for all slots goes to each peer once.
+// A block that all slots share goes to each peer once.
 Status NeighborOperation::addOut(const ServedComm &comm, const Call &call,
                                  std::vector<Pieces> &toSelf) {
   int before = MPI_PROC_NULL;
@@ -160,8 +160,8 @@ void NeighborOperation::shift(ptrdiff_t sent, ptrdiff_t received) {
     remote_->shift(sent, received, stays);
 }
 
-// The ways through remote edges, and beside other operations, are functions of their own: the
-// others are counted in instructions.
+// The paths with remote edges, and with other operations, are functions of their own: the common
+// path is counted in instructions.
 Status NeighborOperation::run(uint32_t number) {
   if (remote_ || job_.movesAny()) [[unlikely]]
     return runAmongOthers(number);

@@ -14,8 +14,8 @@ uint64_t idOf(MPI_Datatype type) {
   return layout ? layout->id : 0;
 }
 
-/// Calls visit(word) for each word that identifies a call, wherever its buffers are, until one
-/// returns false.
+/// Calls visit(word) for each word that identifies a call, without its buffers, until one returns
+/// false.
 template <typename Visit> bool describeSide(const Side &side, int slots, Visit &visit) {
   if (!visit(side.buffer == MPI_IN_PLACE))
     return false;
@@ -44,7 +44,7 @@ bool describe(const Call &call, int sendSlots, int recvSlots, Visit visit) {
          describeSide(call.send, sendSlots, visit) && describeSide(call.recv, recvSlots, visit);
 }
 
-// Also of what is no array, such as addresses that lists count from.
+// The distance of any two addresses, in one array or not, such as those that lists count from.
 ptrdiff_t distance(const void *from, const void *to) {
   return static_cast<ptrdiff_t>(reinterpret_cast<uintptr_t>(to) -
                                 reinterpret_cast<uintptr_t>(from));

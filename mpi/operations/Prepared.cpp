@@ -38,7 +38,7 @@ std::shared_ptr<Operation> PreparedOperations::resize(const Call &call) {
     Place &place = places[(first + i) % kMost];
     if (place.operation->isBusy())
       continue;
-    auto drop = [&] { // it serves neither call any more
+    auto drop = [&] { // it no longer serves either call
       place = std::move(places.back());
       places.pop_back();
     };
@@ -62,7 +62,7 @@ std::shared_ptr<Operation> PreparedOperations::resize(const Call &call) {
   return nullptr;
 }
 
-// A busy one that loses its place lives on until its run ends.
+// A busy operation that loses its place lives on until its run ends.
 void PreparedOperations::put(const std::shared_ptr<Operation> &operation) {
   Places &places = of(operation->kind());
   Place made{operation->shape(), ++uses_, operation};

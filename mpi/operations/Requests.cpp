@@ -27,10 +27,10 @@ Requests::Slot &Requests::take() {
     return *last_;
   }
   Slot &slot = slots_.emplace_back();
-  // The request of no start call. From 5 on Fortran's functions of Open MPI write lists into the
-  // request of a collective, for which there is no room in that of a message.
+  // The request of a call that is never started. From Open MPI 5 on, Fortran's functions write
+  // lists into the request of a collective; the request of a message has no room for these.
 #ifdef COLLDSL_MPI_LISTS_IN_REQUESTS
-  static char byte, copy; // a barrier, or nothing to gather, has no such request on one rank
+  static char byte, copy; // on one rank a barrier, or an empty gather, has no such request
   real::Allgather_init(&byte, 1, MPI_BYTE, &copy, 1, MPI_BYTE, MPI_COMM_SELF, MPI_INFO_NULL,
                        &slot.handle);
 #else
@@ -87,7 +87,7 @@ void Requests::free(Slot &slot, MPI_Request &handle) {
   freed_.push_back(&slot);
 }
 
-// Runs whose requests the program has freed end when any thread comes by.
+// Ends runs whose requests the program has freed; any thread that comes by calls it.
 void Requests::reap() {
   std::erase_if(freed_, [&](Slot *slot) {
     if (!slot->isDone())

@@ -26,7 +26,7 @@ int rankOf(const network::Peer &peer) { return static_cast<int>(peer.handle); }
 
 } // namespace
 
-/// A receive of a write. Cancelled with it, unless the bytes are here or on their way.
+/// A posted receive of a write. Its end cancels it, unless the bytes are here or on their way.
 class MpiCarrier::PostedMemory : public Region::Registration {
 public:
   PostedMemory(MpiCarrier &carrier, int tag) : carrier_(carrier) {
@@ -95,7 +95,7 @@ bool MpiCarrier::post(uint32_t receive) {
                 "MPI_Irecv");
 }
 
-// Frames of one peer match the receives as these were posted, and are taken in that order.
+// Frames of one peer match the receives in the order of posting, and are taken in that order.
 bool MpiCarrier::receive() {
   bool moved = false;
   for (uint32_t taken = 0; taken < 4 * kReceives && status_; ++taken) {
@@ -207,7 +207,7 @@ bool MpiCarrier::findCompleted() {
   return !completed_.empty();
 }
 
-// The reader may cancel others meanwhile.
+// The reader may cancel other operations meanwhile.
 bool MpiCarrier::reportCompleted() {
   while (!completed_.empty()) {
     Outstanding first = completed_.front();

@@ -9,7 +9,7 @@
 namespace colldsl::mpi {
 namespace {
 
-/// Those that give the same number stay together; the old communicator goes.
+/// Splits the communicator: ranks with the same number stay together; frees the old communicator.
 void split(MPI_Comm &comm, int number) {
   MPI_Comm whole = comm;
   int rank = 0;

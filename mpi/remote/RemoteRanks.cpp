@@ -13,10 +13,10 @@
 namespace colldsl::mpi {
 namespace {
 
-// An exchange of small messages then takes one way each.
+// Up to this size an exchange of small messages takes one way each.
 constexpr uint32_t kEagerBytes = 40 << 10;
 constexpr uint32_t kWindowBytes = 1 << 20;
-// A network that is slow then has something to do while this rank has.
+// A message in fragments keeps a slow network busy while this rank works.
 constexpr uint32_t kFragments = 32;
 
 // Variables of launchers: the number of ranks of the job, and of those on this machine.
@@ -35,7 +35,7 @@ bool mayHaveSeveralNodes() {
 
 } // namespace
 
-// libfabric is loaded now where it is needed later anyway.
+// Loads libfabric already here if it is needed later.
 bool RemoteRanks::mayBeOverMpi() {
   const char *network = setting("COLLDSL_NETWORK");
   return mayHaveSeveralNodes() &&
@@ -65,7 +65,7 @@ RemoteRanks::overNetwork(MPI_Comm world, WakeupPreference wakeup,
   return ranks;
 }
 
-// The communicator keeps strangers away, and its ranks are all that one has to know.
+// The communicator keeps other processes away, and its ranks are the only addresses needed.
 std::unique_ptr<RemoteRanks>
 RemoteRanks::overMpi(MPI_Comm world, std::shared_ptr<const protocol::ProgressTable> runs) {
   Oob oob = oobOf(world);

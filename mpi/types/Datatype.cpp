@@ -59,7 +59,7 @@ private:
   size_t size_ = 0;
 };
 
-/// Layouts of all other types: an attribute of theirs, so that they go when the type goes.
+/// Layouts of all other types: attributes of the types, which are deleted with them.
 class Attributes {
 public:
   const Shared *find(MPI_Datatype type) const {
@@ -126,7 +126,7 @@ Result<const Shared *> make(MPI_Datatype type) {
 
 namespace {
 
-/// Bindings of MPIs may leave entries of lists as they find them: in new memory, all bits zero.
+/// Bindings of MPIs may leave entries of lists untouched: in new memory, all bits are zero.
 bool isNone(MPI_Datatype type) { return type == MPI_DATATYPE_NULL || type == MPI_Datatype{}; }
 
 } // namespace

@@ -28,7 +28,7 @@ template <Way way> inline void move(std::byte *memory, std::byte *packed, size_t
 
 constexpr size_t kShort = 32;
 
-/// Short moves without a call: what is no power of two by two moves that overlap.
+/// Moves short runs without a call: two overlapping moves if the length is not a power of two.
 template <Way way> inline void moveShort(std::byte *memory, std::byte *packed, size_t bytes) {
   auto byTwo = [&](auto half) {
     move<way>(memory, packed, half);
@@ -75,7 +75,7 @@ std::byte *moveEqual(RunAt runAt, uint64_t begin, uint64_t end, uint64_t length,
   return packed;
 }
 
-/// Runs at equal distances; those of further elements too, where these go on so.
+/// Runs at equal distances, including those of further elements if the stride continues there.
 struct RegularRuns {
   std::byte *first;
   MPI_Aint stride;
@@ -107,7 +107,7 @@ struct ListedRuns {
   }
 };
 
-/// A packed byte: of which element, in which of its runs, how far in that.
+/// The place of a packed byte: its element, the run in that, the offset in the run.
 struct Place {
   uint64_t element;
   uint64_t run;

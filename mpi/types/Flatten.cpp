@@ -188,7 +188,7 @@ enum : int { kOwnBlock = 0, kOwnNone = 2, kOwnOrderC = 0, kOwnDefault = -1 };
 bool isOrderC(int order) { return order == MPI_ORDER_C || order == kOwnOrderC; }
 bool isWhole(int how) { return how == MPI_DISTRIBUTE_NONE || how == kOwnNone; }
 bool isInBlocks(int how) { return how == MPI_DISTRIBUTE_BLOCK || how == kOwnBlock; }
-/// Each value of `how` is of one of the two.
+/// Each value of `how` belongs to one of the two sets of constants.
 bool isDefault(int how, int argument) {
   bool isOwn = how >= kOwnBlock && how <= kOwnNone;
   return argument == (isOwn ? int{kOwnDefault} : int{MPI_DISTRIBUTE_DFLT_DARG});
@@ -326,7 +326,7 @@ Result<std::vector<Run>> derived(int combiner, Contents &contents) {
   }
 }
 
-/// Predefined types are one run; but a short and an int have a gap between them.
+/// Predefined types are one run, except the pair of short and int, which has a gap.
 Result<std::vector<Run>> predefined(MPI_Datatype type) {
   int size = 0;
   MPI_Aint lb = 0, extent = 0;
@@ -362,7 +362,8 @@ Result<std::vector<Run>> runsOf(MPI_Datatype type) {
   return derived(envelope->combiner, contents);
 }
 
-/// One run goes on with the next element.
+/// The distance between runs, if all are equally far apart; a single run continues in the next
+/// element.
 MPI_Aint commonStride(const TypeLayout &layout) {
   const std::vector<Run> &runs = layout.runs;
   if (runs.size() == 1)

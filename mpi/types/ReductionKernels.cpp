@@ -9,7 +9,7 @@ namespace {
 
 __extension__ using Quad = __float128;
 
-/// At any address. Of a long double this reads and writes what means something, 10 bytes.
+/// A value at any address. Of a long double it reads and writes the 10 significant bytes.
 template <typename T> struct [[gnu::packed, gnu::may_alias]] Unaligned { T value; };
 
 template <typename T> T load(const std::byte *from) {

@@ -15,9 +15,9 @@ namespace {
 
 using Groups = std::unordered_map<MPI_Datatype, Group>;
 
-// MPI_CHAR and MPI_CHARACTER stand for text, with which no operator goes; but MPIs take them for
-// numbers, Open MPI the latter for one without a sign, and so do programs. Types of optional sizes
-// may be MPI_DATATYPE_NULL.
+// MPI_CHAR and MPI_CHARACTER are text, for which MPI defines no operator; but MPIs, and programs,
+// take them for numbers, and Open MPI takes the latter as unsigned. Types of optional sizes may be
+// MPI_DATATYPE_NULL.
 Groups namedGroups() {
   Groups groups;
   auto add = [&](Group group, std::initializer_list<MPI_Datatype> types) {
@@ -126,8 +126,8 @@ std::atomic<uint64_t> Reduction::numFreed_{0};
 
 namespace {
 
-/// Operators of MPI on its own datatypes that were found not to be served, the last ones: what
-/// these handles mean never changes.
+/// The last operators of MPI on its own datatypes that were found unserved: the meaning of these
+/// handles never changes.
 struct Unserved {
   static constexpr size_t kKept = 8;
   MPI_Op op[kKept];
@@ -186,7 +186,7 @@ std::unique_ptr<Reduction> Reduction::ofUsers(MPI_Op op, MPI_Datatype type) {
   return made;
 }
 
-// Elements of an array that would lie in each other are taken one by one.
+// Elements that would overlap in an array are combined one by one.
 void Reduction::allocate() {
   MPI_Aint span = end_ - first_;
   uint64_t bytes = static_cast<uint64_t>(span), elements = 1;
@@ -207,13 +207,13 @@ void Reduction::applyKernel(std::byte *target, const std::byte *first, const std
   (side == Side::After ? self->after_ : self->before_)(target, first, source, bytes);
 }
 
-// It cannot fail: the MPI took operator and datatype before.
+// Cannot fail: the MPI accepted operator and datatype before.
 void Reduction::combine(const std::byte *in, std::byte *inout, uint64_t bytes) const {
   real::Reduce_local(in, inout, static_cast<int>(bytes / layout_->size), type_, op_);
 }
 
-// The MPI computes inout = in op inout. The side counts for operators that commute too: what is
-// equal for their author may differ in bits.
+// The MPI computes inout = in op inout. The side matters for operators that commute too: results
+// that their author considers equal may differ in bits.
 void Reduction::applyUsers(std::byte *target, const std::byte *first, const std::byte *source,
                            uint64_t bytes, Side side, void *context) {
   auto *self = static_cast<Reduction *>(context);

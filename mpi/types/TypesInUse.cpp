@@ -20,7 +20,7 @@ bool TypesInUse::isUsed(MPI_Datatype type) const {
   return std::find(used_.begin(), used_.end(), type) != used_.end();
 }
 
-// Nothing is freed under the lock: that may call functions of the program.
+// Types are freed outside the lock: freeing may call functions of the program.
 bool TypesInUse::take(MPI_Datatype type) {
   std::vector<MPI_Datatype> unused;
   bool isTaken = false;
