@@ -14,8 +14,7 @@ namespace {
 
 constexpr uint64_t kShortBytes = 512; ///< bytes of the messages that the passes see
 constexpr uint64_t kMostBytes = 16 << 10;
-constexpr uint64_t kMostMemory =
-    4 << 20; ///< for the blocks of one rank, including those on their way
+constexpr uint64_t kMostMemory = 4 << 20; ///< for the blocks of one rank, relayed ones too
 constexpr uint64_t kSearchNsPerMessage = 50'000;
 
 std::vector<std::vector<uint32_t>> sources(const PeerLists &peers) {

@@ -2,10 +2,10 @@
  * colldsl from C: collectives of a schedule library, run by the ranks of a job.
  *
  *   context        settings
- *   communicator   the ranks, as one of them sees them
+ *   communicator   the ranks, as seen by one of them
  *   library        collectives, made by `colldsl compile`; the standard library is built in
  *   graph          the ranks that this rank sends to and receives from
- *   plan           a collective bound to buffers: started as often as wanted
+ *   plan           a collective bound to buffers: started any number of times
  *
  * Example, on every rank (examples/ has whole programs):
  *
@@ -19,17 +19,17 @@
  *     fprintf(stderr, "%s\n", colldsl_last_error());
  *   colldsl_plan_destroy(sum);
  *
- * Errors: every function that can fail returns a status; COLLDSL_OK is 0. The message of the error
- * is colldsl_last_error(). Nothing is printed, and the process is never ended. What a pointer
- * argument receives is set only on success, unless said otherwise. A null handle is an error where
- * a handle is needed; destroying null does nothing.
+ * Errors: every function that can fail returns a status; COLLDSL_OK is 0. colldsl_last_error() has
+ * the message of the error. Functions print nothing, and never end the process. They store results
+ * through pointer arguments only on success, unless said otherwise. A null handle is an error if a
+ * handle is needed; destroying null does nothing.
  *
  * Threads: functions may be called from any thread. One object is used by one thread at a
  * time, but for colldsl_progress(), colldsl_plan_test(), colldsl_plan_test_for(),
  * colldsl_plan_wait() and colldsl_plan_cancel(), which any number of threads may call at once.
  * Functions marked "collective" are called by all ranks of the communicator, in the same order.
  *
- * Ownership: what a _create or _open function makes belongs to the caller, which gives it to
+ * Ownership: the caller owns the objects that _create and _open functions make, and passes them to
  * the matching _destroy or _close. Strings and handles passed in are not kept, unless said so.
  *
  * Processes: a child of fork() has copies of handles that share memory with the parent. It uses no
@@ -61,25 +61,25 @@ extern "C" {
 typedef enum colldsl_status {
   COLLDSL_OK = 0,
   COLLDSL_ERROR_ARGUMENT,  /**< a null pointer, an unknown number, a wrong name */
-  COLLDSL_ERROR_STATE,     /**< not now: the plan runs, is committed, or is not */
+  COLLDSL_ERROR_STATE,     /**< wrong state: the plan runs, is committed, or is not */
   COLLDSL_ERROR_LIBRARY,   /**< a library cannot be read, or is damaged */
   COLLDSL_ERROR_SETUP,     /**< ranks could not be started or connected */
   COLLDSL_ERROR_PLAN,      /**< a plan cannot be made from what was given */
   COLLDSL_ERROR_RUN,       /**< a run failed: a rank died, failed or left; ranks disagree */
   COLLDSL_ERROR_TIMEOUT,   /**< a run did not end in time */
-  COLLDSL_ERROR_CANCELLED, /**< the run was given up with colldsl_plan_cancel(), and is over */
+  COLLDSL_ERROR_CANCELLED, /**< colldsl_plan_cancel() cancelled the run, and it is over */
   COLLDSL_ERROR_RANK,      /**< a body of colldsl_fork() failed */
   COLLDSL_ERROR_MEMORY     /**< there is not enough memory */
 } colldsl_status;
 
-/** What kind of error it is, in a few words. Never null; static. */
+/** The kind of error, in a few words. Never null; static. */
 COLLDSL_API const char *colldsl_status_string(colldsl_status status);
 
-/** What was wrong with the last call that failed in this thread: names the place and both
- * sides. Never null; valid until the next call that fails in this thread. */
+/** The error of the last call that failed in this thread: names the place and both sides. Never
+ * null; valid until the next call that fails in this thread. */
 COLLDSL_API const char *colldsl_last_error(void);
 
-/** "0.2.0": of the library that is loaded, which may be newer than this header. */
+/** The version of the loaded library, "0.2.0", which may be newer than this header. */
 COLLDSL_API const char *colldsl_version(void);
 
 /** The type of elements. */
@@ -112,8 +112,8 @@ typedef enum colldsl_op {
                   * does not commute */
 } colldsl_op;
 
-/** How far a schedule is proved: that messages meet, without deadlock or race, and that the data is
- * what the collective promises. The weakest comes first. */
+/** The extent to which a schedule is proved: messages meet, without deadlock or race, and the data
+ * is as the collective promises. The weakest comes first. */
 typedef enum colldsl_proof {
   COLLDSL_PROOF_NONE = 0,      /**< not at all, as far as this library knows */
   COLLDSL_PROOF_SMALLER_RANKS, /**< the collective is, in images of its library for fewer ranks */
@@ -126,52 +126,53 @@ typedef enum colldsl_proof {
 
 typedef struct colldsl_context colldsl_context;
 
-/** Settings. Fill with COLLDSL_OPTIONS_INIT, then change what is to differ. */
+/** Settings. Fill with COLLDSL_OPTIONS_INIT, then change single fields. */
 typedef struct colldsl_options {
   size_t size; /**< sizeof(colldsl_options), so that newer libraries know older programs */
-  /** Where ranks sit, as `colldsl topo` takes it ("node:2 core:4"). Null: as they are bound to
-   * their machines. Alike on all ranks. Not kept. */
+  /** The places of ranks, as `colldsl topo` takes them ("node:2 core:4"). Null: as they are bound
+   * to their machines. Alike on all ranks. Not kept. */
   const char *topology;
   /** Address space for messages, per rank, in bytes: a multiple of 4,096, alike on all ranks.
    * A rank needs 81 KiB for each rank that it sends to, and about 1 KiB for 32 long messages that
    * are under way there, however many plans do so. Memory is used when it is touched. 0: 256 MiB.
    */
   uint64_t arena_bytes;
-  /** How long a rank waits for another one while a communicator is made or a plan committed, in
-   * seconds. One that does not come in time fails everything on all ranks for good, so it is no
-   * means of trying. 0: 60. */
+  /** The time that a rank waits for another one while a communicator is made or a plan committed,
+   * in seconds. A rank that does not come in time fails all ranks for good, so this is no means of
+   * trying. 0: 60. */
   double setup_timeout;
   /** Nonzero: ranks do not read each other's memory; long messages go through buffers. */
   int no_single_copy;
   /** Nonzero: colldsl_fork() binds rank r to the r-th core that the process may use. */
   int bind_to_cores;
-  /** Called at most once per rank for each thing that does not work as wished, from any thread that
-   * makes progress. Null: no warnings. */
+  /** Called at most once per rank for each feature that does not work as requested, from any thread
+   * that makes progress. Null: no warnings. */
   void (*warn)(const char *message, void *user);
   void *user; /**< for warn and interrupted */
-  /** Nonzero: no search for rounds of graphs, see colldsl_graph_create(). Alike on all ranks. */
+  /** Nonzero: disables the search for rounds of graphs, see colldsl_graph_create(). Alike on all
+   * ranks. */
   int no_graph_order;
-  /** Up to so many edges a graph is gathered on all ranks to find its rounds. Alike on all ranks.
-   * 0: 1,048,576. */
+  /** A graph of at most so many edges is gathered on all ranks to find its rounds. Alike on all
+   * ranks. 0: 1,048,576. */
   uint64_t max_gathered_edges;
   /** Plans with less proof are refused when they are committed (colldsl_plan_info()). With
    * COLLDSL_PROOF_EXACT every rank proves a schedule that no proved image serves, which takes as
    * long as `colldsl verify` does. Alike on all ranks. */
   colldsl_proof least_proof;
-  /** What makes schedules that no image serves faster, as `colldsl opt --passes` takes it:
-   * "default", "tune,edge-coloring". Program passes choose tuning parameters for where the ranks
-   * sit. For passes on DAGs every rank instantiates the schedules of all ranks when a plan is
-   * committed, and proves what the passes made. "": schedules run as they are written. Null:
-   * "tune{most-ops=4096}", which takes some milliseconds at most where a collective leaves a tuning
+  /** Passes that make schedules faster if no image serves them, as `colldsl opt --passes` takes
+   * them: "default", "tune,edge-coloring". Program passes choose tuning parameters for the places
+   * of the ranks. For passes on DAGs every rank instantiates the schedules of all ranks when a plan
+   * is committed, and proves the result. "": schedules run as they are written. Null:
+   * "tune{most-ops=4096}", which takes some milliseconds at most if a collective leaves a tuning
    * parameter open. Alike on all ranks. Not kept. */
   const char *passes;
   /** Nonzero: a plan is refused when it is committed if its schedule gives messages an attribute,
    * such as a canary, that the transport does not execute (colldsl_plan_info()). Alike on all
    * ranks. */
   int strict_transfers;
-  /** Called again and again by a thread that waits for other ranks of its machine while a
-   * communicator is made or a plan committed. Nonzero ends the wait, and fails everything on all
-   * ranks for good, as a rank does that does not come in time. Null: nothing ends it early. */
+  /** Called repeatedly by a thread that waits for other ranks of its machine while a communicator
+   * is made or a plan committed. Nonzero ends the wait, and fails all ranks for good, as a rank
+   * does that does not come in time. Null: nothing ends the wait early. */
   int (*interrupted)(void *user);
 } colldsl_options;
 
@@ -181,7 +182,8 @@ typedef struct colldsl_options {
         NULL                                                                                       \
   }
 
-/** `options` null: as COLLDSL_OPTIONS_INIT. The context outlives what is made with it. */
+/** `options` null: as COLLDSL_OPTIONS_INIT. The context outlives all objects that are made with it.
+ */
 COLLDSL_API colldsl_status colldsl_context_create(const colldsl_options *options,
                                                   colldsl_context **context);
 COLLDSL_API void colldsl_context_destroy(colldsl_context *context);
@@ -190,26 +192,25 @@ COLLDSL_API void colldsl_context_destroy(colldsl_context *context);
 
 typedef struct colldsl_comm colldsl_comm;
 
-/** What a rank does; 0 if all went well. colldsl_fork() owns the communicator and destroys it when
- * the body has returned. */
+/** The work of a rank; returns 0 if it succeeded. colldsl_fork() owns the communicator and destroys
+ * it when the body has returned. */
 typedef int (*colldsl_body)(colldsl_comm *comm, void *user);
 
-/** Forks `ranks` processes, runs the body in each and waits until all have ended. Memory is
- * theirs as after fork(); what they print is flushed. Fails with COLLDSL_ERROR_RANK, naming
- * the rank, if a body returned something else than 0, a rank was killed or it took longer than
- * `timeout` seconds (negative: no limit); then no rank is left. The process should have one
- * thread only. */
+/** Forks `ranks` processes, runs the body in each and waits until all have ended. Each has its own
+ * memory, as after fork(), and its output is flushed. Fails with COLLDSL_ERROR_RANK, naming the
+ * rank, if a body did not return 0, a rank was killed or it took longer than `timeout` seconds
+ * (negative: no limit); then no rank is left. The process should have one thread only. */
 COLLDSL_API colldsl_status colldsl_fork(colldsl_context *context, uint32_t ranks, colldsl_body body,
                                         void *user, double timeout);
 
-/** What a launcher offers the processes of a job. */
+/** The services of a launcher for the processes of a job. */
 typedef struct colldsl_bootstrap {
   uint32_t rank;
   uint32_t size; /**< number of ranks */
-  /** Collective: `bytes` bytes of each rank to `all`, in the order of the ranks. 0 if it
-   * worked. */
+  /** Collective: gathers `bytes` bytes of each rank in `all`, in the order of the ranks. Returns 0
+   * on success. */
   int (*allgather)(const void *mine, void *all, size_t bytes, void *user);
-  /** Collective. 0 if it worked. May be null. */
+  /** Collective. Returns 0 on success. May be null. */
   int (*barrier)(void *user);
   void *user; /**< for both */
 } colldsl_bootstrap;
@@ -224,26 +225,26 @@ COLLDSL_API colldsl_status colldsl_comm_create(colldsl_context *context,
                                                const colldsl_bootstrap *bootstrap,
                                                colldsl_comm **comm);
 
-/** Local: other ranks may go on with what does not need this one. Plans are destroyed before, and
- * memory of colldsl_alloc() is freed: neither may be touched afterwards. What other ranks still
- * need of this one fails there. Does nothing to the communicator that colldsl_fork() gave a body,
- * nor in a child that this process forked. */
+/** Local: other ranks may continue work that does not need this one. The caller destroys plans and
+ * frees memory of colldsl_alloc() before; neither may be used afterwards. Work of other ranks that
+ * still needs this one fails there. Does nothing to the communicator that colldsl_fork() gave a
+ * body, nor in a child that this process forked. */
 COLLDSL_API void colldsl_comm_destroy(colldsl_comm *comm);
 
 COLLDSL_API uint32_t colldsl_comm_rank(const colldsl_comm *comm); /**< 0 for null */
 COLLDSL_API uint32_t colldsl_comm_size(const colldsl_comm *comm); /**< 0 for null */
 
-/** Memory for buffers, in whole cache lines, which the ranks of this machine share where they can:
+/** Memory for buffers, in whole cache lines, which the ranks of this machine share if they can:
  * messages between two such buffers are copied once and without a call of the kernel, and static
  * ones are put into it. It is taken from this rank's colldsl_options.arena_bytes, and is freed
- * before the communicator is destroyed. Where ranks share none, or none is left, it is ordinary
+ * before the communicator is destroyed. If ranks share none, or none is left, it is ordinary
  * memory. */
 COLLDSL_API colldsl_status colldsl_alloc(colldsl_comm *comm, uint64_t bytes, void **memory);
-/** Null: nothing happens. */
+/** Null: does nothing. */
 COLLDSL_API void colldsl_free(colldsl_comm *comm, void *memory);
 
-/** Moves all running plans of this rank as far as they get without waiting. Errors show where
- * a plan is tested or waited for. */
+/** Moves all running plans of this rank as far as possible without waiting. A test or wait of a
+ * plan reports its errors. */
 COLLDSL_API colldsl_status colldsl_progress(colldsl_comm *comm);
 
 /* ---- library ---------------------------------------------------------------------------- */
@@ -272,21 +273,23 @@ typedef struct colldsl_graph colldsl_graph;
  *
  * Collective, unless the context's options say no_graph_order: finds rounds in which all ranks send
  * along the graph, such that no rank sends twice in one round and none receives twice. They are the
- * same on all ranks, and as few as the busiest rank sends or receives; of a graph with more edges
- * than max_gathered_edges, which is not gathered, less than twice as many. Plans in which all
- * messages go along the graph send in the order of the rounds: a send starts when the one before
- * it has started. Others, and graphs whose slots are rounds already, as those of a torus, are left
- * as they are. If the arguments of one rank are wrong, it fails on all of them, for that reason. */
+ * same on all ranks, and as few as the busiest rank sends or receives. For a graph with more edges
+ * than max_gathered_edges, which is not gathered, they are less than twice as many. Plans in which
+ * all messages go along the graph send in the order of the rounds: a send starts when the one
+ * before it has started. The search changes no other plans, and no graphs whose slots are rounds
+ * already, such as those of a torus. If the arguments of one rank are wrong, it fails on all of
+ * them, for that reason. */
 COLLDSL_API colldsl_status colldsl_graph_create(colldsl_comm *comm, uint32_t outdegree,
                                                 const int32_t *destinations,
                                                 const int64_t *out_keys, uint32_t indegree,
                                                 const int32_t *sources, const int64_t *in_keys,
                                                 colldsl_graph **graph);
 
-/** In how many rounds all ranks send along the graph; 0 if there was no search, or for null. */
+/** The number of rounds in which all ranks send along the graph; 0 if there was no search, or for
+ * null. */
 COLLDSL_API uint32_t colldsl_graph_rounds(const colldsl_graph *graph);
 
-/** Plans that were given the graph keep what they need of it. */
+/** Plans that use the graph keep the data that they need. */
 COLLDSL_API void colldsl_graph_destroy(colldsl_graph *graph);
 
 /* ---- plan ------------------------------------------------------------------------------- */
@@ -300,90 +303,92 @@ typedef struct colldsl_plan colldsl_plan;
 COLLDSL_API colldsl_status colldsl_plan_create(colldsl_comm *comm, colldsl_library *library,
                                                const char *name, colldsl_plan **plan);
 
-/** A running plan is given up: it fails on the other ranks. See colldsl_plan_cancel(). Of an
- * idle plan, other ranks may still end runs that this one has ended. */
+/** A running plan is abandoned: it fails on the other ranks. See colldsl_plan_cancel(). If the plan
+ * is idle, other ranks may still end runs that this one has ended. */
 COLLDSL_API void colldsl_plan_destroy(colldsl_plan *plan);
 
 /* Before colldsl_plan_commit(). Names are those of the collective's text; wrong ones are found
  * when the plan is committed. Alike on all ranks, but for graphs. */
 
-/** T, the type of all buffers that have no type of their own. There is no default: where the
- * collective has such a buffer, the commit is refused until T is set. Where all buffers have a
- * type, one that none has is refused. */
+/** Sets T, the type of all buffers that have no type of their own. There is no default: if the
+ * collective has such a buffer, the commit is refused until T is set. If all buffers have a type, a
+ * type that no buffer has is refused. */
 COLLDSL_API colldsl_status colldsl_plan_set_type(colldsl_plan *plan, colldsl_type type);
 
 /** Nonzero: the collective's form in place (`x aliases y[rank]`): x is not bound. */
 COLLDSL_API colldsl_status colldsl_plan_set_in_place(colldsl_plan *plan, int in_place);
 
-/** The operator parameter, mostly called "op"; of another one the commit is refused. Default: that
- * of the collective. */
+/** Sets the operator parameter, mostly called "op"; for a parameter of another kind the commit is
+ * refused. Default: that of the collective. */
 COLLDSL_API colldsl_status colldsl_plan_set_op(colldsl_plan *plan, const char *parameter,
                                                colldsl_op op);
 
-/** An int, a rank, a number of bytes, a time in nanoseconds, a bool, or a further size; of an
+/** Sets an int, a rank, a number of bytes, a time in nanoseconds, a bool, or a further size; for an
  * operator the commit is refused. */
 COLLDSL_API colldsl_status colldsl_plan_set_int(colldsl_plan *plan, const char *parameter,
                                                 int64_t value);
 
-/** A list of ints: counts that all ranks know, the dimensions of a torus. Up to 2^32 - 1. Copied.
- */
+/** Sets a list of ints, such as counts that all ranks know, or the dimensions of a torus. Up to
+ * 2^32 - 1. Copied. */
 COLLDSL_API colldsl_status colldsl_plan_set_list(colldsl_plan *plan, const char *parameter,
                                                  size_t length, const int64_t *values);
 
 COLLDSL_API colldsl_status colldsl_plan_set_graph(colldsl_plan *plan, const char *parameter,
                                                   const colldsl_graph *graph);
 
-/** As if nothing had been set or bound under this name. */
+/** Forgets all that was set or bound under this name. */
 COLLDSL_API colldsl_status colldsl_plan_forget(colldsl_plan *plan, const char *name);
 
 /* Before colldsl_plan_commit(), and between runs. */
 
-/** n, the number of elements: what the first length of a buffer in the collective's text stands
- * for, less than 2^63. Default: 0. Between runs: another n of the same size class, on all ranks; n
- * = 0 is a class of its own. */
+/** Sets n, the number of elements, which the first length of a buffer in the collective's text
+ * refers to; less than 2^63. Default: 0. Between runs: another n of the same size class, on all
+ * ranks; n = 0 is a class of its own. */
 COLLDSL_API colldsl_status colldsl_plan_set_count(colldsl_plan *plan, uint64_t n);
 
-/** The memory of a buffer. It belongs to the caller, and to the plan while it runs. `bytes`: as
- * many as the elements have that the collective's text gives the buffer, for T, n and the values
- * that are set. More or fewer are refused by the commit, or by the start of a run, as they show
- * another type or number of elements: after another n, memory is bound anew. Of a buffer `T[k][*]`:
- * at least as many as its blocks reach. Buffers that mean nothing on this rank, or that have no
- * elements, need not be bound. Buffers do not overlap. */
+/** Binds the memory of a buffer. It belongs to the caller, and to the plan while it runs. `bytes`:
+ * the size of the elements that the collective's text gives the buffer, for T, n and the values
+ * that are set. The commit, or the start of a run, refuses more or fewer bytes, as they indicate
+ * another type or number of elements: after a change of n, memory is bound anew. For a buffer
+ * `T[k][*]`: at least up to the end of its last block. Buffers that are not significant on this
+ * rank, or that have no elements, need not be bound. Buffers do not overlap. */
 COLLDSL_API colldsl_status colldsl_plan_bind(colldsl_plan *plan, const char *buffer, void *data,
                                              uint64_t bytes);
 
-/** The same for a buffer that the collective declares `in`, which is never written. */
+/** As colldsl_plan_bind(), for a buffer that the collective declares `in`, which is never written.
+ */
 COLLDSL_API colldsl_status colldsl_plan_bind_const(colldsl_plan *plan, const char *buffer,
                                                    const void *data, uint64_t bytes);
 
-/** Of a buffer `T[k][*]`, where each rank knows its own lengths only: how long its blocks are
- * and where they begin, in elements; `displacements` null: one block after the other. Of an `in` or
- * `inout` buffer `T[k][<= m]`: how many elements each block holds at the start of a run; else all
- * are full. Such blocks lie m elements apart, and other displacements are refused, as are lengths
- * of `out` blocks, which hold nothing then. In place, a block in which an `in` parameter lies has
- * the length of that one. Blocks that are written do not overlap: else the commit, or the start of
- * the run, is refused. Copied. */
+/** Sets the blocks of a buffer. For `T[k][*]`, where each rank knows only its own lengths: the
+ * lengths and places of its blocks, in elements; `displacements` null: the blocks are contiguous.
+ * For an `in` or `inout` buffer `T[k][<= m]`: the number of elements that each block holds at the
+ * start of a run; if not set, all are full. Such blocks lie m elements apart, and other
+ * displacements are refused, as are lengths of `out` blocks, which are empty then. In place, a
+ * block in which an `in` parameter lies has the length of that one. Blocks that are written do not
+ * overlap: else the commit, or the start of the run, is refused. Copied. */
 COLLDSL_API colldsl_status colldsl_plan_set_blocks(colldsl_plan *plan, const char *buffer,
                                                    size_t blocks, const uint64_t *counts,
                                                    const uint64_t *displacements);
 
-/** In place of colldsl_options.passes, for this plan. Alike on all ranks. Not kept. */
+/** Replaces colldsl_options.passes, for this plan. Alike on all ranks. Not kept. */
 COLLDSL_API colldsl_status colldsl_plan_set_passes(colldsl_plan *plan, const char *passes);
 
-/** Collective: chooses the collective, makes this rank's schedule, connects the ranks that
- * exchange messages. Other plans make progress meanwhile. If one rank cannot, or two that exchange
- * messages disagree, it fails on all of them, for one reason: which of collective, type, sizes,
- * values, library or passes differs, and both sides. What was wrong may be set again and the plan
- * committed again, by all ranks. Where ranks sit on several machines the call waits for those of
- * its own machine alone. That a rank of another one could not commit, or that two which exchange
- * messages disagree, fails the first run of those that receive from them, and this run or a later
- * one of the others. */
+/** Collective: chooses the collective, makes this rank's schedule, connects the ranks that exchange
+ * messages. Other plans make progress meanwhile. If one rank fails, or two that exchange messages
+ * disagree, it fails on all of them, for one reason, which names the one of collective, type,
+ * sizes, values, library or passes that differs, and both sides. All ranks may then correct the
+ * settings and commit the plan again. If ranks sit on several machines the call waits only for
+ * those of its own machine. If a rank of another one could not commit, or two that exchange
+ * messages disagree, then the first run of the ranks that receive from them fails, and this run or
+ * a later one of the others. */
 COLLDSL_API colldsl_status colldsl_plan_commit(colldsl_plan *plan);
 
-/** The collective that was chosen; null before the plan is committed. Valid as long as it. */
+/** The collective that was chosen; null before the plan is committed. Valid as long as the plan is
+ * committed. */
 COLLDSL_API const char *colldsl_plan_collective(const colldsl_plan *plan);
 
-/** What a committed plan runs. Strings are valid as long as the plan, and until it is committed
+/** Describes a committed plan. Strings are valid as long as the plan, and until it is committed
  * anew; none is null. Set `size` to sizeof(colldsl_plan_description) before the call. */
 typedef struct colldsl_plan_description {
   size_t size;
@@ -391,51 +396,51 @@ typedef struct colldsl_plan_description {
   const char *reason;     /**< why this one: "named", or the rule: "rule 3 for allreduce", or by
                            * which decision of the machine profile */
   const char *schedule;   /**< "image": stored in the library; "program": instantiated just now */
-  const char *arguments;  /**< "root=3, segment=32768": what is not at its default, as far as it is
+  const char *arguments;  /**< "root=3, segment=32768": those not at their defaults, if they are
                            * known; trees and graphs have no value here: "t=..." */
-  const char *passes;     /**< that made it: "tune,choose"; empty: none */
+  const char *passes;     /**< that made the schedule: "tune,choose"; empty: none */
   colldsl_proof proof;
-  /** n that the plan may have, if the chunks of its schedule divide it. */
+  /** The values of n that the plan may have, if the chunks of its schedule divide them. */
   uint64_t min_count, max_count;
   const char *remarks; /**< of the passes, where they ran when the plan was committed: "tune: 25247
                         * ns, then 7644 ns; segment = 8KiB; t = chain" */
-  /** "via static 4 of 4, canary 0 of 4": of the attributes that the schedule gives to messages
-   * which this rank receives, how many its transport executes; the other messages travel the
+  /** "via static 4 of 4, canary 0 of 4": for each attribute that the schedule gives to messages
+   * which this rank receives, the number that its transport executes; the other messages travel the
    * transport's own way. Empty: the schedule has none. As of the last commit. */
   const char *transfers;
 } colldsl_plan_description;
 
-/** Fills in as much of the description as the caller's `size` has. */
+/** Fills in the fields of the description that the caller's `size` contains. */
 COLLDSL_API colldsl_status colldsl_plan_info(const colldsl_plan *plan,
                                              colldsl_plan_description *description);
 
 /** Begins a run: the k-th run here meets the k-th run of every other rank. Returns at once;
- * allocates nothing unless something was bound anew. */
+ * allocates nothing unless a buffer was bound anew. */
 COLLDSL_API colldsl_status colldsl_plan_start(colldsl_plan *plan);
 
-/** Makes progress, also of the communicator's other plans. *done, set also when the run failed:
- * no run is under way. Returns the status of the last run. */
+/** Makes progress, also of the communicator's other plans. *done: nonzero if no run is under way;
+ * set also when the run failed. Returns the status of the last run. */
 COLLDSL_API colldsl_status colldsl_plan_test(colldsl_plan *plan, int *done);
 
 /** As colldsl_plan_test(), after a wait for the end of the run of up to `timeout` seconds. A run
- * that takes longer goes on, so that the caller may look after other things and wait again. */
+ * that takes longer goes on, so that the caller may do other work and wait again. */
 COLLDSL_API colldsl_status colldsl_plan_test_for(colldsl_plan *plan, double timeout, int *done);
 
 /** Waits until the run is over, moving the communicator's other plans too. `timeout` in seconds,
  * negative: no limit. A run that takes longer fails here, and with it the plan: on the other ranks
- * the run fails unless it has ended there, or else the next one. A plan that failed is of no use
- * but to be destroyed. */
+ * the run fails unless it has ended there, or else the next one. A plan that failed can only be
+ * destroyed. */
 COLLDSL_API colldsl_status colldsl_plan_wait(colldsl_plan *plan, double timeout);
 
-/** Gives up the result of the run under way. Its messages are owed to other ranks, so it is
+/** Cancels the run under way: its result is lost. Its messages are owed to other ranks, so it is
  * drained, not torn down: it goes on as progress is made, and no other rank notices. Once it is
- * over, colldsl_plan_test() and colldsl_plan_wait() say COLLDSL_ERROR_CANCELLED, the buffers are
- * free and hold anything, and the plan may be started again. A drain that must end in time is a
- * wait with a timeout. Without a run under way it does nothing. */
+ * over, colldsl_plan_test() and colldsl_plan_wait() return COLLDSL_ERROR_CANCELLED, the buffers
+ * belong to the caller again, with undefined content, and the plan may be started again. To bound
+ * the time of the drain, wait with a timeout. Without a run under way it does nothing. */
 COLLDSL_API colldsl_status colldsl_plan_cancel(colldsl_plan *plan);
 
-/** After a run: how many elements each block of a buffer `T[k][<= m]` holds now. `blocks`: room
- * in counts. */
+/** After a run: the number of elements that each block of a buffer `T[k][<= m]` holds. `blocks`:
+ * room in counts. */
 COLLDSL_API colldsl_status colldsl_plan_get_blocks(const colldsl_plan *plan, const char *buffer,
                                                    size_t blocks, uint64_t *counts);
 

@@ -1,5 +1,6 @@
-/** Communicators of MPI programs: what colldsl_comm_create() needs comes from an MPI communicator,
- * whose ranks become those of the colldsl_comm. C and C++; needs the MPI's own header.
+/** Communicators of MPI programs: an MPI communicator provides the bootstrap of
+ * colldsl_comm_create(), and its ranks become those of the colldsl_comm. C and C++; needs the MPI's
+ * own header.
  */
 #ifndef COLLDSL_MPI_H
 #define COLLDSL_MPI_H
