@@ -110,8 +110,7 @@ private:
   std::unordered_map<MPI_Request, Slot *> byHandle_;
   Slot *last_ = nullptr; ///< given out or found last
   static inline constinit Count used_{0}, running_{0};
-  static Requests
-      *const all_; ///< never destroyed, so that a forked child releases nothing when it ends
+  static Requests *const all_; ///< never destroyed: a forked child releases nothing at its end
 };
 
 } // namespace colldsl::mpi
