@@ -28,7 +28,7 @@ struct colldsl_comm {
   bool strictTransfers = false;
   bool isOfFork = false;   ///< colldsl_fork() destroys it
   bool hasProfile = false; ///< all ranks go by the same machine profile
-  pid_t owner = getpid();  ///< a child that this process forks has a copy, which it leaves alone
+  pid_t owner = getpid();  ///< a forked child has a copy, and does not use it
 };
 
 struct colldsl_library {

@@ -220,7 +220,7 @@ colldsl_status colldsl_fork(colldsl_context *context, uint32_t ranks, colldsl_bo
     options.shm = context->shm;
     options.timeout = *limit;
     tunedLibrary();       // read once, for all ranks
-    std::fflush(nullptr); // or every rank has the unwritten rest too
+    std::fflush(nullptr); // else every rank prints the unwritten rest too
     auto outcomes = runLocalRanks(options, [&](Endpoint &endpoint) {
       return runBody(*context, *topology, body, user, endpoint);
     });

@@ -190,7 +190,7 @@ private:
   std::shared_ptr<protocol::RunProgress> progress_;
   std::vector<End> sends_, recvs_;
   std::vector<LocalCopy> copies_;  ///< to this rank itself
-  std::vector<LocalCopy> repeats_; ///< of what was received
+  std::vector<LocalCopy> repeats_; ///< copies of received bytes
   protocol::CompletionCounter counter_;
   size_t received_ = 0; ///< the number of recvs_ that are done or posted in this run
   uint32_t run_ = 0;    ///< the run that was started

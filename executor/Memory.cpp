@@ -129,8 +129,7 @@ Status Memory::lendLength(const SharedBlock &shared, const Binding &binding) {
   auto isGiven = [&](uint32_t b) {
     return b < binding.blocks.size() && !binding.blocks[b].length.empty();
   };
-  bool isFixed =
-      isGiven(shared.owner.buffer); // of a buffer that holds something, or call-time blocks
+  bool isFixed = isGiven(shared.owner.buffer); // of a buffer with data, or of call-time blocks
   if (!holdsAtEntry(buffers_[own]) || (isFixed && !isGiven(own)))
     return {};
   bool isDense = buffers_[own].layout == Layout::Dense;

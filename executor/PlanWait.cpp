@@ -65,7 +65,7 @@ void Plan::sleep(std::chrono::nanoseconds atMost) {
     endpoint.sleep(epoch, std::min(atMost, endpoint.caps().spinBudget.longestSleep));
   if (moved || progressFor(1) || !lock_.tryLock())
     return;
-  if (running()) // what woke it, if anything, was no message
+  if (running()) // the event, if any, was not a message
     check();
   lock_.unlock();
 }

@@ -98,7 +98,7 @@ void RemoteExchange::cancel() {
     return;
   outstanding_ = 0;
   channels_->cancel();
-  (void)open(); // else the cancelled ones stay: a later run finds that its peer is lost
+  (void)open(); // else cancelled channels stay: a later run detects that its peer is lost
 }
 
 } // namespace colldsl

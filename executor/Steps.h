@@ -12,7 +12,7 @@ struct LocalPiece {
   std::byte *target;
   const std::byte *source;
   uint64_t bytes;
-  const std::byte *first = nullptr; ///< Combine: replaces the target's elements; null: does not
+  const std::byte *first = nullptr; ///< Combine: operand instead of the target; null: the target
 };
 
 /// One op.

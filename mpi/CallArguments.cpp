@@ -181,7 +181,7 @@ private:
   /// Under MPICH, true if its own check accepts the type. Open MPI accepts types that are not
   /// committed in some calls.
   bool isUsable(MPI_Datatype type) const {
-    char anywhere; // of a count of 0 no type is checked
+    char anywhere; // with a count of 0 the type is not checked
     MPI_Request request = MPI_REQUEST_NULL;
     if (type == MPI_DATATYPE_NULL || type == MPI_Datatype{})
       return false;

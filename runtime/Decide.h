@@ -34,7 +34,7 @@ std::vector<Decision> decide(const std::vector<TuningPoint> &points, Library &li
 
 /// The properties of a function that decisions depend on.
 struct DecidedFunction {
-  bool reduces; ///< combines, with an operator that commutes
+  bool reduces; ///< combines, measured with an operator that commutes
   bool hasSize; ///< all its ranks know the number of bytes
 };
 

@@ -70,7 +70,7 @@ struct LibraryImage {
   bool servesCalls = true;
   std::string parameters; ///< for people: "root=3, op=max"; of what is not at its default
   std::string passes;     ///< that made it, as to --passes; empty: none
-  bool isTuned = false;   ///< by passes, or by a person: it takes the place of what a rule tunes
+  bool isTuned = false;   ///< by passes, or by a person: it replaces a rule's tuning
   ImageProof proof = ImageProof::None;
   uint64_t checksum = 0; ///< XXH64 of its bytes
   uint64_t offset = 0;   ///< in the section of images, in bytes

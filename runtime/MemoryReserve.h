@@ -42,7 +42,7 @@ private:
 
 /// Returns the result of make(), a Status or a Result; an error if memory is short.
 template <typename Make> auto unlessMemoryIsShort(Make make) -> decltype(make()) {
-  (void)MemoryReserve::isWhole(); // what was used is kept again
+  (void)MemoryReserve::isWhole(); // refills the reserve
   try {
     MemoryReserve::Sparing sparing;
     return make();

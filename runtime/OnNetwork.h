@@ -14,7 +14,7 @@ struct OnNetwork {
 
 /// The criterion by which a provider is chosen if COLLDSL_OFI_PROVIDER does not name one.
 enum class WakeupPreference : uint8_t {
-  Polling,  ///< few layers, though sleeps there are naps
+  Polling,  ///< few layers; sleeps are short naps
   Sleeping, ///< sleeps that an event ends
 };
 

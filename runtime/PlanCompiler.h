@@ -86,7 +86,7 @@ private:
   /// The verdict on the schedule of all ranks, as it is written.
   struct Verdict {
     std::optional<SizeClass> proved; ///< empty: not proved at this n
-    std::string why;                 ///< not
+    std::string why;                 ///< the reason why it is not
   };
   Result<Choice> choose(const From &from, const InstantiateRequest &request) const;
   Verdict prove(const From &from, const InstantiateRequest &request) const;

@@ -8,7 +8,7 @@
 namespace colldsl {
 namespace {
 
-constexpr size_t kLeastRounds = 6;  // of which an interval can be had
+constexpr size_t kLeastRounds = 6;  // the least that give an interval
 constexpr double kHalfWidth = 0.98; // of the ranks of order statistics, by the square root: 95 %
 
 } // namespace

@@ -52,7 +52,7 @@ struct TrialSettings {
 class Trials {
 public:
   /// Candidates have numbers from 1 on.
-  static constexpr uint32_t kShipped = 0; ///< what the rules chose
+  static constexpr uint32_t kShipped = 0; ///< the rules' choice
   static constexpr size_t kMostCandidates = 8;
   static constexpr size_t kMostWords = 80; ///< words that ranks add up
   static constexpr double kCaution = 8;

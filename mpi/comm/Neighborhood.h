@@ -9,7 +9,7 @@
 namespace colldsl::mpi {
 
 struct Edge {
-  int peer; ///< a rank of the communicator; this one too
+  int peer; ///< a rank of the communicator, perhaps this one
   int slot; ///< place in the user's buffers, counts and displacements
 
   bool operator==(const Edge &) const = default;

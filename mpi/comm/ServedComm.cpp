@@ -111,7 +111,7 @@ int ServedComm::onDelete(MPI_Comm comm, int, void *value, void *) {
   auto *served = static_cast<Shared *>(value);
   numDeleted_.fetch_add(1, std::memory_order_relaxed);
   FreedComms::all().note(comm);
-  if (!Job::current()) { // the last communicators go in MPI_Finalize
+  if (!Job::current()) { // MPI_Finalize frees the last communicators
     delete served;
     return MPI_SUCCESS;
   }

@@ -76,7 +76,7 @@ Status LearnedOperation::runOn(uint32_t candidate, uint32_t number) {
     Made made = operationOf(candidate);
     if (!made)
       return made.status();
-    if (!*made && candidate != Trials::kShipped) // so it is on all ranks
+    if (!*made && candidate != Trials::kShipped) // likewise on all ranks
       return runOn(Trials::kShipped, number);
     if (!*made)
       return Status::error("the call cannot be served any more");
@@ -110,7 +110,7 @@ void LearnedOperation::start(uint32_t number) {
   uint32_t best = learned ? learned->trials.best() : Trials::kShipped;
   learner_.comm().plans()->numberNextRun(number);
   Made made = operationOf(best);
-  if (made && !*made && best != Trials::kShipped) // so it is on all ranks
+  if (made && !*made && best != Trials::kShipped) // likewise on all ranks
     made = operationOf(Trials::kShipped);
   begun_ = !made   ? made.status()
            : *made ? Status()

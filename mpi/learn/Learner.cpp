@@ -255,7 +255,7 @@ std::vector<TunedCollective> Learner::candidatesFor(const LearnedKey &key, uint6
     const Decl &decl = program.decl(program.find(what.name, DeclKind::Collective));
     return what == shipped || (needsPlace && decl.aliases.empty());
   });
-  if (isAny && !found.empty()) // others first on each communicator
+  if (isAny && !found.empty()) // each communicator begins with another one
     std::rotate(found.begin(), found.begin() + comm_.context().number % found.size(), found.end());
   found.resize(std::min(found.size(), Trials::kMostCandidates));
   return found;

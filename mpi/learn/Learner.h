@@ -32,7 +32,7 @@ struct LearnedRow;
 
 struct LearnedKey {
   CallKind kind = CallKind::Barrier;
-  uint64_t bytes = 0; ///< as rules count them; 0 where ranks know only their own
+  uint64_t bytes = 0; ///< as rules count them; 0 if ranks know only their own
   int root = 0;
   bool isInPlace = false; ///< set only if MPI requires it of all ranks alike
   auto operator<=>(const LearnedKey &) const = default;

@@ -1,4 +1,5 @@
-/// The memory that an MPI datatype describes: bytes in an order. Functions move those bytes.
+/// Layouts of MPI datatypes: the bytes that they describe, in order; and functions that move those
+/// bytes.
 #pragma once
 
 #include "ir/Result.h"
@@ -33,7 +34,7 @@ struct TypeLayout {
   uint64_t runLength = 0;       ///< of every run; 0: they differ
   MPI_Aint stride = 0;          ///< from every run to the next, or from a single one to that of
                                 ///< the next element; 0: irregular
-  std::vector<uint64_t> starts; ///< where runs begin in the packed bytes, if their lengths differ
+  std::vector<uint64_t> starts; ///< starts of runs in the packed bytes, if their lengths differ
 
   /// True if an array of such elements is one piece of memory that begins at its address.
   bool isDense() const {

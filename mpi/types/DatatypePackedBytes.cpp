@@ -190,7 +190,7 @@ void transfer(const TypeLayout &layout, const void *buffer, uint64_t from, uint6
 
 void listBytes(const TypeLayout &layout, const void *buffer, uint64_t count,
                std::vector<iovec> &pieces) {
-  size_t own = pieces.size(); // what others listed stays apart
+  size_t own = pieces.size(); // pieces of other lists stay separate
   auto add = [&](std::byte *begin, uint64_t length) {
     iovec *last = pieces.size() > own ? &pieces.back() : nullptr;
     if (last && static_cast<std::byte *>(last->iov_base) + last->iov_len == begin)
