@@ -1,4 +1,5 @@
-/// Whether two lists of slices go on at the same places, whatever the lengths of blocks are.
+/// Compares two lists of slices: do data continue at the same positions in both, for all lengths of
+/// blocks?
 #pragma once
 
 #include "verifier/State.h"

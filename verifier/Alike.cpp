@@ -51,7 +51,7 @@ private:
       ranks_.emplace_back(rank);
   }
 
-  /// "0, 1, 2" is as long as there are ranks: one number stands for all.
+  /// Replaces a list such as "0, 1, 2" by one number, as its length depends on the number of ranks.
   void addNumber() {
     if (pattern_.ends_with("#, "))
       pattern_.resize(pattern_.size() - 2);

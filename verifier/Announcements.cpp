@@ -19,7 +19,7 @@ std::vector<Vertex> announcedReceives(const EventGraph &graph) {
   return receives;
 }
 
-/// Those whose send may start before they do.
+/// The receives whose send may start before they do.
 std::vector<Vertex> unannounced(const EventGraph &graph, const EventGraph &certain,
                                 std::span<const Event> order, std::span<const Vertex> receives) {
   std::vector<uint64_t> started(graph.numEvents(), 0);

@@ -1,4 +1,4 @@
-/// Lengths of blocks that are known at call time only (T[k][*], T[k][<= m]): which of them are
+/// Lengths of blocks that are known at call time only (T[k][*], T[k][<= m]): finds those that are
 /// equal in every call that the contract allows.
 #pragma once
 
@@ -10,8 +10,8 @@ namespace colldsl {
 /// A length that the call chooses. Blocks that the contract equates have one.
 enum class LengthId : uint32_t {};
 constexpr uint32_t index(LengthId id) { return static_cast<uint32_t>(id); }
-/// A length that the call does not choose: of elements of a Dense buffer, or of a block that the
-/// contract says to be as long as some.
+/// A length that the call does not choose: of elements of a Dense buffer, or of a block whose
+/// length the contract equates with such a length.
 inline constexpr LengthId kFixedLength{0xffffffffu};
 
 class BlockLengths {
@@ -19,11 +19,13 @@ public:
   /// At n == elements. An error: the contract equates lengths that cannot be equal.
   static Result<BlockLengths> of(const Schedule &schedule, uint64_t elements);
 
-  /// Lengths that the call chooses, numbered in the order in which blocks have them.
+  /// The number of lengths that the call chooses. They are numbered in the order of the first
+  /// blocks that have them.
   uint32_t count() const { return static_cast<uint32_t>(most_.size()); }
-  /// Elements that each block of this length has room for; UINT64_MAX: it lies where the call says.
+  /// The capacity in elements of each block of this length; UINT64_MAX: the call says where the
+  /// block lies.
   uint64_t most(LengthId id) const { return most_[index(id)]; }
-  /// One for each: as many elements as there is room for, or a few.
+  /// A nonzero length for each: the capacity, or a few elements.
   std::vector<uint64_t> nonEmpty() const;
   LengthId idOf(Rank rank, const Slice &slice) const;
 

@@ -44,7 +44,7 @@ private:
     });
   }
 
-  /// A block that may hold anything in the end.
+  /// True for a block that may hold anything at exit.
   bool isClobbered(Rank rank, const Slice &block) const {
     const std::vector<Ensure> &ensures = model_.dag(rank).contract.ensures;
     return std::any_of(ensures.begin(), ensures.end(), [&](const Ensure &e) {

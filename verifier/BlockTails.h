@@ -1,5 +1,4 @@
-/// Part of the fifth proof: of a block of capacity nothing is written beyond the length that it has
-/// in the end.
+/// Part of the fifth proof: no op writes a block of capacity beyond its final length.
 #pragma once
 
 #include "verifier/DiagnosticNames.h"
@@ -8,7 +7,7 @@
 
 namespace colldsl::proof {
 
-/// `state`: at exit. Where the lengths of blocks are any, it is told what that does not decide.
+/// `state`: at exit. In a proof of all lengths it learns which blocks are undecided.
 void checkBlockTails(const Model &model, const Placement &placement, State &state,
                      const DiagnosticNames &names, Failures &failures);
 

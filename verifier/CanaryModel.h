@@ -12,14 +12,14 @@
 namespace colldsl::proof {
 
 struct CanaryModel {
-  bool setsFlag = true; ///< the sender, where its payload ends in the canary
+  bool setsFlag = true; ///< the sender, if its payload ends in the canary
   bool commitsInOrder = true;
   bool clearsFlag = true;    ///< the receiver, before it says that it is ready
   bool lastByteFirst = true; ///< the receiver writes the canary before it says that it is ready
 };
 
-/// Empty: for two messages in a row, each with any payload, every run ends with all bytes there.
-/// Else what goes wrong.
+/// Empty if every run of two messages in a row, each with any payload, ends with all bytes
+/// received. Else the way in which a run goes wrong.
 std::string refuteCanary(const CanaryModel &model);
 
 } // namespace colldsl::proof

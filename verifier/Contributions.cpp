@@ -17,8 +17,7 @@ std::vector<Leaf> distinct(std::vector<Leaf> sorted) {
   return sorted;
 }
 
-/// All (node, shift) of the tree; subtrees that it holds several times once. Operands of a
-/// node are older, so they come before it.
+/// All (node, shift) of the tree, each once. Operands of a node are older, so they come before it.
 std::set<Leaf> subtrees(const Values &values, NodeId root) {
   std::set<Leaf> seen;
   std::vector<Leaf> open{{root, 0}};

@@ -1,5 +1,5 @@
-/// How the operands that a reduction found differ from those it promised, and which ops
-/// brought the surplus ones.
+/// The difference between the operands that a reduction found and those that it promised, and the
+/// ops that brought the surplus ones.
 #pragma once
 
 #include "verifier/SymbolicValues.h"

@@ -9,10 +9,10 @@
 namespace colldsl::proof {
 namespace {
 
-/// What one rank spends, and the op at which it is first more than `most`.
+/// The amount that one rank spends, and the op that raised it to that.
 struct Spent {
   uint64_t amount = 0;
-  Vertex last = kNoVertex; ///< the one that made it so
+  Vertex last = kNoVertex; ///< the op that reached the amount
 };
 
 class CostCheck {
@@ -47,7 +47,7 @@ private:
     return spent;
   }
 
-  /// In messages of some bytes; others do not travel.
+  /// Counts only messages with bytes; others do not travel.
   Spent bytes(Rank rank, bool sent) const {
     Spent spent;
     for (Vertex v = model_.firstOf(rank); v < endOf(rank); v = next(v))

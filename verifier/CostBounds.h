@@ -1,4 +1,4 @@
-/// Part of the fourth proof: what ranks spend is within the bounds that the collective promises.
+/// Part of the fourth proof: the costs of ranks are within the bounds that the collective promises.
 #pragma once
 
 #include "verifier/EventGraph.h"
@@ -7,8 +7,8 @@
 
 namespace colldsl::proof {
 
-/// Bytes of a message's slices, those of a block of capacity in full; of one without slices, what
-/// it states. Slices may lie outside of their buffers.
+/// Bytes of a message's slices, with blocks of capacity in full; for a message without slices, the
+/// size that it states. Slices may lie outside of their buffers.
 uint64_t messageBytes(const Model &model, const Placement &placement, Vertex v);
 
 /// order: the events in an order of happens-before; no cycle exists under SynchronousSends.

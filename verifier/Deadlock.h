@@ -1,5 +1,4 @@
-/// The second proof: the event graph has no cycle, under each of three rules of what sends wait
-/// for.
+/// The second proof: the event graph has no cycle under any of three rules for sends.
 #pragma once
 
 #include "verifier/DiagnosticNames.h"
@@ -8,9 +7,9 @@
 
 namespace colldsl::proof {
 
-/// Checks, in this order, until one fails: plain waiting, synchronous sends, finite
-/// channels. Returns the events in an order of happens-before, of which only plain waiting for
-/// each other leaves none: it is empty then.
+/// Checks, in this order, until one fails: plain waiting, synchronous sends, finite channels.
+/// Returns the events in an order of happens-before; empty if the graph has a cycle under plain
+/// waiting already.
 PagedArray<Event> checkDeadlock(const EventGraph &graph, uint32_t channelSlots,
                                 const DiagnosticNames &names, Failures &failures);
 

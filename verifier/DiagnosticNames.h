@@ -14,7 +14,7 @@ public:
       : model_(model), placement_(placement) {}
 
   std::string op(Vertex v) const;
-  /// The same with its rank and, if known, its line: `rank 1's recv y[0..8] from 0 (line 7)`.
+  /// As op(), with its rank and, if known, its line: `rank 1's recv y[0..8] from 0 (line 7)`.
   std::string opOfRank(Vertex v) const;
   std::string slice(Rank rank, const Slice &slice) const;
   /// Bytes of a root, under the name of the root.
@@ -35,7 +35,7 @@ private:
 std::string rankWord(Rank rank);
 std::string peerWord(Rank rank);
 
-/// What is wrong with a slice: "leaves its buffer y". Empty for Fault::None.
+/// The fault of a slice in words: "leaves its buffer y". Empty for Fault::None.
 std::string faultWords(Fault fault, const std::string &buffer);
 
 /// "1 op", "3 ops".

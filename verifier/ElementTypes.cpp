@@ -41,7 +41,7 @@ private:
     return ownOperators_ ? Status() : checkDefined(reduction, type);
   }
 
-  /// Nothing: there is no such buffer, which later proofs report.
+  /// Nothing if there is no such buffer; a later proof reports that.
   std::optional<ElementType> typeOf(Rank rank, const Slice &slice) const {
     if (index(rank) >= model_.numRanks() || index(slice.buffer) >= model_.dag(rank).buffers.size())
       return std::nullopt;

@@ -1,6 +1,6 @@
-/// What waits for what: each op has a start and a finish, and edges say which event
-/// comes before which. The edges are not stored: they follow from the deps, the
-/// partners of messages, and the order within channels.
+/// The order of events: each op has a start and a finish, and edges say which event comes before
+/// which. The edges are not stored: they follow from the deps, the partners of messages, and the
+/// order within channels.
 ///
 /// Under all rules:
 ///   start(op)      -> finish(op)
@@ -32,7 +32,7 @@ enum class Rules : uint8_t {
   HappensBefore,
   SynchronousSends,
   FiniteChannels,
-  Both, ///< of the last two: without a cycle here there is none in either
+  Both, ///< the union of the last two: without a cycle here there is none in either
 };
 constexpr bool areSynchronous(Rules rules) {
   return rules == Rules::SynchronousSends || rules == Rules::Both;
@@ -51,12 +51,12 @@ public:
   uint32_t numEvents() const { return 2 * model_.numVertices(); }
   bool sends(Vertex v) const { return traits_[index(v)] & kSends; }
   Vertex partnerOf(Vertex v) const { return links_[index(v)].partner; }
-  /// Whether the receive writes its first byte only after its send has started: it has a send, and
-  /// no canary, which its end writes when the receive is posted.
+  /// True if the receive writes its first byte only after its send has started: it has a send and
+  /// no canary. A canary is written when the receive is posted.
   bool writesWhatCame(Vertex recv) const {
     return !sends(recv) && exists(partnerOf(recv)) && !model_.op(recv).transfer.canary;
   }
-  /// Of the same direction in the same channel, or kNoVertex.
+  /// The next send (receive) after a send (receive) in its channel, or kNoVertex.
   Vertex nextInChannel(Vertex v) const { return links_[index(v)].next; }
   /// The send that uses the slot of this receive's message again, or kNoVertex.
   Vertex slotUser(Vertex recv) const { return links_[index(recv)].slotUser; }
@@ -75,7 +75,7 @@ public:
       forEachInMessage(e, rules, visit);
   }
 
-  /// How often forEachSuccessor() visits `e`.
+  /// The number of times that forEachSuccessor() visits `e`.
   uint32_t numPredecessors(Event e, Rules rules) const {
     Vertex v = vertexOf(e);
     uint8_t traits = traits_[index(v)];
@@ -155,8 +155,8 @@ private:
   PagedArray<Dependent> dependents_;
 };
 
-/// The events so that each comes after those it waits for. Events of cycles, and those that
-/// wait for them, are missing.
+/// The events, each after all that it waits for. Events of cycles, and events that wait for them,
+/// are missing.
 PagedArray<Event> topologicalOrder(const EventGraph &graph, Rules rules);
 
 } // namespace colldsl::proof

@@ -178,7 +178,7 @@ private:
     }
   }
 
-  /// Of a block of capacity the one that it has now.
+  /// The length of a slice's block. For a block of capacity: of the data that it holds now.
   LengthId lengthOf(Vertex v, const Slice &slice, const Area &area) const {
     Rank rank = model_.rankOf(v);
     if (!area.hasCapacity || !model_.lengths())
@@ -187,7 +187,8 @@ private:
     return elements ? elements->id : kFixedLength;
   }
 
-  /// Where lengths are any: data go from block to block at each of them if they do at one.
+  /// For proofs of all lengths: if data go from block to block at these lengths, they do at all
+  /// lengths. Else the run holds for these lengths only, or fails.
   void checkAlignment(Vertex v, std::span<const Length> sources, std::span<const Length> targets) {
     switch (alignmentOf(sources, targets)) {
     case Alignment::Same:
@@ -199,7 +200,7 @@ private:
     }
   }
 
-  /// So that no element begins in another block, or behind the last one.
+  /// Elements of a combine must not cross from one block into another, nor beyond the last one.
   void checkElements(Vertex v, std::span<const Length> targets) {
     std::span<const Slice> into = slices(v, true);
     for (size_t i = 0; i < into.size(); ++i) {
@@ -256,7 +257,7 @@ private:
     return lengths;
   }
 
-  /// A block takes the length that came for it.
+  /// The target block takes the length of the data that arrived for it.
   Area arrivalArea(Vertex v, size_t i, const Payload &payload) {
     const Slice &slice = slices(v, true)[i];
     if (model_.op(v).kind == OpKind::Combine)
@@ -281,7 +282,8 @@ private:
     return placement_.locateInBlock(model_.rankOf(v), slice, bytes / elementBytes);
   }
 
-  /// Of parts that one block takes.
+  /// The length of a payload that one block takes as a whole. Fixed: a proof of all lengths cannot
+  /// follow a sum of lengths, so it is restricted to these.
   LengthId lengthOfAll(Vertex v, const Payload &payload) {
     auto isChosen = [](const Length &part) { return part.id != kFixedLength; };
     if (std::any_of(payload.parts.begin(), payload.parts.end(), isChosen))
@@ -308,7 +310,7 @@ private:
       }
   }
 
-  /// With what is there before it is overwritten.
+  /// Tells Usefulness how the bytes differ from those that they overwrite.
   void compare(Vertex v, BufferId root, uint64_t begin, const Piece &piece) {
     Area area = placement_.whole(model_.rankOf(v), root);
     area.begin = begin;

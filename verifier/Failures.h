@@ -1,5 +1,5 @@
-/// Collects counterexamples, one for all that differ in their ranks only, up to the number that
-/// the caller wants to see.
+/// Collects counterexamples, up to the number that the caller wants to see. One stands for all that
+/// differ in their ranks only.
 #pragma once
 
 #include "verifier/Model.h"
@@ -21,11 +21,12 @@ public:
            const std::atomic<bool> *stop = nullptr)
       : model_(model), most_(most == 0 ? 1 : most), grouping_(grouping), stop_(stop) {}
 
-  /// The search ends: so many were seen that the next ones would teach nothing, or it was stopped.
+  /// True if the search should end: so many failures were added that more would teach nothing, or
+  /// the caller stopped it.
   bool full() const { return seen_ >= kMostSeen || isStopped(); }
   bool isStopped() const { return stop_ && stop_->load(std::memory_order_relaxed); }
   bool empty() const { return all_.empty(); }
-  /// How many were seen.
+  /// The number of failures that were added, kept or not.
   size_t count() const { return seen_; }
   void add(Failure failure);
 
@@ -34,7 +35,7 @@ public:
     return {model_.rankOf(v), model_.opIdOf(v), model_.op(v).loc, std::move(text)};
   }
 
-  /// Patterns of failures (Alike.h) of which none was kept.
+  /// The number of patterns (Alike.h) of which no failure was kept.
   uint64_t numLeftOut() const { return patterns_.size() - all_.size(); }
   std::vector<Failure> take();
 

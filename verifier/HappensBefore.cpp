@@ -39,7 +39,7 @@ void HappensBefore::removeMarked(std::vector<Vertex> &earlier) {
   });
 }
 
-/// The wanted op that is done at `e`, which is wanted no more; kNoVertex: there is none.
+/// Takes the wanted op that is done at `e`; kNoVertex if none is.
 Vertex HappensBefore::takeWanted(Event e) {
   if (isStart(e))
     return kNoVertex;

@@ -1,5 +1,5 @@
-/// Answers whether ops are done with their bytes before another one touches its own, for any
-/// timing. An op touches its bytes from its start to its finish; of a message less time is enough:
+/// Answers, for any timing, if ops are done with their bytes before another op touches its own. An
+/// op touches its bytes from its start to its finish; the ends of a message for less time:
 ///   send   is done with its bytes once its receive has finished, at the latest
 ///   recv   writes none before its send has started (EventGraph::writesWhatCame)
 #pragma once
@@ -37,7 +37,7 @@ private:
   const EventGraph &graph_;
   const Placement &placement_;
   std::span<const Event> order_;
-  // Made for the first question: most schedules of signals alone have none
+  // Allocated for the first question: most schedules of signals alone ask none
   std::vector<uint32_t> position_; // per event, in the order
   std::vector<uint32_t> marks_;    // per event: the last question that visited it
   std::vector<uint32_t> wanted_;   // per vertex: the last question that asked for it

@@ -1,5 +1,5 @@
-/// Values on a line of bytes: disjoint intervals, each with a value. What no interval
-/// covers has none.
+/// Values on a line of bytes: disjoint intervals, each with a value. Bytes outside of all intervals
+/// have none.
 #pragma once
 
 #include "verifier/SizeDecisions.h"
@@ -11,8 +11,8 @@
 
 namespace colldsl::proof {
 
-/// Value is copyable, default-constructible, and has `Value tail(uint64_t skip) const`: what
-/// it is for the bytes from the skip-th on, when an interval is cut there.
+/// Value is copyable, default-constructible, and has `Value tail(uint64_t skip) const`: the value
+/// of the bytes from the skip-th on, for an interval that is cut there.
 /// All operations cost log n plus the number of intervals they touch. Intervals are numbered as
 /// they are made, so that which ones are touched, and before which one a gap lies, are decisions
 /// that can be noted.
@@ -117,7 +117,7 @@ private:
     return cut(at);
   }
 
-  /// Where in the order of the intervals something lies that meets none.
+  /// Notes the position of a gap: the interval behind it.
   template <typename At> void noteGapBefore(At it) const {
     Decisions::note(kGap);
     Decisions::note(it == intervals_.end() ? kNoInterval : it->second.number);

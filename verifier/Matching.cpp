@@ -73,7 +73,8 @@ private:
     }
   }
 
-  /// Whether it is an end of a message from and to ranks that exist; reports what is not.
+  /// True if the op is an end of a message and its peer exists; reports a peer that does not.
+  /// Checks the sizes of copies and combines.
   bool visit(Vertex v, const Op &op) {
     if (op.kind == OpKind::Copy || op.kind == OpKind::Combine)
       checkLocalSizes(v);
@@ -230,8 +231,8 @@ private:
            std::to_string(tagOf(model_.op(mine).message));
   }
 
-  /// An unmatched end of the other direction in the same channel: it may be the end that the
-  /// writer meant.
+  /// Finds an unmatched end of the other direction in the same channel: perhaps the one that the
+  /// author meant.
   Vertex lonelyPartner(size_t at) const {
     auto same = [&](size_t i) {
       return i < ends_.size() && ends_[i].channel() == ends_[at].channel();

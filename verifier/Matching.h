@@ -8,8 +8,8 @@
 namespace colldsl::proof {
 
 struct Messages {
-  /// Per vertex: the other end of its message; kNoVertex where nothing travels (local ops,
-  /// zero-sized sends and receives).
+  /// Per vertex: the other end of its message; kNoVertex if nothing travels (local ops, zero-sized
+  /// sends and receives).
   PagedArray<Vertex> partner;
   uint64_t count = 0; ///< matched pairs, also those of size zero
 

@@ -16,11 +16,11 @@ inline constexpr Vertex kNoVertex{0xffffffffu};
 constexpr uint32_t index(Vertex v) { return static_cast<uint32_t>(v); }
 constexpr bool exists(Vertex v) { return v != kNoVertex; }
 
-/// Borrows all that it is made of.
+/// Borrows the arguments of its constructor.
 class Model {
 public:
-  /// `lengths`: the sizes stand for all lengths of blocks; of those that the call chooses each is
-  /// there that can be other than 0. Null: they are those given.
+  /// `lengths`: the sizes stand for all lengths of blocks, and every block whose length the call
+  /// may choose other than 0 is nonempty in them. Null: the lengths are those of `sizes`.
   Model(const Schedule &schedule, const std::vector<Sizes> &sizes,
         const BlockLengths *lengths = nullptr);
 
@@ -36,7 +36,7 @@ public:
   Rank rankOf(Vertex v) const { return ranks_[index(v)]; }
   OpId opIdOf(Vertex v) const { return OpId{index(v) - firsts_[index(rankOf(v))]}; }
   Vertex vertex(Rank rank, OpId op) const { return Vertex{firsts_[index(rank)] + index(op)}; }
-  /// Of the rank's first op; for rank == numRanks(), one past the last vertex.
+  /// The vertex of the rank's first op; for rank == numRanks(), one past the last vertex.
   Vertex firstOf(Rank rank) const { return Vertex{firsts_[index(rank)]}; }
 
   const Dag &dag(Rank rank) const { return schedule_.ranks[index(rank)]; }

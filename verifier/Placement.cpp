@@ -13,7 +13,7 @@ Area faulty(Fault fault) {
   return area;
 }
 
-/// Bytes [range) of a buffer whose bytes are `whole`, where only [limit) of it may be named.
+/// Bytes [range) of a buffer whose bytes are `whole`, if they lie within [limit).
 Area within(const Area &whole, ByteRange limit, ByteRange range) {
   bool inLimit = range.offset >= limit.offset && range.offset <= limit.end() &&
                  range.length <= limit.end() - range.offset;
@@ -161,7 +161,8 @@ Area Placement::locateInBlock(Rank rank, const Slice &slice, uint64_t elements) 
   return within(whole(rank, slice.buffer), limit, range);
 }
 
-// Where lengths are any, blocks lie in their order.
+// In a proof of all lengths blocks lie in their order, so a binary search finds the block of a
+// byte.
 LengthId Placement::lengthAt(Rank rank, BufferId root, uint64_t byte) const {
   const Buffer &buffer = model_.dag(rank).buffers[index(root)];
   if (buffer.layout != Layout::CallTime)

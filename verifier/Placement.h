@@ -1,19 +1,19 @@
-/// Where slices lie: every slice of every rank as bytes of a *root*, a buffer that
-/// has storage of its own. Buffers that are part of another one (aliasOf) share its
-/// root, so that all proofs see one name per byte.
+/// The places of slices: every slice of every rank as bytes of a *root*, a buffer that has storage
+/// of its own. Buffers that are part of another one (aliasOf) share its root, so that all proofs
+/// see one name per byte.
 #pragma once
 
 #include "verifier/Model.h"
 
 namespace colldsl::proof {
 
-/// Why a slice names no bytes.
+/// The reason why a slice names no bytes.
 enum class Fault : uint8_t {
   None,
   NoBuffer,
   NotSignificant,
   NoBlock,
-  PartOfBlock, ///< of one whose length travels
+  PartOfBlock, ///< part of a block whose length travels
   NoSizes,
   Outside
 };
@@ -37,15 +37,15 @@ public:
   std::span<const Area> sources(Vertex v) const;
   std::span<const Area> targets(Vertex v) const;
 
-  /// A slice that need not belong to an op.
+  /// The area of a slice, which need not belong to an op.
   Area locate(Rank rank, const Slice &slice) const;
-  /// The same with a block of capacity taken at the length it has in Sizes.
+  /// As locate(), with a block of capacity at the length that it has in Sizes.
   Area locateAtEntry(Rank rank, const Slice &slice) const;
   /// Bytes of a slice of a block of capacity that holds `elements` at the time.
   Area locateInBlock(Rank rank, const Slice &slice, uint64_t elements) const;
 
-  /// Which length decides whether the byte is there: that of the block [*] in which it lies, if the
-  /// call chooses it. A block of capacity is there whatever it holds.
+  /// The length on which the existence of a byte depends: that of its block [*], if the call
+  /// chooses it, else kFixedLength. A block of capacity exists in full whatever it holds.
   LengthId lengthAt(Rank rank, BufferId root, uint64_t byte) const;
 
   /// All bytes of a buffer, in its root.

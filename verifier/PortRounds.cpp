@@ -28,7 +28,7 @@ public:
   }
 
 private:
-  /// All that happens without a further message: the finish of one that is ready waits for its
+  /// Runs all events that need no further message. The finish of an end that is ready waits for its
   /// round.
   void settle() {
     while (!happened_.empty()) {
@@ -57,8 +57,8 @@ private:
     senders_.push_back(rank);
   }
 
-  /// The message of a rank that has been ready for longest, unless it has offered one that was not
-  /// taken.
+  /// Offers the message of a rank that has been ready for longest, unless an earlier offer is still
+  /// open.
   void offer(uint32_t rank) {
     if (hasOffer_[rank] || ready_[rank].empty())
       return;

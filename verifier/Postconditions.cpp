@@ -123,7 +123,8 @@ private:
     });
   }
 
-  /// Whether there is anything to compare; bytes that were never written are a failure.
+  /// True if there is a value to compare. Reports bytes that were never written, and sets `fine` to
+  /// false.
   bool known(Rank rank, const Ensure &ensure, const Area &target, uint64_t begin, uint64_t end,
              const Held *held, bool &fine) {
     if (held)

@@ -136,7 +136,7 @@ std::string Reductions::difference(const Question &question, const std::vector<L
   return sameOperands ? "; the operator does not commute, and the order differs" : text;
 }
 
-/// Why a combine is not one of those that the promise speaks of.
+/// The reason why a combine does not fit the promise.
 std::string Reductions::otherCombine(const Question &question) const {
   const Node &node = values_[question.node];
   const OperandList &list = *lists_[question.list];

@@ -1,6 +1,6 @@
-/// Part of the fourth proof: what a reduction promises, every contribution exactly once,
-/// in an order that the operator allows; and, for deterministic collectives, the same
-/// combine tree on all ranks.
+/// Part of the fourth proof: a reduction holds every contribution that it promises exactly once, in
+/// an order that the operator allows. All ranks of a deterministic collective have one combine
+/// tree.
 #pragma once
 
 #include "verifier/Failures.h"
@@ -29,7 +29,7 @@ public:
     Rank rank;
     SourceLoc loc;
     Area target;
-    uint32_t list;       ///< of operands
+    uint32_t list;       ///< index of the OperandList
     uint64_t firstBegin; ///< where the list's first operand begins, in its root
   };
   /// An operand: bytes of a root of some rank at entry.
@@ -43,12 +43,12 @@ public:
   Postcondition promise(Rank rank, const Ensure &ensure, const Area &target,
                         std::span<const Operand> operands);
 
-  /// Whether bytes [begin, end) of the target, which hold `held`, are as promised; reports
-  /// them if not.
+  /// True if bytes [begin, end) of the target, which hold `held`, are as promised; reports them if
+  /// not.
   bool check(const Postcondition &promise, uint64_t begin, uint64_t end, const Held &held);
 
 private:
-  /// What the answer depends on; elements at other positions ask the same question.
+  /// All that the answer depends on; elements at other positions ask the same question.
   struct Question {
     uint32_t list;
     NodeId node;

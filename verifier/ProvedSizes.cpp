@@ -8,7 +8,7 @@
 namespace colldsl {
 namespace {
 
-/// Remainders that are looked at; each costs three proofs or more.
+/// The most remainders that are proved; each costs three proofs or more.
 constexpr uint64_t kMaxRemainders = 4096;
 /// Proofs of other decisions, one behind the other.
 constexpr uint32_t kMaxProofs = 16;
@@ -94,7 +94,7 @@ private:
     return verify(schedule_, {sizes}, options_);
   }
 
-  /// What the proof decides; nothing: it fails.
+  /// The hash of the decisions that the proof at n makes; nothing if it fails.
   std::optional<uint64_t> decisionsAt(uint64_t n) const {
     proof::Decisions decisions;
     if (!reportAt(n).proved())
@@ -102,7 +102,8 @@ private:
     return decisions.hash();
   }
 
-  /// The sizes n + r, n + r - period, ... that are left.
+  /// Proves at n + r, or else at n + r - period, and from there at the other sizes of this
+  /// remainder that are left.
   void addNearest(uint64_t r) {
     uint64_t n = range_.elements;
     if (r <= last_ - n && extend(n + r))
@@ -112,7 +113,8 @@ private:
       extend(n - below);
   }
 
-  /// False: nothing is proved at `from`, nor looked at on the other side of range_.elements.
+  /// False: the proof at `from` fails; then [begin_, last_] is cut off there, and the caller must
+  /// try the other side of range_.elements.
   bool extend(uint64_t from) {
     std::optional<uint64_t> decisions = decisionsAt(from);
     if (!decisions) {
@@ -135,8 +137,8 @@ private:
       begin_ = at + 1;
   }
 
-  /// The most periods, up to `most`, that one can go and all is proved. Where something is decided
-  /// in another way the proof begins anew, some times.
+  /// The number of periods, `most` at most, over which all sizes are proved. After a size that
+  /// decides otherwise the proof starts again there, kMaxProofs times at most.
   uint64_t stepsProved(uint64_t from, uint64_t decisions, uint64_t most, bool isUp) const {
     auto at = [&](uint64_t steps) {
       return isUp ? from + steps * period_ : from - steps * period_;
@@ -154,7 +156,7 @@ private:
     return steps - 1;
   }
 
-  /// The last of `fine`, ... `most` where isAlike; it is so up to there.
+  /// Bisects for the last of `fine`, ... `most` up to which isAlike holds.
   template <typename IsAlike>
   static uint64_t lastAlike(uint64_t fine, uint64_t most, IsAlike isAlike) {
     if (fine == most || isAlike(most))

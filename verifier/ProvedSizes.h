@@ -1,4 +1,4 @@
-/// For which sizes a schedule is proved, not only at one.
+/// The sizes for which a schedule is proved, beyond the one that was given.
 #pragma once
 
 #include "verifier/Verifier.h"
@@ -11,8 +11,8 @@ namespace colldsl {
 /// The calls that a proof of a schedule stands for.
 struct ProvedDomain {
   SizeClass sizes;
-  /// Empty: all lengths of blocks that are known at call time only, or there are none. Else why
-  /// these are not proved; nothing is said of any.
+  /// Empty: the proof holds for all lengths of call-time blocks, or there are none. Else the reason
+  /// why lengths are not proved; then the proof holds for none of them.
   std::string lengthsUndecided;
 };
 

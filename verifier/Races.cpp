@@ -52,7 +52,7 @@ struct LastAccess {
   LastAccess tail(uint64_t) const { return *this; }
 };
 
-/// Bytes on which an op meets an earlier one.
+/// Bytes that an op and an earlier one touch.
 struct Meeting {
   Vertex earlier;
   BufferId root;
@@ -98,7 +98,7 @@ private:
           report(v, m);
   }
 
-  /// By messages of blocks as long as the one on which they meet.
+  /// Orders by the messages of blocks with the length of the block on which they meet.
   bool isOrderedAnyway(Vertex later, const Meeting &m) {
     std::vector<Vertex> earlier{m.earlier};
     if (m.length != kFixedLength)
@@ -126,7 +126,7 @@ private:
                       });
   }
 
-  /// One meeting with each earlier op is enough, on blocks of each length.
+  /// Keeps one meeting with each earlier op per length of blocks.
   void meet(Vertex v, Meeting meeting) {
     if (!exists(meeting.earlier))
       return;
@@ -172,7 +172,7 @@ private:
                    {touches(m.earlier, m.earlierWrites), touches(later, m.laterWrites)}});
   }
 
-  /// Lengths at which it happens.
+  /// The lengths at which the race happens, in words.
   const char *otherBlocks(const Meeting &m) const {
     if (!model_.lengths())
       return "";

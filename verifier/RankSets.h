@@ -1,11 +1,11 @@
-/// Sets of ranks, of which many are alike in part: who knows of whom.
+/// Sets of ranks that know of each other; many of them are alike in part.
 ///
-/// A set is an interval of ranks, where rank 0 follows the last one. What is none is a binary tree
-/// with words of 64 ranks as leaves. Equal trees, of whatever sets, are one and have a number. None
-/// and all of the ranks below a tree have the same two numbers at each level, so that a union ends
-/// where one side has nothing or all.
-/// Example: of 256 ranks {10, 11, ..., 200} is the interval 10 + 191. {0, 1, 128, 129} is the tree
-/// (A, A), where A is the tree (word 0b11, none).
+/// A set is an interval of ranks, where rank 0 follows the last one. All other sets are binary
+/// trees with words of 64 ranks as leaves. Equal trees, of whatever sets, are one and have a
+/// number. Trees with none, or all, of the ranks below them have a fixed number at every level
+/// (kNone, kAll), so that a union ends where one side has nothing or all. Example: of 256 ranks
+/// {10, 11, ..., 200} is the interval 10 + 191. {0, 1, 128, 129} is the tree (A, A), where A is the
+/// tree (word 0b11, none).
 #pragma once
 
 #include "ir/EpochTable.h"
@@ -63,7 +63,7 @@ private:
   uint32_t distance(uint32_t from, uint32_t to) const {
     return to >= from ? to - from : to + (numRanks_ - from);
   }
-  /// Whether b begins within a, or where a ends.
+  /// True if b begins within a, or directly behind it.
   bool reaches(Set a, Set b) const { return distance(a.first, b.first) <= a.count; }
   Set extend(Set a, Set b) const {
     uint64_t count = uint64_t{distance(a.first, b.first)} + b.count;
@@ -77,8 +77,8 @@ private:
   static constexpr Tree right(uint64_t parts) { return Tree{static_cast<uint32_t>(parts)}; }
   uint64_t partsOf(Tree tree) const { return parts_[static_cast<uint32_t>(tree)]; }
 
-  /// A word of ranks, or two halves: which of them the parts are follows from the level at which
-  /// the tree is used.
+  /// The number of a tree. `parts` is a word of ranks or two halves, as the level says at which the
+  /// tree is used.
   Tree intern(uint64_t parts) {
     auto [id, isNew] = ids_.insert(parts);
     if (isNew) {
@@ -100,8 +100,8 @@ private:
     return end <= numRanks_ ? tree : unite(tree, treeOf(0, end - numRanks_, 0, height_), height_);
   }
 
-  /// Ranks [first, last), as far as they are below a tree that begins with the rank `base`. Those
-  /// that are not there belong to every set, so that a set of all others is kAll.
+  /// The tree of the ranks [first, last) that lie below one with first rank `base`. Numbers beyond
+  /// the last rank belong to every set, so that the set of all ranks is kAll.
   Tree treeOf(uint64_t first, uint64_t last, uint64_t base, unsigned level) {
     uint64_t end = base + (uint64_t{kBits} << level);
     if (base >= numRanks_ || (first <= base && std::min<uint64_t>(end, numRanks_) <= last))

@@ -1,5 +1,5 @@
-/// Part of the third proof: an op whose own slices are in each other's way, a list that
-/// writes a byte twice, or a copy whose source and target overlap partly.
+/// Part of the third proof: ops whose own slices conflict, as in a list that writes a byte twice,
+/// or a copy whose source and target overlap in part.
 #pragma once
 
 #include "verifier/DiagnosticNames.h"

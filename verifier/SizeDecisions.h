@@ -1,13 +1,13 @@
-/// What a proof decided about numbers that depend on n: which of two positions comes first, what
-/// overlaps, where a list goes on. All these numbers are linear in n (floor divisions aside), so
-/// two sizes at which all decisions are the same have the same proof at all sizes in between.
+/// The decisions of a proof about numbers that depend on n: the order of positions, overlaps, ends
+/// of slices in lists. All these numbers are linear in n (floor divisions aside), so two sizes at
+/// which all decisions are the same have the same proof at all sizes in between.
 #pragma once
 
 #include <cstdint>
 
 namespace colldsl::proof {
 
-/// Takes all decisions of this thread in while it lives. They do not nest.
+/// Records all decisions of this thread while it lives. Recorders do not nest.
 class Decisions {
 public:
   Decisions() { current_ = this; }
@@ -31,13 +31,13 @@ private:
   uint64_t hash_ = 0;
 };
 
-/// The order in which sorting has put things that were numbered.
+/// Notes the order of a sorted list, by the numbers of its items.
 template <typename List, typename NumberOf> void noteOrder(const List &list, NumberOf numberOf) {
   for (const auto &item : list)
     Decisions::note(numberOf(item));
 }
 
-/// How two numbers compare: the smaller one, with whether they are equal.
+/// Returns the smaller number; notes which one it is, or that they are equal.
 inline uint64_t smaller(uint64_t a, uint64_t b) {
   Decisions::note(a < b ? 0 : a == b ? 1 : 2);
   return a < b ? a : b;

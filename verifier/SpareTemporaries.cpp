@@ -62,7 +62,7 @@ private:
 
   BufferRole roleOf(BufferId buffer) const { return model_.dag(rank_).buffers[index(buffer)].role; }
 
-  /// No other op touches a byte of it.
+  /// True if no other op touches a byte of it.
   bool isAlone(const Area &area, Vertex v) const {
     auto first = std::partition_point(touched_.begin(), touched_.end(),
                                       [&](const Touched &t) { return t.area.root < area.root; });
@@ -85,7 +85,7 @@ private:
 } // namespace
 
 void findSpareTemporaries(const Model &model, const Placement &placement, Waste &waste) {
-  std::set<std::string> needed; // on some rank nothing could take their place
+  std::set<std::string> needed; // temporaries that some rank cannot replace
   for (uint32_t r = 0; r < model.numRanks(); ++r) {
     Rank rank{r};
     RankCopies copies(model, placement, rank);

@@ -79,7 +79,7 @@ void State::lendLength(Rank rank, BufferId id) {
     lengths[slice.block] = {table->length[0], model_.lengthOf(rank, blockOf(id, 0))};
 }
 
-/// A block that lies in another one has no length of its own.
+/// The block that has the length: a block that lies in another one has none of its own.
 const Slice &State::ownerOf(Rank rank, const Slice &slice) const {
   const Dag &dag = model_.dag(rank);
   const Slice *owner = &slice;

@@ -1,4 +1,4 @@
-/// What the buffers of all ranks hold at one moment of the symbolic run.
+/// The contents of the buffers of all ranks at one moment of the symbolic run.
 #pragma once
 
 #include "verifier/IntervalMap.h"
@@ -19,8 +19,7 @@ struct Held {
   Held tail(uint64_t skip) const { return {value.tail(skip), writer}; }
 };
 
-/// How long something is: a number at the sizes at hand, and the length of the call that it stands
-/// for.
+/// A length: a number at the sizes at hand, and the id of the length that the call chooses.
 struct Length {
   uint64_t units = 0; ///< elements or bytes
   LengthId id = kFixedLength;
@@ -44,11 +43,11 @@ public:
   /// Elements that a block of a Capacity buffer holds; none: nothing has arrived yet.
   std::optional<Length> blockElements(Rank rank, const Slice &slice) const;
   void setBlockElements(Rank rank, const Slice &slice, Length elements);
-  /// Whether data of other lengths of the call was put there one after the other.
+  /// True if data of two different lengths of the call arrived in the block one after the other.
   bool hadOtherLengths(Rank rank, const Slice &slice) const;
 
-  /// The run stands for these lengths alone, and not for all, because of what an op does; the first
-  /// reason counts.
+  /// Restricts the run to these lengths, because of what an op does at them. The first reason
+  /// counts.
   void holdForTheseLengthsOnly(std::string why) {
     if (undecided_.empty())
       undecided_ = std::move(why);

@@ -1,6 +1,6 @@
-/// What bytes are worth, symbolically. A node is an endless line of bytes: what a buffer
-/// held at entry, or two lines combined element by element. A value is a place on such a
-/// line, so cutting an interval in two needs no new node.
+/// Symbolic values of bytes. A node is an endless line of bytes: the entry contents of a buffer, or
+/// two lines combined element by element. A value is a place on such a line, so cutting an interval
+/// in two needs no new node.
 ///
 /// Nodes are hash-consed: equal lines have one id, whichever op computed them. To that end a
 /// combine counts positions as its left operand does, and remembers how far its right
@@ -19,7 +19,7 @@ namespace colldsl::proof {
 
 enum class NodeId : uint32_t {};
 constexpr uint32_t index(NodeId n) { return static_cast<uint32_t>(n); }
-/// Bytes that hold nothing known because of a failure that was reported: no further ones follow.
+/// Bytes of unknown value after a reported failure; they cause no further failures.
 inline constexpr NodeId kUnknown{0};
 
 struct Node {
@@ -69,7 +69,7 @@ public:
   /// Elements of `type` that begin where the operands begin.
   Value combine(Reduction reduction, ElementType type, Value left, Value right, Vertex maker);
 
-  /// Whether `id` combines by this operator, elements cut alike.
+  /// True if node `id` combines by this operator and type, with the same phase of elements.
   bool isCombine(NodeId id, Reduction reduction, ElementType type, uint8_t phase) const;
 
   /// The operands of the tree of combines by one operator at `root`, in order, at most `most`;

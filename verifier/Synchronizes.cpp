@@ -60,8 +60,8 @@ private:
   uint64_t all_;
 };
 
-/// Whether the end of each rank knows of all ranks of these sets; nothing if that would take too
-/// many steps.
+/// Per rank: true if its end knows of all ranks of these sets. Nothing if that takes too many
+/// steps.
 template <typename Sets>
 std::optional<std::vector<bool>> knowAll(const EventGraph &graph, std::span<const Event> order,
                                          Sets sets) {
@@ -92,7 +92,7 @@ std::optional<std::vector<bool>> knowAll(const EventGraph &graph, std::span<cons
   return result;
 }
 
-/// Per rank, whether its end knows of all ranks.
+/// Per rank: true if its end knows of all ranks.
 std::vector<bool> knowAllRanks(const EventGraph &graph, std::span<const Event> order,
                                uint64_t mostSteps) {
   uint32_t numRanks = graph.model().numRanks();
@@ -108,7 +108,7 @@ std::vector<bool> knowAllRanks(const EventGraph &graph, std::span<const Event> o
   return result;
 }
 
-/// The ranks of which the end of a rank does not know.
+/// The ranks whose start the end of a rank does not know of.
 std::vector<std::string> unknownTo(Rank rank, const EventGraph &graph) {
   const Model &model = graph.model();
   std::vector<bool> isKnown(model.numRanks()), seen(graph.numEvents());

@@ -1,4 +1,5 @@
-/// Part of the fourth proof: `synchronizes`, no rank finishes before all have started.
+/// Part of the fourth proof: in a collective with `synchronizes` no rank finishes before all have
+/// started.
 #pragma once
 
 #include "verifier/EventGraph.h"
@@ -6,8 +7,8 @@
 
 namespace colldsl::proof {
 
-/// order: the events in an order of happens-before. Sets of all ranks at once take up to so many
-/// steps per event; where that is not enough, 64 ranks at a time are looked at.
+/// order: the events in an order of happens-before. Sets of all ranks at once may take
+/// stepsPerEvent steps per event; beyond that the check takes 64 ranks at a time.
 void checkSynchronizes(const EventGraph &graph, std::span<const Event> order, Failures &failures,
                        uint64_t stepsPerEvent = 32);
 

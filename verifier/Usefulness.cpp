@@ -12,7 +12,7 @@ void Usefulness::spread() {
   while (!open_.empty()) {
     Vertex v = open_.back();
     open_.pop_back();
-    if (!changes_[index(v)]) { // those that it repeats are what is read
+    if (!changes_[index(v)]) { // readers see the values of the ops that it repeats
       for (Vertex before : replaces_[index(v)])
         reach(before);
       continue;

@@ -1,9 +1,9 @@
-/// Which ops of a schedule do something for its contract: filled by the symbolic run, used for
-/// warnings.
+/// Finds the ops of a schedule that do something for its contract. The symbolic run fills it;
+/// warnings use it.
 ///
-/// An op is useful if a promised byte, or an op that is useful, reads a byte that it wrote and
-/// changed. A send is useful if its receive is. Signals and waits order others, and are useful.
-/// Example: copy x to y; copy x to y. The second one finds in y what it writes, so it is not.
+/// An op is useful if a promised byte, or a useful op, reads a byte that it wrote and changed. A
+/// send is useful if its receive is. Signals and waits order other ops, and are useful. Example:
+/// copy x to y; copy x to y. The second copy writes what y holds already, so it is useless.
 #pragma once
 
 #include "verifier/EventGraph.h"
@@ -20,14 +20,14 @@ public:
 
   /// `reader` takes bytes of `writer`; kNoVertex: they were there at entry.
   void addRead(Vertex reader, Vertex writer) { add(reads_, reader, writer); }
-  /// `writer` puts a value where `before` has put one, the same or another one.
+  /// `writer` overwrites a value of `before`; isSame: with an equal one.
   void addWrite(Vertex writer, Vertex before, bool isSame) {
     changes_[index(writer)] = changes_[index(writer)] || !isSame;
     add(replaces_, writer, before);
   }
   void addPromised(Vertex writer) { reach(writer); }
 
-  /// When all is added. order: of happens-before.
+  /// Call it once everything was added. order: the events in an order of happens-before.
   Waste waste(std::span<const Event> order);
 
 private:
@@ -46,7 +46,7 @@ private:
   }
   void spread();
   bool isUseful(Vertex v) const { return isReached_[index(v)] && changes_[index(v)]; }
-  /// An op that moves data, and some.
+  /// True for an op that moves data, if it moves at least one byte. A receive counts for its send.
   bool counts(Vertex v) const;
   void addPlaces(Waste &waste) const;
   void addDepths(Waste &waste, std::span<const Event> order) const;

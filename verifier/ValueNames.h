@@ -15,7 +15,7 @@ public:
   std::string reduction(Reduction reduction, const std::vector<Leaf> &operands, uint64_t position,
                         uint64_t length) const;
   std::string leaf(const Leaf &leaf, uint64_t position, uint64_t length) const;
-  /// How a value was combined: `((0 1) (2 3))`, ranks standing for their contributions.
+  /// The combine tree of a value: `((0 1) (2 3))`, ranks standing for their contributions.
   std::string tree(NodeId node) const;
 
 private:

@@ -68,8 +68,9 @@ private:
     proveData(graph, EventGraph(model_, sent, options_.channelSlots), order);
   }
 
-  /// Ops on parts of a block are other ops at other lengths of it. Of blocks of capacity the
-  /// symbolic run sees them.
+  /// True if a slice is part of a block whose length the call chooses: at other lengths it names
+  /// other bytes, so the proof would not hold for all. The symbolic run finds parts of blocks of
+  /// capacity.
   bool dividesBlocks() {
     auto isPart = [](const Slice &slice) {
       return slice.block != kNoBlock && !isWholeBlock(slice);
@@ -93,7 +94,7 @@ private:
     return !report_.undecided.empty();
   }
 
-  /// `certain`: the messages alone that travel whatever the lengths of blocks are.
+  /// `certain`: only the messages that travel whatever the lengths of blocks are.
   void proveData(const EventGraph &graph, const EventGraph &certain, std::span<const Event> order) {
     checkRaces(graph, placement_, order, names_, failures_);
     checkAnnouncements(graph, certain, order, names_, failures_);
@@ -135,7 +136,7 @@ private:
         places.push_back(bound.loc);
   }
 
-  /// Why bounds of bytes hold for some lengths of blocks alone; empty: they hold for all.
+  /// The reason why bounds of bytes hold for some lengths of blocks only; empty: they hold for all.
   std::string bytesWithoutBound() const {
     for (const CostBound &bound : model_.schedule().costs)
       if (bound.cost == Cost::Sent || bound.cost == Cost::Received)
@@ -181,11 +182,11 @@ private:
   Placement placement_;
   DiagnosticNames names_;
   Failures failures_;
-  size_t numBefore_ = 0; ///< failures that take nothing away from the proof at hand
+  size_t numBefore_ = 0; ///< failures that do not prevent the next proof
   VerifyReport report_;
 };
 
-/// Whether the sizes are such that the schedule has a meaning at all.
+/// The reason why the schedule does not apply to these sizes; empty: it does.
 std::string sizesFault(const Schedule &schedule, const std::vector<Sizes> &sizes) {
   if (sizes.size() != 1 && sizes.size() != schedule.numRanks())
     return "the schedule has " + counted(schedule.numRanks(), "rank") + ", but sizes of " +
@@ -198,7 +199,8 @@ std::string sizesFault(const Schedule &schedule, const std::vector<Sizes> &sizes
   return "";
 }
 
-/// What a schedule without a contract cannot state: nothing would be proved of it.
+/// The reason why a schedule without a contract is refused: it has promises, which would stay
+/// unproved. Empty: it has none.
 std::string contractFault(const Schedule &schedule) {
   if (schedule.hasContract)
     return "";

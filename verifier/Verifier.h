@@ -1,5 +1,5 @@
-/// Proves a schedule, or shows how it fails. What is proved, over the DAGs of all
-/// ranks, for the sizes given:
+/// Proves a schedule, or shows how it fails. The proofs, over the DAGs of all ranks, for the sizes
+/// given:
 ///   matching   every send meets a receive, sizes agree, peers exist
 ///   deadlock   none, even if every send is synchronous; and none with the finite
 ///              FIFO channels that the transports have
@@ -31,15 +31,15 @@ struct VerifyOptions {
   /// Slots of a FIFO channel between two ranks in the finite-buffer check; 0: unlimited
   /// (messages of one channel are still taken in the order in which they were sent).
   uint32_t channelSlots = kChannelSlots;
-  /// Report so many failures, of which one stands for all that differ in their ranks only.
+  /// The most failures that are reported; one stands for all that differ in their ranks only.
   uint32_t maxFailures = 10;
-  /// Whether VerifyReport::waste is filled in, unless the schedule synchronizes: then messages
-  /// order ranks, too.
+  /// Fills in VerifyReport::waste, unless the schedule synchronizes: then messages order ranks,
+  /// too.
   bool findsWaste = false;
   /// The operators are a caller's own, which elements of every type have; those of the schedule
   /// stand for them.
   bool ownOperators = false;
-  /// Once it is true, the proof ends, and counts as refused. Null: it runs to its end.
+  /// Set to true, it ends the proof, which then counts as refused. Null: the proof runs to its end.
   const std::atomic<bool> *stop = nullptr;
 };
 
@@ -69,7 +69,7 @@ struct Failure {
   Rank rank() const { return steps.empty() ? kNoRank : steps.front().rank; }
 };
 
-/// What a schedule that is proved could do without.
+/// The parts of a proved schedule that it could do without.
 struct Waste {
   /// The ops of one place in the sources, of all ranks, that receive, copy or combine.
   struct Place {
@@ -96,7 +96,8 @@ struct VerifyReport {
   std::vector<SourceLoc> compared;
   Waste waste;                  ///< if it is proved, and VerifyOptions::findsWaste
   bool contractChecked = false; ///< false: the schedule has none (plain GOAL), or it was skipped
-  /// Of verifyAllLengths(): why the proof stands for some lengths alone. Empty: for all.
+  /// Set by verifyAllLengths(): the reason why the proof holds for some lengths only. Empty: it
+  /// holds for all.
   std::string undecided = {};
   bool proved() const { return failures.empty() && undecided.empty(); }
 };
@@ -109,10 +110,10 @@ struct VerifyReport {
 VerifyReport verify(const Schedule &schedule, const std::vector<Sizes> &sizes,
                     const VerifyOptions &options = {});
 
-/// The same at n == elements for all lengths at once that blocks [*] and [<= m] may have by the
-/// contract, for blocks of a rank that do not overlap where they are written. A failure happens at
-/// some lengths. Where ops divide blocks, or lists put them between each other in another order,
-/// only some lengths could be tried: VerifyReport::undecided says so.
+/// As verify(), at n == elements, for all lengths at once that the contract allows for blocks [*]
+/// and [<= m]. Blocks of a rank must not overlap where they are written. A failure happens at some
+/// lengths. Where ops divide blocks, or lists put them between each other in another order, the
+/// proof holds for some lengths only, and VerifyReport::undecided says so.
 VerifyReport verifyAllLengths(const Schedule &schedule, uint64_t elements,
                               const VerifyOptions &options = {});
 

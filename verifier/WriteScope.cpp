@@ -24,7 +24,7 @@ public:
     mergeNeighbors();
   }
 
-  /// The first byte of the area that is not promised; its end if all are.
+  /// The first byte of the area that is not promised, or the end of the area.
   uint64_t firstOutside(const Area &area) const {
     auto after = std::partition_point(areas_.begin(), areas_.end(), [&](const Area &a) {
       return std::pair(a.root, a.begin) <= std::pair(area.root, area.begin);

@@ -1,5 +1,5 @@
-/// Part of the fifth proof: parameters are written only where an `ensures` speaks of
-/// them, and `in` parameters never.
+/// Part of the fifth proof: parameters are written only where an `ensures` speaks of them, and `in`
+/// parameters never.
 #pragma once
 
 #include "verifier/DiagnosticNames.h"
