@@ -1,7 +1,7 @@
-/// The syntax tree: what a text has, names not yet resolved. Nodes are plain,
-/// allocated in their Ast's arena and never freed alone; pointers to them and the
-/// strings in them live as long as the Ast. Child pointers are null only where a
-/// comment says so. Depth is bounded by ParseLimits, so recursion over it is safe.
+/// The syntax tree of a text, with names not yet resolved. Nodes are plain, allocated in their
+/// Ast's arena and never freed alone; pointers to them and the strings in them live as long as the
+/// Ast. Child pointers are null only where a comment says so. Depth is bounded by ParseLimits, so
+/// recursion over it is safe.
 #pragma once
 
 #include "ir/Ids.h"
@@ -121,10 +121,10 @@ struct ListExpr : Expr {
   static bool classof(const Expr *e) { return e->kind == ExprKind::List; }
 };
 
-/// What a `for` runs over: first..last, first..=last, or something that has elements.
+/// The values that a `for` runs over: first..last, first..=last, or a value that has elements.
 struct Range {
   const Expr *first;
-  const Expr *last; ///< null: first has elements
+  const Expr *last; ///< null: the elements of first
   bool includesLast;
 };
 
@@ -295,7 +295,7 @@ struct OrderStmt : Stmt {
   static bool classof(const Stmt *s) { return s->kind == StmtKind::Order; }
 };
 
-/// What a label can stand before.
+/// A statement that may have a label.
 struct OperationStmt : Stmt {
   const Label *label; ///< may be null
   static bool classof(const Stmt *s) { return s->kind >= StmtKind::Message; }
@@ -311,7 +311,7 @@ struct MessageStmt : OperationStmt {
   OpKind op;         ///< Send, Recv, Signal or Wait
   const Expr *slice; ///< null: Signal, Wait
   bool alongEdge;
-  const Expr *peer;          ///< or the edge
+  const Expr *peer;          ///< or the edge, if alongEdge
   const Expr *tag;           ///< may be null
   const CombineHow *combine; ///< Recv; may be null
   bool multicast;            ///< Send, Recv

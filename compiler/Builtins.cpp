@@ -71,8 +71,8 @@ constexpr struct {
     {"fp", 'f'}, {"float", 'f'}, {"bf", 0},    {"bfloat", 0}, {"tf", 0},
 };
 
-/// What a name that looks like an element type stands for, empty where there is no such type;
-/// nothing if it does not look like one.
+/// The type that a foreign name of an element type stands for; empty if colldsl has no such type.
+/// Nothing if the name does not look like an element type.
 std::optional<std::string> readElementType(llvm::StringRef name) {
   std::string lower = name.lower();
   for (const auto &foreign : kForeignTypes)

@@ -23,18 +23,18 @@ struct WordInfo {
 };
 /// The expression that is written as a call of that name.
 std::optional<ExprKind> findCall(llvm::StringRef name);
-/// The member of a base, or its member function; `names` gets those that come before it: all, if
-/// there is none of that name.
+/// The member of a base, or its member function. `names` gets the members that come before it, or
+/// all if there is none of that name.
 std::optional<WordInfo> findMember(ValueType base, llvm::StringRef name, bool isFunction,
                                    std::vector<llvm::StringRef> &names);
-/// Whether some type has a member function of that name.
+/// True if some type has a member function of that name.
 bool isMemberFunction(llvm::StringRef name);
 
-/// The element type that another language calls so (`double` is f64), or that has the same letters;
-/// empty if there is none.
+/// The element type that another language calls by this name (`double` is f64), or that has the
+/// same letters; empty if there is none.
 std::string elementTypeMeant(llvm::StringRef name);
-/// Whether a buffer's type of this name is a type variable: a capital letter first, and not the
-/// look of an element type (`F32`, `BF16`).
+/// True if a buffer's type of this name is a type variable: it begins with a capital letter and
+/// does not look like an element type (`F32`, `BF16`).
 bool isTypeVariable(llvm::StringRef name);
 
 /// Every name that may be called without being declared.

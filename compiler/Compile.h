@@ -36,10 +36,11 @@ struct CompileOptions {
   std::vector<std::string> includePaths; ///< searched after the importing file's own folder
   ParseLimits limits;
   bool withStdlib = true; ///< put the standard library in scope
-  /// Of the standard library only what declarations of these names and those of the main files use.
+  /// Restricts the standard library to the declarations that these names and the main files use.
   /// Nothing: all of it.
   std::optional<std::vector<std::string>> usedBy;
-  /// Texts that stand for what is in imported files, by real path; an editor has them.
+  /// Texts that replace the contents of imported files, by real path: the open buffers of an
+  /// editor.
   std::map<std::string, std::string> openTexts;
   Origins origins;                ///< of the first main file
   SymbolIndex *symbols = nullptr; ///< gets the names, if the files could be parsed
@@ -82,8 +83,8 @@ private:
   std::unique_ptr<Impl> impl_;
 };
 
-/// A program that was compiled before, such as that of a schedule library, as if it had
-/// just been: `texts` are those of Program::files.
+/// Restores a program that was compiled before, such as that of a schedule library. `texts` are
+/// those of Program::files.
 Compilation reopenProgram(Program program, const std::vector<std::string_view> &texts,
                           std::vector<DeclId> mainDecls);
 

@@ -5,8 +5,8 @@
 
 namespace colldsl {
 
-/// `ring.coll:12:9: error: message`, the line and a caret. Of a line of more than 100
-/// bytes only what stands around the caret, with `...` for what is left out.
+/// `ring.coll:12:9: error: message`, the line and a caret. A line of more than 100 bytes is cut to
+/// the text around the caret, with `...` for the rest.
 void printWithLine(llvm::raw_ostream &out, const llvm::SMDiagnostic &diagnostic);
 
 } // namespace colldsl

@@ -20,7 +20,7 @@ namespace fs = llvm::sys::fs;
 using llvm::formatv;
 using llvm::StringRef;
 
-/// What two names of one file have in common.
+/// The real path, which is common to all names of a file.
 std::string realPathOf(const std::string &path) {
   llvm::SmallString<256> real;
   return fs::real_path(path, real) ? path : real.str().str();
@@ -34,7 +34,8 @@ std::string joined(StringRef folder, StringRef path) {
   return whole.str().str();
 }
 
-/// What was parsed of texts that live as long as the process, and never change.
+/// Parses a built-in text once per process. Such texts live as long as the process, and never
+/// change.
 std::shared_ptr<const ParseResult> parseBuiltIn(StringRef text, uint16_t file) {
   static std::mutex mutex;
   static std::map<std::pair<const char *, uint16_t>, std::shared_ptr<const ParseResult>> known;

@@ -17,12 +17,12 @@ namespace colldsl {
 
 struct LoadedFile {
   std::shared_ptr<const Ast> ast;
-  std::vector<const ast::Decl *> decls; ///< of the tree: those that are to be analysed
+  std::vector<const ast::Decl *> decls; ///< of the tree: the ones to analyse
   bool isMain = false;                  ///< named by the user, not imported
 };
 
-/// The file that `path` in an import of `importer` is, in its folder or one of the include paths;
-/// empty if it is nowhere.
+/// Finds the file that an import of `path` in the file `importer` names, in the importer's folder
+/// or one of the include paths; empty if there is none.
 std::string findImport(llvm::StringRef path, llvm::StringRef importer,
                        const std::vector<std::string> &includePaths);
 
@@ -36,13 +36,13 @@ public:
       : sources_(sources), errors_(errors), options_(options), limits_(options.limits) {}
 
   void loadMain(const std::string &path);
-  /// The same of one that was read; the buffer is named by its path.
+  /// As loadMain() of a path, for a file that was read; the buffer is named by its path.
   void loadMain(std::unique_ptr<llvm::MemoryBuffer> file);
-  /// A text that comes with the program: it imports nothing, no limit of the user is
-  /// meant for it, and it is parsed once in the life of the process.
+  /// Loads a text that comes with the program: it imports nothing, limits of the user do not apply
+  /// to it, and it is parsed once in the life of the process.
   void loadText(llvm::StringRef text, std::string name);
 
-  /// Those without errors, imported ones before their importers.
+  /// The files without errors, imported ones before their importers.
   std::vector<LoadedFile> takeFiles() { return std::move(files_); }
 
 private:

@@ -7,16 +7,17 @@
 
 namespace colldsl {
 
-/// "&&" is "and". Empty: unknown, as for the others here.
+/// The operator here for one of another language: "&&" gives "and". Empty if it is unknown; so do
+/// the other functions here.
 llvm::StringRef ourOperatorFor(llvm::StringRef op);
 
-/// Of keywords: "isend" is "send".
+/// The keyword here for one of another language: "isend" gives "send".
 llvm::StringRef ourWordFor(llvm::StringRef word);
 
-/// Of names of values: "nprocs" is "ranks".
+/// The value here for one of another language: "nprocs" gives "ranks".
 llvm::StringRef ourValueFor(llvm::StringRef name);
 
-/// For a call of MPI, "MPI_Isend": how it is written here; empty: it is no name of MPI's.
+/// The spelling here of an MPI call such as "MPI_Isend"; empty if MPI has no such name.
 std::string hintForMpi(llvm::StringRef name);
 
 /// A hint for a function that another language has: "did you mean 'length'?".

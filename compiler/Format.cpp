@@ -120,7 +120,7 @@ private:
     line_.clear();
   }
 
-  /// What is open behind a piece, and where a statement ends.
+  /// Tracks open brackets behind a piece, and ends of statements.
   void note(const Piece &piece, const std::optional<Open> &closed) {
     if (piece.isComment())
       return;

@@ -1,5 +1,6 @@
 /// Source text in one layout: indentation, blanks between words and signs, empty lines. Line breaks
-/// are the writer's, and so are comments, and columns of blanks before `=`, `{` and comments.
+/// and comments stay as the writer made them, and so do columns of blanks before `=`, `{` and
+/// comments.
 #pragma once
 
 #include "compiler/ParseLimits.h"

@@ -1,4 +1,4 @@
-/// The values of what is written: numbers, strings, doc comments.
+/// The values of literals: numbers, strings, doc comments.
 #pragma once
 
 #include "compiler/Ast.h"
@@ -13,7 +13,7 @@ struct NumberValue {
   ast::Unit unit = ast::Unit::None;
 };
 
-/// 12, 64KiB, 100ns. Wrong: an unknown unit, what does not fit 63 bits.
+/// 12, 64KiB, 100ns. An error: an unknown unit, or a value beyond 63 bits.
 Result<NumberValue> parseNumber(llvm::StringRef text, SourceLoc loc);
 
 /// The text of a string in its quotes, with \" \\ \n \t replaced.

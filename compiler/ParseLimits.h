@@ -1,16 +1,16 @@
-/// Bounds on what the compiler reads, so that hostile text ends in a message and
-/// not in a crash. A message that one causes names the option that raises it.
+/// Bounds on the input of the compiler, so that hostile text ends in a message and not in a crash.
+/// A message about a bound names the option that raises it.
 #pragma once
 
 #include <cstdint>
 
 namespace colldsl {
 
-/// What SourceLoc::column holds.
+/// The largest column that SourceLoc::column holds.
 inline constexpr uint32_t kMaxLineBytes = 65'535;
 
-/// What command lines may set: the stack of a thread, 8 MiB, holds this also where sanitizers make
-/// its frames some times as large.
+/// The largest values that command lines may set. The stack of a thread, 8 MiB, suffices for them
+/// even where sanitizers make its frames several times as large.
 inline constexpr uint32_t kMaxNesting = 500, kMaxChain = 2'500;
 
 struct ParseLimits {

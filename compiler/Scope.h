@@ -12,7 +12,7 @@
 
 namespace colldsl {
 
-/// What a name stands for: an int slot, a slice slot, or a size symbol.
+/// The meaning of a name: an int slot, a slice slot, or a size symbol.
 struct Symbol {
   Type type;
   uint32_t slot = 0;

@@ -81,7 +81,8 @@ bool Sema::declare(const SemaInput &input, const ast::Decl *ast, std::vector<Dec
   return !full();
 }
 
-/// Of the own unit, else of the nearest lower one.
+/// The declaration of that name in the own unit, else in the nearest lower one; null if there is
+/// none.
 Sema::Work *Sema::findDecl(StringRef name) {
   auto it = declsByName_.find(name);
   if (it == declsByName_.end())

@@ -179,7 +179,8 @@ TypedExpr Sema::analyseUnary(const UnaryExpr &ast) {
   return make(ExprKind::Negate, e.type.is(ValueType::Rank) ? intType() : e.type, ast.loc, e.id);
 }
 
-/// What yields a number, and so never goes on from data or a graph of a rank.
+/// True for operators that yield a number, so that their value never depends on a rank's data or
+/// graph.
 static bool isArithmetic(BinaryOp op) {
   switch (op) {
   case BinaryOp::Mul:

@@ -28,7 +28,7 @@ public:
        SymbolIndex *symbols = nullptr)
       : program_(program), errors_(errors), maxErrors_(maxErrors), symbols_(symbols) {}
 
-  /// What is known of the type of a function's result.
+  /// The type of a function's result, as far as it is known.
   struct FunctionResult {
     Type type = Type::error(); ///< invalid: not known yet, or there is none
     bool isFinal = false;
@@ -37,8 +37,8 @@ public:
   };
 
   void declareAll(llvm::ArrayRef<SemaInput> inputs, std::vector<DeclId> &mainDecls);
-  /// Of each declaration, in a program that holds declarations only; of functions it says
-  /// something.
+  /// The results of all declarations, by position; only those of functions have a type. Requires a
+  /// program that holds declarations only.
   std::vector<FunctionResult> functionResults();
   void takeResults(const std::vector<FunctionResult> &results);
   void analyseAll();
@@ -88,7 +88,7 @@ private:
   TypedExpr number(int64_t value, Type type, SourceLoc loc) {
     return make(ExprKind::IntLit, type, loc, kNoExpr, kNoExpr, kNoExpr, value);
   }
-  /// Of a kind that always yields the same type.
+  /// The type of an expression whose kind always yields the same type.
   static Type resultOf(ExprKind kind) { return resultOf(infoOf(kind).result); }
   static Type resultOf(Operand yields) {
     return {.value = typeOf(yields), .maybeNone = maybeNone(yields)};

@@ -42,7 +42,7 @@ void Sema::takeResults(const std::vector<FunctionResult> &results) {
     works_[i]->result = results[i];
 }
 
-/// While types are being found, what is known so far.
+/// The type of a function's result; while types are being inferred, as far as it is known so far.
 Type Sema::resultOf(Work &work) {
   if (!infers_)
     return work.result.type;
@@ -95,7 +95,7 @@ void Sema::closeComponent(Work &first) {
   open_.erase(begin, open_.end());
 }
 
-/// Whether the type is another one than before.
+/// Infers the type of the function's result once more. True if the type changed.
 bool Sema::inferBody(Work &work) {
   if (work.result.changes > kMaxChanges)
     return false;

@@ -21,7 +21,7 @@ Stmt newStmt(StmtKind kind, SourceLoc loc) {
   return s;
 }
 
-/// What the analysis makes of it, or one of two kinds whose rows are alike.
+/// The kind of the checked statement, or one of two kinds whose rows are alike.
 StmtKind checkedKind(ast::StmtKind kind) {
   switch (kind) {
   case ast::StmtKind::Let:

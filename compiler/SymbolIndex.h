@@ -1,5 +1,5 @@
-/// Where the names of a compilation are declared and used, for editors. Semantic analysis fills it
-/// while it resolves them.
+/// The places where the names of a compilation are declared and used, for editors. Semantic
+/// analysis fills it while it resolves them.
 #pragma once
 
 #include "compiler/Types.h"

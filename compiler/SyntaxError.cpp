@@ -23,7 +23,7 @@ bool isKeyword(StringRef text) { return isWord(text) && llvm::isLower(text.front
 bool isValue(StringRef text) { return text == "true" || text == "false" || text == "none"; }
 bool has(const Words &words, StringRef word) { return llvm::is_contained(words, word.str()); }
 
-/// What may follow any complete expression.
+/// True if the token may follow any complete expression.
 bool continuesExpression(StringRef text) {
   constexpr StringRef kOperators[] = {".",  "[", "(",  "@",  "*",   "/",   "%",
                                       "+",  "-", "<<", ">>", "==",  "!=",  "<",

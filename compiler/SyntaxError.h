@@ -1,5 +1,4 @@
-/// What the parser knows when a text does not fit the grammar, and the message that
-/// people get for it. Knows no ANTLR.
+/// The parser's state at a syntax error, and the message that people get for it. Knows no ANTLR.
 #pragma once
 
 #include "ir/Result.h"

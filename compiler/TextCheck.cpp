@@ -10,10 +10,11 @@ namespace {
 
 using llvm::formatv;
 
-/// What nearly every byte is: nothing more need be known of it.
+/// True for nearly every byte: the check is done with it.
 bool isPlain(unsigned char c) { return (c >= 0x20 && c < 0x7f) || c == '\t'; }
 
-/// Why no character of a text begins at i, where the byte is not plain; or empty.
+/// The reason why no character of a text begins at i, where the byte is not plain; empty if one
+/// does.
 std::string faultAt(std::string_view text, size_t i) {
   auto *bytes = reinterpret_cast<const llvm::UTF8 *>(text.data());
   if (bytes[i] == 0)

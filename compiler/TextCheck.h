@@ -1,4 +1,4 @@
-/// What must hold of every byte of a source file, comments included.
+/// Requirements on every byte of a source file, comments included.
 #pragma once
 
 #include "compiler/ParseLimits.h"
@@ -8,7 +8,7 @@
 
 namespace colldsl {
 
-/// UTF-8 without NUL and control characters, within maxBytes and maxLineBytes. The
+/// Accepts UTF-8 without NUL and control characters, within maxBytes and maxLineBytes. Returns the
 /// first fault, by place.
 Status checkText(std::string_view text, uint16_t file, const ParseLimits &limits);
 

@@ -36,8 +36,8 @@ constexpr bool isNumber(ValueType v) {
 std::string_view describe(ValueType type);
 std::string describe(const Type &type);
 
-/// Whether a value of type `from` may stand where `to` is expected: numbers without a
-/// unit become ranks and bytes, ranks become ints.
+/// True if a value of type `from` may stand where `to` is expected: numbers without a unit become
+/// ranks and bytes, ranks become ints.
 bool fits(const Type &from, ValueType to);
 
 } // namespace colldsl

@@ -99,7 +99,7 @@ Status TreeChecker::view(const TreeRecord &record) {
   return {};
 }
 
-/// What it says is its root is so.
+/// Checks that the root that the tree states is its root.
 template <typename Bad>
 Status TreeChecker::checkRoot(const TreeValue &tree, int64_t root, Bad bad) const {
   auto wrong = [&](int64_t said) {

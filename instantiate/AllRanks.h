@@ -1,5 +1,5 @@
-/// What belongs to all ranks of a job together: their checks, what they share, the names
-/// of their buffers. Internal to this folder.
+/// State that all ranks of a job share: their checks, counts, and the names of their buffers.
+/// Internal to this folder.
 #pragma once
 
 #include "instantiate/Interpreter.h"
@@ -8,25 +8,25 @@
 
 namespace colldsl {
 
-/// Between 1 rank and InstantiateLimits::maxRanks.
+/// An error unless there are between 1 and InstantiateLimits::maxRanks ranks.
 Status checkNumRanks(const InstantiateRequest &request);
 
-/// What the ranks that were made so far have together.
+/// The totals of the ranks that were made so far.
 struct RankCounts {
   uint32_t ranks = 0;
   uint64_t ops = 0, deps = 0;
 };
-/// Against InstantiateLimits::maxTotalOps and maxTotalDeps.
+/// Checks the totals against InstantiateLimits::maxTotalOps and maxTotalDeps.
 Status checkTotals(const Program &program, const InstantiateRequest &request,
                    const RankCounts &counts);
 
 /// Name, files and flags of the schedule; no ranks, names or size class yet.
 Schedule sharedOf(const Program &program, const InstantiateRequest &request);
 
-/// All members of a group make the same calls.
+/// Checks that all members of a group make the same calls.
 class CallChecker {
 public:
-  /// The calls of the next rank.
+  /// Adds the calls of the next rank.
   void add(uint32_t rank, const std::vector<CallRecord> &calls);
   Status check() const;
 
@@ -42,7 +42,7 @@ private:
   std::unordered_map<uint64_t, Entry> entries_;
 };
 
-/// A tree alone: one root, spanning, acyclic, and parent and child agree.
+/// Checks trees: one root, spanning, acyclic, and parent and child agree.
 class TreeChecker {
 public:
   /// The interpreter's last run made the trees that are checked next.
@@ -69,7 +69,7 @@ public:
   explicit BufferNames(const Program &program)
       : all_(program.strings), place_(all_.size(), kNoName) {}
 
-  /// Of the next rank, named by strings of the program until now.
+  /// Names the buffers of the next rank, whose names index the program's strings until then.
   void setIn(std::span<Buffer> buffers);
   std::vector<std::string> take() { return std::move(names_); }
 

@@ -95,14 +95,14 @@ int64_t Groups::ofLevel(Level level, const Group &current) {
   return add(membersOf(level, current), current);
 }
 
-/// Whether a leads their group of the level rather than b.
+/// True if `a` leads their group of the level rather than b.
 bool Groups::leadsBefore(Level level, Rank a, Rank b) const {
   const LeaderOrder *order = request_.leaders;
   return order ? std::pair(order->place(level, a), a) < std::pair(order->place(level, b), b)
                : a < b;
 }
 
-/// For the whole job they are the same on all ranks, and are found once.
+/// The leaders of the whole job are the same on all ranks, and are found once.
 int64_t Groups::leaders(Level level, int64_t include, const Group &current) {
   if (current.members)
     return add(leadersOf(level, include, current), current);

@@ -32,8 +32,8 @@ struct Group {
   bool sameMembers(const Group &other) const;
 };
 
-/// The groups that one run makes, by handle, and what is the same for all runs: the leaders of the
-/// whole job. `current` is the group that asks, and its rank is a member.
+/// The groups that one run makes, by handle, and the leaders of the whole job, which all runs
+/// share. `current` is the group that asks, and its rank is a member.
 class Groups {
 public:
   explicit Groups(const InstantiateRequest &request) : request_(request) {}
@@ -51,19 +51,20 @@ public:
   int64_t add(std::vector<Rank> members, const Group &current);
   /// The members of `current` that share its rank's group of that level.
   int64_t ofLevel(Level level, const Group &current);
-  /// One rank of each group of the level: `include`, a number in `current` or kNone, of its own,
-  /// the one that leads of the others.
+  /// The leaders of the groups of the level, one each. `include`, a number in `current` or kNone,
+  /// leads its own group.
   int64_t leaders(Level level, int64_t include, const Group &current);
 
-  /// Tells groups of several ranks apart, on all ranks alike; 0 for the whole job. Takes the
-  /// members once per group, not once per rank that asks.
+  /// A hash that tells groups of several ranks apart, equal on all ranks; 0 for the whole job. It
+  /// reads the members once per group, not once per rank that asks.
   uint64_t hashOf(const Group &group);
 
   /// The members of ofLevel(), those that lead first; valid as long as `room`.
   std::span<const Rank> byLead(Level level, const Group &current, std::vector<Rank> &room);
-  /// To look at groups of a level.
+  /// The topology, for looking at groups of a level.
   const Topology &topology(Level level);
-  /// Whether a run has looked at where ranks sit; all sit in the one group of Level::All.
+  /// True if a run has looked at the places of ranks. Level::All, whose one group has all ranks,
+  /// does not count.
   bool usedTopology() const { return usedTopology_; }
 
 private:
@@ -73,19 +74,19 @@ private:
   bool leadsBefore(Level level, Rank a, Rank b) const;
 
   const InstantiateRequest &request_;
-  std::optional<Topology> flat_; ///< made when first asked for
+  std::optional<Topology> flat_; ///< made at the first use
   bool usedTopology_ = false;
 
-  // Of one run
+  // State of one run
   std::deque<std::vector<Rank>> members_;
   std::deque<Group> made_;
 
-  // Of all runs: in the whole job, who leads the groups of a level, with whom they must include;
-  // and the ranks of a level's group, as they lead.
+  // State of all runs: the leaders of a level's groups in the whole job, by the rank that they must
+  // include; and the ranks of a level's group, in the order in which they lead.
   std::map<std::pair<Level, int64_t>, std::vector<Rank>> keptLeaders_, keptByLead_;
   size_t keptRanks_ = 0; ///< of keptLeaders_
 
-  /// By the place and number of the members; those of one run end with it.
+  /// By the address and number of the members; entries of one run end with it.
   std::map<std::pair<const Rank *, uint32_t>, uint64_t> hashes_;
 };
 

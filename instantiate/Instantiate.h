@@ -24,7 +24,7 @@ struct InstantiateLimits {
   uint64_t maxTotalDeps = 1'024'000'000; ///< dependencies of all ranks
   uint32_t maxCallDepth = 200;           ///< calls within calls
   uint32_t maxRanks = 1u << 22;          ///< instantiated together
-  /// Once it is true, no further rank is made. Null: all are.
+  /// Set to true, it keeps further ranks from being made. Null: all are made.
   const std::atomic<bool> *stop = nullptr;
 };
 
@@ -55,9 +55,9 @@ public:
   /// Fills `dag` (cleared first). Message ids are hashes, see MessageId.
   Status instantiate(Rank rank, Dag &dag);
 
-  /// Sizes for which the ranks instantiated so far hold.
+  /// The sizes for which the DAGs of the ranks instantiated so far hold.
   SizeClass sizeClass() const;
-  /// Whether a rank instantiated so far looked at where ranks sit.
+  /// True if a rank instantiated so far looked at the places of ranks.
   bool usedTopology() const;
   /// Buffer names; see Buffer::name.
   const std::vector<std::string> &names() const;
@@ -68,9 +68,9 @@ private:
   std::unique_ptr<Impl> impl_;
 };
 
-/// What an expression over a collective's parameters comes to: a default, an argument or a
-/// candidate, as rank 0 has it when the request's collective begins. A number as in GivenValue; of
-/// a tree its root. An error: some parameter has no value, or a wrong one.
+/// Evaluates an expression over a collective's parameters (a default, an argument or a candidate)
+/// as rank 0 does when the request's collective begins. Returns a number as in GivenValue; for a
+/// tree its root. An error: some parameter has no value, or a wrong one.
 Result<int64_t> evaluateAtEntry(const Program &program, const InstantiateRequest &request,
                                 ExprId id);
 

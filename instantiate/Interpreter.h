@@ -18,7 +18,7 @@
 
 namespace colldsl {
 
-/// One call over a group, as this rank made it: what all members must agree on.
+/// One call over a group, as this rank made it: all members must agree on it.
 struct CallRecord {
   uint64_t instance; ///< which call
   uint64_t group;    ///< hash of the group's members
@@ -39,8 +39,8 @@ public:
 
   Status run(Rank rank, Dag &dag);
 
-  /// What an expression over the collective's parameters comes to as rank 0 begins; a tree: its
-  /// root.
+  /// Evaluates an expression over the collective's parameters as rank 0 begins; for a tree returns
+  /// its root.
   Result<int64_t> valueAtEntry(ExprId id);
 
   ValidityRange &range() { return range_; }
@@ -51,10 +51,10 @@ public:
   std::vector<TreeRecord> trees; ///< of the last run; arguments are valid until the next
   std::vector<CostBound> costs;  ///< of the last run, if it evaluated the contract
 
-  /// See Groups::hashOf(): of a group of the last run.
+  /// Groups::hashOf() of a group of the last run.
   uint64_t hashOf(const Group &group) { return groups_.hashOf(group); }
 
-  /// What `rank` sees of a recorded tree. For checking only; records no trees.
+  /// The view of `rank` on a recorded tree. For checking only; records no trees.
   Status viewTree(const TreeRecord &record, int64_t rank, int64_t &parent,
                   std::vector<int64_t> &children);
 
@@ -75,7 +75,7 @@ private:
     uint64_t instance = 0;               ///< of a collective: names its call
     SourceLoc calledAt;
     Frame *caller = nullptr;
-    TreeValue *tree = nullptr; ///< the one that is being worked out
+    TreeValue *tree = nullptr; ///< the tree that is being worked out
     GraphValue *graph = nullptr;
   };
   /// Gives a frame its slots for as long as it lives.
@@ -261,7 +261,7 @@ private:
   void failLabelSetTwice(const LabelRef &label);
   void failLabelNotSet(const LabelRef &label);
   void failPeer(const Stmt &s, int64_t peer);
-  /// Once a statement has added what it adds.
+  /// Ends a statement that has added its ops.
   void checkCounts(SourceLoc loc) {
     if (builder_.numOps() > maxOps_ || builder_.numDeps() > maxDeps_) [[unlikely]]
       failTooMany(loc);
@@ -326,7 +326,7 @@ private:
   uint64_t maxOps_, maxDeps_;
   ValidityRange range_;
 
-  // Of one run
+  // State of one run
   Rank rank_{0};
   Dag *dag_ = nullptr;
   DagBuilder builder_;
@@ -337,7 +337,7 @@ private:
   uintptr_t stackBase_ = 0;
   bool failed_ = false;
   int64_t remote_ = kNone; ///< evaluating a value at this other rank
-  Ensure ensure_;          ///< the one that is under way
+  Ensure ensure_;          ///< the promise being evaluated
   Status error_;
   SlotStack<int64_t> ints_;
   SlotStack<SliceValue> slices_;
@@ -353,7 +353,7 @@ private:
   std::vector<Region> carried_;                            ///< by the statement that comes next
   std::map<std::pair<int64_t, int64_t>, int64_t> graphAt_; ///< (graph, rank): its view there
 
-  // Of all runs
+  // State of all runs
   std::map<ViewName, std::array<std::vector<EdgeValue>, 2>> keptViews_;
   size_t keptEdges_ = 0; ///< of keptViews_
   struct TreeView {

@@ -61,13 +61,13 @@ SliceValue Interpreter::bufferAt(uint32_t slot, int64_t rank) {
   return view;
 }
 
-/// What the frame evaluates from now on is what that member sees.
+/// The frame evaluates as that member from now on.
 void Interpreter::becomeMember(const Group &group) {
   frame_->group = &group;
   frame_->ints[program_.code.ofDecl[index(frame_->declId)].myRank] = group.me;
 }
 
-/// Whether a parameter's buffer means anything at the rank that asks.
+/// True if a parameter's buffer is significant at the rank that asks.
 bool Interpreter::isSignificantHere(BufferId buffer) {
   uint32_t next = 0; // parameters have the first ids, in order
   for (const Param &p : frame_->decl->params)

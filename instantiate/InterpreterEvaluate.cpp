@@ -39,7 +39,8 @@ int64_t Interpreter::callFunction(const Expr &e, Args args) {
   return failed_ ? 0 : eval(frame.decl->result);
 }
 
-/// Of the parameter behind those that have the arguments `before`, which it sees.
+/// The default of the parameter that follows those with the arguments `before`. The default may use
+/// these.
 int64_t Interpreter::defaultArgument(const Expr &e, Args before) {
   Frame frame = openFrame(DeclId{static_cast<uint32_t>(e.value)}, frame_->group, e.loc);
   FrameScope scope(*this, frame);

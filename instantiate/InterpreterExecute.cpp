@@ -10,8 +10,8 @@ std::string counted(uint64_t count, const char *noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
-/// How long a list of slices is: so many elements, and blocks, or parts of blocks, of lengths that
-/// are known at call time only.
+/// The length of a list of slices: a number of elements, and of blocks, or parts of blocks, whose
+/// lengths are known at call time only.
 class Lengths {
 public:
   explicit Lengths(std::span<const Region> regions) {
@@ -69,7 +69,7 @@ MessageId Interpreter::nextMessage(OpKind kind, int64_t peer, uint64_t key) {
   return MessageId{mixHash(key, counts_[key + end * 0xff51afd7ed558ccdu]++)};
 }
 
-/// Of a message with a tag or along an edge.
+/// The key of a message: its call, its tag if that is not 0, and its edge if it has one.
 uint64_t Interpreter::messageKey(const Stmt &s, int64_t tag, const EdgeRef *along) {
   uint64_t key = frame_->instance;
   if (s.c != kNoExpr && tag != 0)
@@ -81,7 +81,7 @@ uint64_t Interpreter::messageKey(const Stmt &s, int64_t tag, const EdgeRef *alon
   return key;
 }
 
-/// What the peer is, if the statement names an edge.
+/// The peer of a statement that names an edge; fails if the edge has the other direction.
 int64_t Interpreter::peerAlong(const Stmt &s, EdgeRef along) {
   if (along.in != sendsMessage(s.op))
     return edge(along.handle(), s.loc).peer;
@@ -90,7 +90,8 @@ int64_t Interpreter::peerAlong(const Stmt &s, EdgeRef along) {
   return kNone;
 }
 
-/// Its slices are in carried_. Tag and reduction: anything if the statement has none.
+/// Adds a message whose slices are in carried_. Tag and reduction are ignored if the statement has
+/// none.
 void Interpreter::execMessage(const Stmt &s, int64_t peer, int64_t tag, int64_t reduction) {
   EdgeRef along{};
   if (s.alongEdge) {
@@ -267,7 +268,7 @@ bool Interpreter::mayReceiveAndCombine(SourceLoc loc) {
   return true;
 }
 
-/// What was carried since EndSources; whether the statement may go on.
+/// Takes the regions carried since EndSources as targets. True if the statement may go on.
 bool Interpreter::takeTargets(const Stmt &s) {
   targets_.swap(carried_);
   carried_.clear();

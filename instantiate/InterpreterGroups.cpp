@@ -5,7 +5,8 @@
 
 namespace colldsl {
 
-/// Whether a rank that leaders must include is one of the current group, or none.
+/// True if `include` is kNone or a rank of the current group, as a rank that leaders must include;
+/// fails otherwise.
 bool Interpreter::checkInclude(const char *who, int64_t include, SourceLoc loc) {
   if (include != kNone && (include < 0 || include >= currentGroup().size))
     fail(loc, std::string(who) + " must include rank " + std::to_string(include) +

@@ -107,7 +107,7 @@ int64_t Interpreter::productList(int64_t handle, SourceLoc loc) {
   return product;
 }
 
-/// Where the dimensions are those of a graph, the mistake is where the graph was made.
+/// Reports a wrong grid; for the dimensions of a graph, at the place that made the graph.
 void Interpreter::failGrid(SourceLoc loc, std::string message) {
   if (!frame_->graph)
     return fail(loc, std::move(message));

@@ -24,7 +24,8 @@ uint64_t commonDivisor(uint64_t a, uint64_t b) {
   return a << shift;
 }
 
-/// Of the largest int there is none: a range that is refused.
+/// The end of a range of one index. INT64_MAX has none: it yields INT64_MIN, and the range is
+/// refused.
 constexpr int64_t nextIndex(int64_t i) { return i == INT64_MAX ? INT64_MIN : i + 1; }
 
 /// "part 3", "parts 3..5".
@@ -134,8 +135,8 @@ void Interpreter::keepWithin(const SliceValue &s, int64_t elements, SourceLoc lo
     range_.keepLessEqual(end, s.end);
 }
 
-/// Where block i begins, and where the one before ends. Between the slice's ends, so
-/// nothing overflows.
+/// The beginning of block i, which is the end of the one before. It lies between the slice's ends,
+/// so nothing overflows.
 Position Interpreter::blockPosition(const SliceValue &s, int64_t i, SourceLoc loc) {
   if (s.shape == BlockShape::Counts)
     return displace(s.begin, list(s.prefix)[i], loc);
@@ -401,7 +402,7 @@ SliceValue Interpreter::segmentAt(const SliceValue &s, const int64_t *loop, Sour
   return piece;
 }
 
-// What the next statement carries
+// Regions for the next statement
 
 void Interpreter::carryWhole(const SliceValue &s, SourceLoc loc) { pushRegion(s, carried_, loc); }
 

@@ -75,7 +75,7 @@ void Interpreter::workOutTree(TreeValue &tree, const Group &group, SourceLoc loc
     return;
   if (tree.given)
     return takeGivenTree(tree, group, loc);
-  // Who asks for what others see is one of many that ask the same.
+  // Many ranks ask for the view of another one, so such views are kept.
   ViewName name = tree.at != kNone ? nameView(tree, group) : ViewName();
   if (auto known = keptTrees_.find(name); known != keptTrees_.end()) {
     tree.parent = known->second.parent;
@@ -286,7 +286,8 @@ int64_t Interpreter::evalTreeChildren(const Expr &e, int64_t tree, int64_t) {
   return handle;
 }
 
-/// Whether a rank from whose place a tree or graph is to be seen is one of the group.
+/// True if the rank is one of the group, so that a tree or graph can be seen from its place; fails
+/// otherwise.
 bool Interpreter::checkPlace(int64_t rank, SourceLoc loc) {
   if (rank == kNone)
     fail(loc, "as seen by 'none', which is no rank");

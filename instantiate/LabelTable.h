@@ -1,8 +1,8 @@
-/// The labels that the frames which are alive have set: what `s[3]` names.
+/// The labels that live frames have set, such as `s[3]`.
 ///
-/// A frame has one family per label name, and a label is entry i of it, where i is its
-/// index, 0 if it has none; what has a negative index or one far beyond all others is
-/// hashed, and so is what has several, joined to one by joinIndices(). Entries carry the stamp of
+/// A frame has one family per label name. A label is entry i of its family, where i is its index,
+/// or 0 if it has none. Labels whose index is negative, or far beyond all others, are hashed, and
+/// so are those with several indices, joined to one by joinIndices(). Entries carry the stamp of
 /// the frame that set them, so that nothing is cleared between frames or runs.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace colldsl {
 
-/// One index, surely not a small one, for two.
+/// Joins two indices to one with the highest bit set, so that it is no small index.
 constexpr int64_t joinIndices(int64_t a, int64_t b) {
   return static_cast<int64_t>(mixHash(static_cast<uint64_t>(a), static_cast<uint64_t>(b)) |
                               uint64_t{1} << 63);
@@ -78,7 +78,7 @@ private:
     return true;
   }
 
-  /// The family is too short for it, or it may be hashed.
+  /// Sets a label for which the family is too short, or that may be hashed.
   [[gnu::noinline]] bool setOther(const Scope &scope, uint32_t name, uint64_t at, OpRange range) {
     std::vector<Entry> &family = families_[scope.firstFamily + name];
     if (at >= family.size() && !grow(family, at))

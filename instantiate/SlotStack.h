@@ -1,4 +1,4 @@
-/// Stack memory for the slots of frames. What is on it does not move.
+/// Stack memory for the slots of frames. Allocated values do not move.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ public:
     }
   }
 
-  /// Space for `count` values that hold anything, until an older mark is released.
+  /// Space for `count` uninitialized values, until an older mark is released.
   Value *push(size_t count) {
     if (count > static_cast<size_t>(end_ - top_))
       nextChunk(count);

@@ -43,7 +43,7 @@ public:
   Status run();
 
 private:
-  /// Of one batch, if its ranks are like those before: as large as stays in a cache.
+  /// The memory of one batch, if its ranks are like those before: as much as stays in a cache.
   static constexpr size_t kBatchBytes = 1 << 18;
   static constexpr size_t kMaxRanks = 64;
 
@@ -57,7 +57,7 @@ private:
   const InstantiateRequest &request_;
   unsigned threads_;
 
-  // Of whoever writes
+  // State of the thread that writes
   Schedule shared_;
   BufferNames names_;
   CallChecker calls_;

@@ -1,4 +1,4 @@
-/// What expressions of the checked program evaluate to, besides plain ints.
+/// Values of expressions of the checked program, besides plain ints.
 #pragma once
 
 #include "dependence/ValidityRange.h"
@@ -12,7 +12,8 @@
 
 namespace colldsl {
 
-/// Arithmetic of the language: false beyond 64 bits, of which one value stands for none.
+/// Arithmetic of the language. False on overflow of 64 bits, and for the one value that stands for
+/// none (kNone).
 inline bool addInts(int64_t a, int64_t b, int64_t &sum) {
   return !__builtin_add_overflow(a, b, &sum) && sum != kNone;
 }
@@ -41,7 +42,7 @@ private:
   size_t used_ = 0;
 };
 
-/// How the blocks of a two-dimensional slice lie.
+/// The layout of the blocks of a two-dimensional slice.
 enum class BlockShape : uint8_t { None, Equal, Counts, CallTime, Capacity };
 
 /// Elements [begin, end) of a buffer, or of one of its CallTime or Capacity blocks.
@@ -61,7 +62,7 @@ struct SliceValue {
   }
   int64_t length() const { return end.at - begin.at; }
 
-  /// Cut into so many blocks of one length, of whole elements each.
+  /// Cuts the slice into so many blocks of one length, of whole elements each.
   void setEqualBlocks(uint32_t count) {
     shape = BlockShape::Equal;
     blocks = count;
@@ -71,7 +72,7 @@ struct SliceValue {
   }
 };
 
-/// What a size symbol stands for: floor(end) - floor(begin).
+/// The value of a size symbol: floor(end) - floor(begin).
 struct SizeExtent {
   Position begin, end;
   bool bound = false;
@@ -79,10 +80,10 @@ struct SizeExtent {
   int64_t value() const { return end.at - begin.at; }
 };
 
-/// A tree or a graph is its declaration and its arguments; what one rank sees of it
-/// is worked out when asked for, in the group that asks.
+/// A tree or a graph is its declaration and its arguments. The view of one rank on it is worked out
+/// on request, in the group that asks.
 struct StructureView {
-  const Rank *groupMembers = nullptr; ///< of which group and rank the rest is
+  const Rank *groupMembers = nullptr; ///< the group whose view, as `rank`, is cached
   uint32_t groupSize = 0;
   int64_t rank = kNone;
 };

@@ -32,7 +32,8 @@ const ast::Candidates *AstBuilder::build(CollParser::CandidatesContext *c) {
   return ast_.make<ast::Candidates>({nullptr, nullptr, buildAll(c->expr()), loc(c)});
 }
 
-/// What the grammar lets pass: the parts of a value on a buffer, and the other way.
+/// Rejects parameters that the grammar accepts: value attributes on a buffer, and buffer attributes
+/// on a value.
 void AstBuilder::check(const ast::Parameter &p, CollParser::ParameterContext *c) {
   std::string name = "'" + p.name.text.str() + "'";
   if (p.isBuffer && !c->direction())

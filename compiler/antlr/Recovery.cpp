@@ -11,7 +11,8 @@ namespace {
 
 using llvm::StringRef;
 
-/// What the grammar allows where the parser gave up, and what stands there instead.
+/// Reads the state of the parser at an error: the tokens that the grammar allows there, and the
+/// text that stands there instead.
 class ErrorReader {
 public:
   ErrorReader(antlr4::Parser &parser, uint16_t file) : parser_(parser), file_(file) {}
@@ -27,7 +28,7 @@ private:
   const antlr4::Token *before(const antlr4::Token *token) const;
   std::vector<std::string> wordsOf(const antlr4::misc::IntervalSet &tokens) const;
   static Construct constructOf(const antlr4::RuleContext *context);
-  /// Whether the token is the first of the construct, and no keyword.
+  /// True if the token is the first of the construct, and no keyword.
   static bool begins(antlr4::RuleContext *context, const antlr4::Token *token);
   static std::string operationOf(antlr4::RuleContext *context);
   static const antlr4::Token *statementAround(antlr4::RuleContext *context);
@@ -38,8 +39,8 @@ private:
   uint16_t file_;
 };
 
-/// Where several tokens were looked at before none fitted: what could have followed the
-/// last that did.
+/// The tokens that could have followed the last one that fitted, after a lookahead of several
+/// tokens failed.
 antlr4::misc::IntervalSet tokensAfter(const antlr4::atn::ATNConfigSet &configs) {
   antlr4::misc::IntervalSet tokens;
   for (const auto &config : configs.configs)

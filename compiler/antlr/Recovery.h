@@ -1,4 +1,4 @@
-/// What the parser does about text that does not fit the grammar.
+/// The parser's recovery from text that does not fit the grammar.
 #pragma once
 
 #include "compiler/SyntaxError.h"
@@ -8,9 +8,9 @@
 
 namespace colldsl {
 
-/// Reports errors in our words, and goes on behind the statement, declaration,
-/// parameter or clause that has one. Rules inside of these give up at once: a repair
-/// of a broken expression would be a guess.
+/// Reports errors in the words of this language, and continues behind the faulty statement,
+/// declaration, parameter or clause. Rules inside of these give up at once: a repair of a broken
+/// expression would be a guess.
 class Recovery : public antlr4::DefaultErrorStrategy {
 public:
   Recovery(uint16_t file, uint32_t maxErrors, std::vector<Diagnostic> &errors)
@@ -24,7 +24,7 @@ public:
 private:
   /// Throws ParseCancellationException at the last error allowed.
   void report(antlr4::Parser *parser, const SyntaxError &error);
-  /// Skips to where the construct that the parser is in can go on.
+  /// Skips to the next token at which the current construct can continue.
   void skip(antlr4::Parser *parser);
   void skipStatement(antlr4::Parser *parser);
   void skipTo(antlr4::Parser *parser, std::initializer_list<std::string_view> stops);

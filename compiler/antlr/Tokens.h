@@ -14,9 +14,9 @@ namespace colldsl {
 
 using collgrammar::CollParser;
 
-/// What the parser reads, with a token for the end of the file. ANTLR's own lexer for
-/// the same grammar takes a second for 8 MiB, comments included; a test compares both.
-/// Each token's start index is its place in `tokens`.
+/// The input of the parser, with a token for the end of the file. ANTLR's own lexer for the same
+/// grammar takes a second for 8 MiB, comments included; a test compares both. Each token's start
+/// index is its place in `tokens`.
 std::vector<std::unique_ptr<antlr4::Token>> toAntlr(const std::vector<Token> &tokens);
 
 inline SourceLoc locOf(const antlr4::Token *token, uint16_t file) {
