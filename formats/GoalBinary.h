@@ -18,11 +18,11 @@ namespace colldsl {
 inline constexpr uint64_t kGoalMagic = 4223;
 inline constexpr uint64_t kGoalUsedMagic = 2342;
 
-/// The schedule at n == sizeClass.elements. What becomes of which op, and what is an
-/// error, see printGoal(). Deterministic; successors ascend.
+/// The schedule at n == sizeClass.elements. printGoal() says how each op is translated, and which
+/// are errors. Deterministic; successors ascend.
 Result<std::vector<std::byte>> encodeGoal(const Schedule &schedule, GoalOptions options = {});
 
-/// Reads what encodeGoal() or another tool wrote. Every offset, index and count is
+/// Reads a file of encodeGoal() or another tool. Every offset, index and count is
 /// checked before it is used; ranks must lie one behind the other, and no list of
 /// successors in another, so that memory grows with the file alone. An error names the
 /// rank and the node. Of `limits` maxBytes, maxOps, maxRanks and allowWildcards

@@ -14,7 +14,7 @@ struct BlockPlan {
   std::vector<uint32_t> nodes; ///< in their order; joined sends are left out
 };
 
-/// Where chunks of a rank's buffers lie in MSCCL's.
+/// The places of a rank's chunks in MSCCL's buffers.
 class Placement {
 public:
   Placement(const Schedule &schedule, const Signature &signature, const Nodes &nodes,
@@ -28,10 +28,10 @@ private:
   uint64_t scratchChunks_ = 0;
 };
 
-/// Gives each connection of the rank a threadblock. A receive whose chunk is sent on is
-/// joined with that send, if both connections carry nothing but single chunks: channels
-/// are only sure to hold two of those, and a step of several waits in the middle. Local
-/// steps go where what they wait for is, or into threadblocks of their own.
+/// Gives each connection of the rank a threadblock. A receive whose chunk is sent on is joined with
+/// that send, if both connections carry only single chunks: channels are only sure to hold two of
+/// those, and a step of several waits in the middle. Local steps go to the threadblock of the steps
+/// that they wait for, or into threadblocks of their own.
 std::vector<BlockPlan> planBlocks(const Schedule &schedule, Nodes &nodes, uint32_t rank);
 
 /// Writes the steps, with a nop for each dependency on another threadblock beyond the

@@ -161,8 +161,8 @@ template <typename Is> std::vector<uint32_t> CollectiveBuffers::ranksThat(Is is)
   return found;
 }
 
-// Where the file does not name the root, it is the gpu whose input is read (or
-// whose output is written); in place, where all are, the one that only sends (receives).
+// The root, if the file does not name it: the gpu whose input is read (or whose output is written).
+// In place, where all are, it is the gpu that only sends (receives).
 Status CollectiveBuffers::findRoot() {
   bool isBroadcast = algorithm_->collective == Collective::Broadcast;
   if (!isBroadcast && algorithm_->collective != Collective::Reduce)

@@ -18,17 +18,16 @@ public:
   /// Chunks are fractions of n; false: so many elements, at n == sizeClass.elements.
   bool areFractions() const { return isFraction_; }
 
-  /// In the coordinates of the buffer that the slice names; those of a temporary begin
-  /// at its origin.
+  /// The range of a slice in the buffer that it names; ranges of a temporary count from its origin.
   Range plainRange(const Dag &dag, const Slice &slice) const;
 
-  /// Of the buffer that has the storage.
+  /// The range of a slice in the buffer that has the storage.
   Range range(const Dag &dag, const Slice &slice) const {
     return stored(dag, plainRange(dag, slice));
   }
   Range stored(const Dag &dag, Range range) const;
 
-  /// The ranges of a list; those that continue each other are one, empty ones are none.
+  /// The ranges of a list, without empty ones; ranges that continue each other are joined.
   std::vector<Range> ranges(const Dag &dag, std::span<const Slice> slices) const;
 
   uint32_t size(const Buffer &buffer) const;

@@ -14,8 +14,8 @@ struct Promise {
   const Ensure *ensure;
 };
 
-/// Whether the promises are those of one collective. Of a parameter that is input and
-/// output in one, a rank's part stands where it stands in the whole.
+/// Checks if the promises are those of one collective. If one parameter is input and output, a
+/// rank's part stands in it where it stands in the whole.
 class Recognizer {
 public:
   Recognizer(const Schedule &schedule, const Chunks &chunks, Signature signature)

@@ -1,4 +1,4 @@
-/// Which of MSCCL's collectives a schedule is. Internal to formats.
+/// Recognizes the collective of MSCCL that a schedule is. Internal to formats.
 #pragma once
 
 #include "formats/Msccl.h"
@@ -6,7 +6,7 @@
 
 namespace colldsl::msccl {
 
-/// What the parameters of a schedule are to MSCCL.
+/// The roles of a schedule's parameters in a collective of MSCCL.
 struct Signature {
   Collective collective = Collective::Custom;
   bool inPlace = false;
@@ -18,8 +18,8 @@ struct Signature {
   uint32_t root = 0; ///< of a broadcast, a reduce
 };
 
-/// Compares what each rank promises with what each collective does. An error: parameters
-/// that are not one input and one output, or that no collective has.
+/// Compares the promises of each rank with those of each collective. An error: parameters that are
+/// not one input and one output, or that no collective has.
 Result<Signature> signatureOf(const Schedule &schedule, const Chunks &chunks);
 
 } // namespace colldsl::msccl

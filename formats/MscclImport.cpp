@@ -213,7 +213,8 @@ Result<std::vector<GpuImporter::Key>> GpuImporter::order() const {
   return order;
 }
 
-// What is over when a step begins: all that was when the steps before it began, and they.
+// Computes the steps that are over when a step begins: those that were over when its predecessors
+// began, and its predecessors.
 void GpuImporter::join(Key key) {
   size_t blocks = gpu_.blocks.size();
   uint16_t *known = known_.data() + number(key) * blocks;
@@ -332,7 +333,8 @@ Result<GpuImporter::Ranges> GpuImporter::ranges(Key key) const {
   return ranges;
 }
 
-// What a reduction receives goes into the target where that is not the source as well.
+// Adds the ops of a step. A receiving reduction receives into its target, unless that is its source
+// as well.
 void GpuImporter::addOps(Key key, const Ranges &ranges) {
   StepKind kind = step(key).kind;
   Range end = ranges.target; // what a step that also receives sends on
@@ -360,8 +362,8 @@ void GpuImporter::addOps(Key key, const Ranges &ranges) {
     addSend(key, kind == StepKind::Send ? ranges.source : end);
 }
 
-// A nop does nothing: a wait for it becomes waits for what it waits for. Where many ops wait for
-// it, or it waits for many, an op stands for it.
+// A wait for a nop becomes waits for all that the nop waits for. If many ops wait for it, or it
+// waits for many, it becomes an op.
 void GpuImporter::addNop(Key key) {
   if (deps_.size() >= (step(key).isAwaited ? 2 : kMaxJoined))
     add(key, Op(), nullptr, nullptr);

@@ -1,4 +1,4 @@
-/// When the steps of an algorithm come, over all gpus. Internal to formats.
+/// The levels of an algorithm's steps, over all gpus. Internal to formats.
 #pragma once
 
 #include "formats/Msccl.h"

@@ -63,8 +63,8 @@ public:
   Result<Nodes> run();
 
 private:
-  /// What became of an op: a chain of nodes, or nothing, and then a wait for it becomes waits
-  /// for what it waits for.
+  /// The nodes of an op: a chain, or none. If there are none, a wait for the op becomes waits for
+  /// all that it waits for.
   struct Chain {
     uint32_t first = Node::kNoNode;
     uint32_t last = Node::kNoNode;

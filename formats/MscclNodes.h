@@ -40,8 +40,8 @@ struct Nodes {
   Node &operator[](uint32_t i) { return nodes[i]; }
 };
 
-/// Makes nodes of all ops. With `fuses` a receive and the reduction of what came are one,
-/// where no other op sees what came. An error is one of those of fromSchedule().
+/// Makes nodes of all ops. With `fuses` a receive and the reduction of its data are one node, if no
+/// other op sees the data. An error is one of those of fromSchedule().
 Result<Nodes> makeNodes(const Schedule &schedule, const Chunks &chunks, bool fuses);
 
 /// "rank 3, op l12: MSCCL XML cannot say why", with the op's place.

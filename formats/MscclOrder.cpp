@@ -10,7 +10,7 @@
 namespace colldsl::msccl {
 namespace {
 
-/// Which events wait for an event.
+/// The events that wait for each event.
 struct Successors {
   explicit Successors(const Nodes &nodes) : begin(nodes.events + size_t{1}), open(nodes.events) {
     auto forEachEdge = [&](auto visit) {

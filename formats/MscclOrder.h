@@ -15,18 +15,18 @@
 
 namespace colldsl::msccl {
 
-/// Gives messages their channels: as few blocks of peers as the limit allows, of
-/// `channelsPerBlock` each, among which the messages of a pair of ranks go in turn, so that all get
-/// on alike: a transport that has one channel for them then still takes them in order. Returns the
-/// number of channels.
+/// Gives messages their channels: as few blocks of peers as the limit allows, of `channelsPerBlock`
+/// each. The messages of a pair of ranks take the channels of a block in turn, so that all channels
+/// advance alike, and a transport that has one channel for them still takes them in order. Returns
+/// the number of channels.
 uint32_t assignChannels(Nodes &nodes, uint32_t channelsPerBlock);
 
 /// Gives nodes their levels. False: there is a cycle, and `nodes` has at least one that
 /// is on it or behind it, at level UINT32_MAX.
 bool assignLevels(Nodes &nodes);
 
-/// Where a node stands in the order of its rank. A send that was joined to a receive
-/// stands where that does.
+/// The place of a node in the order of its rank. A send that was joined to a receive has the place
+/// of the receive.
 std::tuple<uint32_t, uint32_t, OpId, uint32_t> placeInOrder(const Nodes &nodes, uint32_t node);
 
 } // namespace colldsl::msccl

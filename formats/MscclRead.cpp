@@ -118,7 +118,7 @@ constexpr std::string_view kAsHint =
 constexpr std::string_view kMemoryWords[] = {"i", "o", "s"};
 constexpr std::string_view kProtocolWords[] = {"Simple", "LL", "LL128"};
 
-/// What came first of several errors that one element may have.
+/// Returns the first of several errors that one element may have.
 #define COLLDSL_TRY(expression)                                                                    \
   do                                                                                               \
     if (Status status = (expression); !status)                                                     \
@@ -457,7 +457,7 @@ Result<Algorithm> Reader::run() {
   if (!parser)
     return Status::error("libxml2 has no memory for a parser");
   parser_ = parser.get();
-  // Of entities there are only those of XML itself, &amp; and the like.
+  // The only entities are those of XML itself, &amp; and the like.
   xmlCtxtUseOptions(parser_, XML_PARSE_NONET | XML_PARSE_IGNORE_ENC | XML_PARSE_NOENT);
   for (size_t at = 0; at < xml_.size() && status_; at += kPieceBytes) {
     std::string_view piece = xml_.substr(at, kPieceBytes);
@@ -472,8 +472,8 @@ Result<Algorithm> Reader::run() {
   return builder_.take();
 }
 
-// Entities are what makes small files large. They are declared in a document type, and
-// that is seen in the bytes if these are UTF-8: without zeros, and '<' where it belongs.
+// Entities make small files large. They are declared in a document type, which shows in the bytes
+// of a UTF-8 file: one without zeros, and with '<' as the first sign.
 Status refuseHostile(std::string_view xml, uint64_t maxBytes) {
   if (xml.size() > maxBytes)
     return Status::error(

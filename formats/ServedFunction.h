@@ -1,5 +1,5 @@
-/// Functions of programs that a schedule from a file can serve, by its contract, and what calls
-/// count of it.
+/// The functions of programs that a schedule from a file can serve, by its contract, and the unit
+/// in which calls count.
 #pragma once
 
 #include "formats/Msccl.h"

@@ -115,7 +115,7 @@ private:
   SizeExtent &sizeSlot(uint32_t slot) { return frame_->sizes[slot]; }
   const std::string &text(uint32_t string) const { return program_.strings[string]; }
 
-  // Code: RunCode.cpp executes it, and calls what follows for all but the shortest instructions
+  // Code: InterpreterCode.cpp executes it, and calls the rest for all but the shortest instructions
   /// A piece of code up to its Return; the register that has its value, or anything if it fails.
   uint32_t runCode(uint32_t begin);
   uint32_t runPiece(ExprId id);
@@ -123,7 +123,7 @@ private:
   SliceValue evalSlice(ExprId id);
   SizeExtent evalSize(ExprId id);
 
-  // Ints (EvaluateInts.cpp)
+  // Ints (InterpreterInts.cpp)
   void failOverflow(SourceLoc loc, const char *what);
   int64_t divide(bool remainderWanted, int64_t a, int64_t b, SourceLoc loc);
   int64_t shift(bool right, int64_t a, int64_t b, SourceLoc loc);
@@ -134,7 +134,8 @@ private:
   void failGrid(SourceLoc loc, std::string message);
   int64_t gridShift(const Expr &e, int64_t grid, int64_t d, int64_t delta);
 
-  // Values of int registers: ints, and the rest by handle (Evaluate.cpp, and the files below)
+  // Values of int registers: ints, and the rest by handle (InterpreterEvaluate.cpp, and those
+  // below)
 #define COLLDSL_VALUE(Name, ...) int64_t eval##Name(const Expr &e, int64_t a, int64_t b);
 #include "program/Exprs.def"
   using Args = std::span<const int64_t>;
@@ -145,14 +146,14 @@ private:
   int64_t newList() { return lists_.next(); }
   int64_t listLiteral(Args values, SourceLoc loc);
 
-  // Groups (EvaluateGroups.cpp)
+  // Groups (InterpreterGroups.cpp)
   const Group &currentGroup() const { return *frame_->group; }
   bool checkInclude(const char *who, int64_t include, SourceLoc loc);
   int64_t groupWhere(int64_t conditions);
   int64_t groupSplit(int64_t colors);
   int64_t groupOf(int64_t values, int64_t wanted);
 
-  // Trees and graphs (EvaluateStructures.cpp)
+  // Trees and graphs (InterpreterStructures.cpp)
   int64_t makeTree(const Expr &e, Args args);
   int64_t makeGraph(const Expr &e, Args args);
   TreeValue &viewOf(int64_t treeHandle, SourceLoc loc);
@@ -175,7 +176,7 @@ private:
   const EdgeValue &edge(int64_t handle, SourceLoc loc);
   template <typename Value> bool upToDate(Value &value, const Group &group) const;
 
-  // Slices (EvaluateSlices.cpp)
+  // Slices (InterpreterSlices.cpp)
   void pushRegion(const SliceValue &slice, std::vector<Region> &out, SourceLoc loc);
   SliceValue blockOf(const SliceValue &s, int64_t i, SourceLoc loc);
   Position blockPosition(const SliceValue &s, int64_t i, SourceLoc loc);
@@ -216,7 +217,7 @@ private:
   void makeConstant(SliceValue &slice);
   void keepWithin(const SliceValue &slice, int64_t elements, SourceLoc loc);
 
-  // Sizes, and buffers of the job and of statements (MakeBuffers.cpp)
+  // Sizes, and buffers of the job and of statements (InterpreterBuffers.cpp)
   static SizeExtent sizeOfInt(int64_t value);
   SizeExtent loadSize(uint32_t slot, SourceLoc loc);
   SizeExtent addSizes(const SizeExtent &a, const SizeExtent &b, const Expr &e);
@@ -235,7 +236,7 @@ private:
   int64_t prefixSums(int64_t countsHandle, SourceLoc loc);
   void bindAliases(const Decl &decl);
 
-  // Buffer arguments of calls (BindArguments.cpp)
+  // Buffer arguments of calls (InterpreterArguments.cpp)
   void bindArgument(const Param &param, SliceValue argument, SourceLoc loc);
   void bindOneDimension(const Param &param, SliceValue &s, SourceLoc loc);
   void bindBlocks(const Param &param, SliceValue &s, SourceLoc loc);
@@ -244,7 +245,7 @@ private:
   void bindCounts(const Param &param, SliceValue &s, SourceLoc loc);
   void bindLength(const Dim &dim, const SizeExtent &size, const Param &param, SourceLoc loc);
 
-  // Statements (Execute.cpp)
+  // Statements (InterpreterExecute.cpp)
   void runBody(DeclId decl);
   void execMessage(const Stmt &s, int64_t peer, int64_t tag, int64_t reduction);
   void execCopy(const Stmt &s);
@@ -282,7 +283,7 @@ private:
   bool mayReceiveAndCombine(SourceLoc loc);
   std::string labelText(const LabelRef &label);
 
-  // Calls of collectives (ExecuteCall.cpp)
+  // Calls of collectives (InterpreterCall.cpp)
   const Group *groupOfCall(int64_t handle);
   void execCall(const Stmt &s, const Group *group, int64_t *ints, const SliceValue *slices);
   void bindCall(const Stmt &s, Frame &callee, int64_t *ints, const SliceValue *slices);
@@ -295,11 +296,11 @@ private:
   bool checkRecursion(DeclId decl, uint32_t groupSize, SourceLoc loc);
   void recordCall(uint64_t instance, const Group &group, SourceLoc loc);
 
-  // Requirements.cpp
+  // Requirements (InterpreterRequirements.cpp)
   std::string valuesOf(const Decl &decl, ExprId root);
   void checkRequirements(const Decl &decl, SourceLoc loc);
 
-  // Contracts (EvaluateContract.cpp)
+  // Contracts (InterpreterContract.cpp)
   void beginEnsure(const EnsureNode &node, int64_t reduction);
   bool enterRank(const EnsureNode &node, int64_t rank);
   void addOperand(const EnsureNode &node, const SliceValue &operand, int64_t rank);

@@ -24,7 +24,7 @@ public:
   /// For 1 to `ranks` ranks, `bytes` for each of them.
   BestTree(const LogGop &model, TreeUse use, uint32_t ranks, uint64_t bytes);
 
-  /// When all of `ranks` ranks have what they need, in ns.
+  /// The time in ns at which all of `ranks` ranks have what they need.
   uint64_t timeNs(uint32_t ranks) const { return time_[ranks]; }
 
   /// Place i is a rank; 0 is the root; a subtree is a run of places.

@@ -7,7 +7,7 @@
 
 namespace colldsl {
 
-/// Names an op while its DAG is edited; those of the DAG keep their numbers, new ones follow.
+/// The name of an op while its DAG is edited. Ops of the DAG keep their numbers, new ones follow.
 enum class EditId : uint32_t {};
 constexpr uint32_t index(EditId e) { return static_cast<uint32_t>(e); }
 
@@ -31,7 +31,8 @@ public:
   };
   std::vector<Wait> &waits(EditId id) { return nodes_[index(id)].waits; }
 
-  /// `near`: in program order it stands right before this op, if its dependencies allow it.
+  /// `near`: in program order the new op stands right before this one, if its dependencies allow
+  /// it.
   EditId add(const Op &op, std::vector<Slice> sources, std::vector<Slice> targets, EditId near);
   void wait(EditId op, EditId on, DepKind kind = DepKind::Requires);
 
@@ -41,24 +42,24 @@ public:
   /// In program order it stands before all others, if its dependencies allow it.
   void moveToFront(EditId op) { nodes_[index(op)].place = 0; }
 
-  /// The op vanishes. A wait for its start or its end becomes a wait for that of `instead`, which
+  /// Drops the op. A wait for its start or its end becomes a wait for that of `instead`, which
   /// starts no earlier than the op could have.
   void replace(EditId op, EditId instead);
-  /// The op vanishes, whose start waited for the end of `instead`: a wait for its start or its end
+  /// Drops the op, whose start waited for the end of `instead`: a wait for its start or its end
   /// becomes a wait for the end of `instead`.
   void replaceByEarlier(EditId op, EditId instead);
-  /// The op vanishes. A wait for it becomes waits for what it waited for itself.
+  /// Drops the op. A wait for it becomes waits for all that it waited for itself.
   void bridge(EditId op);
 
-  /// Whether waits for `op` are waits for `other` by now.
+  /// True if waits for `op` have become waits for `other`.
   bool standsFor(EditId op, EditId other) const;
 
   BufferId addBuffer(const Buffer &buffer) { return result_.addBuffer(buffer); }
   Buffer &buffer(BufferId id) { return result_.buffers[index(id)]; }
   const std::vector<Buffer> &buffers() const { return result_.buffers; }
 
-  /// Ops in their old order where their dependencies allow it, each dependency stated once.
-  /// An error: an op waits for itself.
+  /// Makes the DAG. Ops keep their old order as far as their dependencies allow, and each
+  /// dependency is stated once. An error: an op waits for itself.
   Result<Dag> build();
 
 private:
@@ -67,7 +68,7 @@ private:
     std::vector<Slice> sources, targets;
     std::vector<Wait> waits;
     std::vector<EditId> follows;
-    uint64_t place = 0; ///< what program order is made of
+    uint64_t place = 0; ///< sort key of program order
     bool isDropped = false;
     bool isBridged = false;
     bool isLater = false; ///< the dropped op came after `instead`

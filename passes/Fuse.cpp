@@ -121,7 +121,7 @@ private:
     return true;
   }
 
-  /// Whether every other op that touches the targets of the copy is done before the receive starts,
+  /// True if every other op that touches the targets of the copy is done before the receive starts,
   /// or waits for the copy: a receive may write at any time until it finishes.
   bool ownsTargets(EditId recv, EditId copy) {
     std::vector<bool> before = reachable(recv);

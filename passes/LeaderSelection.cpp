@@ -22,8 +22,8 @@ void LeaderSelection::describe(PassOptions &options) {
 
 namespace {
 
-/// How far a rank is from the nearest network interface: 0 in its NUMA node, 1 on its
-/// socket, 2 on its board, 3 elsewhere in the node.
+/// The distance of a rank from the nearest network interface: 0 in its NUMA node, 1 on its socket,
+/// 2 on its board, 3 elsewhere in the node.
 class NicDistance {
 public:
   NicDistance(const Topology &topology, const std::vector<uint32_t> &nics) : topology_(topology) {

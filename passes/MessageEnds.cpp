@@ -120,7 +120,8 @@ std::vector<MessageEnds> byChannel(std::vector<MessageEnds> messages) {
   return messages;
 }
 
-/// What a channel of finite length that keeps its messages' order adds: see docs/verifier.md.
+/// Adds the edges of a channel of finite length that keeps its messages' order: see
+/// docs/verifier.md.
 template <typename Edge>
 void addChannelEdges(const std::vector<MessageEnds> &channels, const OpNumbers &number, Edge edge) {
   constexpr size_t kSlots = kChannelSlots;

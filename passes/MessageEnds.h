@@ -10,7 +10,7 @@ struct MessageEnds {
   OpId send, recv;
 };
 
-/// In the order of the senders' ops. An error: an end without a partner.
+/// The messages in the order of the senders' ops. An error: an end without a partner.
 Result<std::vector<MessageEnds>> messagesOf(const Schedule &schedule);
 
 /// The sizes of one rank, of a list with one entry for all or one for each.
@@ -18,7 +18,7 @@ inline const Sizes &sizesOf(const std::vector<Sizes> &sizes, Rank rank) {
   return sizes.size() == 1 ? sizes.front() : sizes[index(rank)];
 }
 
-/// The place of an op among the ops of all ranks.
+/// Numbers the ops of all ranks.
 class OpNumbers {
 public:
   explicit OpNumbers(const Schedule &schedule);
@@ -29,11 +29,11 @@ private:
   std::vector<size_t> first_; ///< per rank, and one more
 };
 
-/// How many sends lie before each message's own on the longest way to it, through messages and
-/// local dependencies, through the starts of receives, for which a send without buffering waits,
-/// and through channels that keep the order of their messages. Sends of one level never wait for
-/// each other, on any transport, but for those of one channel, which follow their order. An
-/// error: the schedule waits for itself.
+/// Per message: the number of sends before its own on the longest way to it. Ways lead through
+/// messages and local dependencies, through the starts of receives, for which a send without
+/// buffering waits, and through channels that keep the order of their messages. Sends of one level
+/// never wait for each other, on any transport, except those of one channel, which follow their
+/// order. An error: the schedule waits for itself.
 Result<std::vector<uint32_t>> sendLevels(const Schedule &schedule,
                                          const std::vector<MessageEnds> &messages);
 

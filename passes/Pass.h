@@ -19,20 +19,20 @@ enum class PassKind : uint8_t {
   Dag,     ///< changes the DAGs of all ranks
 };
 
-/// What a DAG pass may look at besides the schedule. All of it outlives the call.
+/// The inputs of a DAG pass besides the schedule. All of it outlives the call.
 struct DagContext {
   const Topology &topology;
   const std::vector<Sizes> &sizes; ///< as in verify(); for blocks known at call time too
   const CostModel &cost;           ///< of the machine that is chosen for
 };
 
-/// What became of a schedule, and what a person may want to know of it.
+/// The result of a DAG pass: the schedule, and a remark for people.
 struct DagOutcome {
   Schedule schedule;
   std::string remark; ///< "8 messages in 3 rounds"; may be empty
 };
 
-/// What a program pass looks at: a collective that is about to be instantiated.
+/// The inputs of a program pass: a collective that is about to be instantiated.
 struct BindContext {
   const Program &program;
   const InstantiateRequest &request; ///< with its topology; missing arguments are tuning parameters
@@ -46,7 +46,7 @@ struct ParameterBinding {
   ExprId expr = kNoExpr; ///< or one of the program's own
 };
 
-/// What was bound is no tuning parameter any more.
+/// Adds a binding to the request. The parameter is no tuning parameter any more.
 void bindTo(const ParameterBinding &binding, InstantiateRequest &request);
 
 struct BindOutcome {
@@ -60,7 +60,7 @@ class Pass {
 public:
   virtual ~Pass() = default;
   virtual PassOptions options() = 0;
-  /// A pass implements one of them, by its kind; the other one is never called.
+  /// A pass implements one of the two, by its kind; the other one is never called.
   virtual Result<DagOutcome> run(Schedule schedule, const DagContext &context) const;
   virtual Result<BindOutcome> bind(const BindContext &context) const;
 };
@@ -76,11 +76,11 @@ struct PassInfo {
 std::span<const PassInfo> allPasses();
 const PassInfo *findPass(std::string_view name);
 
-/// What the schedule takes by the context's cost model.
+/// The time in ns that the schedule takes by the context's cost model.
 Result<uint64_t> timeOf(const Schedule &schedule, const DagContext &context);
 
-/// The schedule before or after, whichever is faster. The one before if it makes no difference, or
-/// if the one after may deadlock where sends wait for their receives.
+/// The faster of two schedules. It is the one before if there is no difference, or if the one after
+/// may deadlock where sends wait for their receives.
 Result<DagOutcome> keepFaster(Schedule before, DagOutcome after, const DagContext &context);
 
 } // namespace colldsl

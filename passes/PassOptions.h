@@ -1,5 +1,5 @@
-/// The options of a pass, as text: what `--passes name{option=value}` sets, help prints and
-/// docs/passes.md lists.
+/// The options of a pass, as text: `--passes name{option=value}` sets them, help prints them and
+/// docs/passes.md lists them.
 #pragma once
 
 #include "ir/Result.h"
@@ -21,7 +21,7 @@ public:
     std::string_view values; ///< what may stand behind '='
     std::string_view help;
     std::function<Status(std::string_view)> take;
-    std::vector<std::string_view> words; ///< those that may stand there, if they are listed
+    std::vector<std::string_view> words; ///< the allowed values, if they are listed
   };
 
   void number(std::string_view name, std::string_view values, std::string_view help,

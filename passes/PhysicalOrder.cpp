@@ -26,7 +26,7 @@ private:
 
 using GroupKey = std::tuple<uint32_t, uint32_t, uint32_t>;
 
-/// What ranks of one group have in common at a distance class, beyond the classes below.
+/// The key that ranks of one group share at a distance class, beyond the classes below.
 GroupKey keyAt(unsigned distance, const Place &place) {
   switch (distance) {
   case 1:

@@ -18,7 +18,7 @@ struct PhysicalOrder {
 /// Bound: P log P.
 PhysicalOrder physicalOrder(const Topology &topology);
 
-/// "40 edges of distance 1, 6 of 5, 1 of 6"; counts[d] are those of distance d.
+/// "40 edges of distance 1, 6 of 5, 1 of 6"; counts[d] edges have distance d.
 std::string histogramText(const std::vector<uint32_t> &counts);
 
 } // namespace colldsl

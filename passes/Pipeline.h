@@ -5,7 +5,7 @@
 
 namespace colldsl {
 
-/// The nearest of the words that fit, or nothing: the caller knows how to find it.
+/// The nearest of the words that fit, or nothing. The caller supplies the search.
 using NearestName =
     std::function<std::string(std::string_view word, const std::vector<std::string_view> &words)>;
 
@@ -19,16 +19,17 @@ public:
 
 class Pipeline {
 public:
-  /// Passes with commas between them, each with options in braces and semicolons between these.
-  /// An unknown pass or option is an error that names those there are. `default` stands for
-  /// `tune,choose`, without the first where there are no tuning parameters.
+  /// Passes with commas between them, each with options in braces and semicolons between these. An
+  /// error: an unknown pass or option; it names the known ones. `default` stands for `tune,choose`,
+  /// or for `choose` alone if there are no tuning parameters.
   static Result<Pipeline> parse(std::string_view text, const NearestName &nearest);
 
   bool empty() const { return passes_.empty(); }
-  /// What was parsed.
+  /// The text that was parsed.
   const std::string &text() const { return text_; }
   bool has(PassKind kind) const;
-  /// Whether it makes sense for a collective alone: it names passes that bind tuning parameters.
+  /// True if it names passes that bind tuning parameters: then it makes sense for a collective
+  /// only.
   bool needsCollective() const;
 
   /// The program passes, one after the other, each seeing what those before it bound.

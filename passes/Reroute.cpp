@@ -132,7 +132,7 @@ private:
   const MessageEnds &ends(const MessagePath &path) const { return messages_[path.message]; }
   OpId sendOf(const MessagePath &path) const { return ends(path).send; }
 
-  /// What goes from one rank to another in one step, as one message.
+  /// Sends the hops from one rank to another in one step as one message.
   void carry(Rank from, Rank to, const std::vector<Hop> &hops) {
     std::vector<std::pair<uint32_t, const MessagePath *>> payloads; // in the order of the message
     for (const Hop &hop : hops) {

@@ -1,5 +1,5 @@
-/// Sends messages over other ranks: each gets a path, and what goes the same way in the same step
-/// goes in one message. The work of all passes that relay or combine messages.
+/// Sends messages over other ranks: each gets a path, and messages that go the same way in the same
+/// step are joined to one. All passes that relay or combine messages use it.
 ///
 /// A message may be rerouted if its send and its receive wait for local ops alone, and its bytes
 /// are known when buffers are bound. So no rank on a path waits for an op that waits for that
@@ -10,8 +10,8 @@
 
 namespace colldsl {
 
-/// The messages that may be rerouted, as indices into `messages`. Messages to oneself, and those
-/// without bytes in sight, are not among them.
+/// The messages that may be rerouted, as indices into `messages`. Messages to oneself, and messages
+/// whose bytes are not known, are not among them.
 std::vector<uint32_t> reroutable(const Schedule &schedule,
                                  const std::vector<MessageEnds> &messages);
 
@@ -31,7 +31,7 @@ struct MessagePath {
   std::vector<uint32_t> steps;
 };
 
-/// Every path's message goes its way; what was received before is received where it was.
+/// Sends every path's message along its path; its receiver gets it into the same place as before.
 Result<Schedule> reroute(const Schedule &schedule, const std::vector<MessageEnds> &messages,
                          const std::vector<MessagePath> &paths);
 

@@ -27,7 +27,7 @@ struct SegmentSize {
 
 Result<BindOutcome> chooseSegment(const BindContext &context, const SegmentSize &options);
 
-/// How long a message of so many bytes takes through a pipeline, in segments.
+/// The time in ns that a message of so many bytes takes through a pipeline, in segments.
 uint64_t pipelineNs(const LogGop &p, uint64_t bytes, uint64_t segment, uint64_t depth,
                     uint64_t children);
 

@@ -10,7 +10,7 @@
 namespace colldsl {
 namespace {
 
-/// Of parallel sends the one that comes first in the program gets the first round.
+/// Gives the first round to the first of parallel sends in the program.
 void sortParallel(std::vector<DueSend> &sends) {
   std::sort(sends.begin(), sends.end(), [](const DueSend &a, const DueSend &b) {
     return std::tie(a.level, a.to, a.send) < std::tie(b.level, b.to, b.send);

@@ -1,4 +1,4 @@
-/// In which order one rank sends.
+/// The order of one rank's sends.
 #pragma once
 
 #include "ir/Dag.h"
@@ -6,7 +6,7 @@
 
 namespace colldsl {
 
-/// A send and when it is due: levels are apart anyway, see sendLevels(); the sends of one level go
+/// A send and its time: levels are ordered already, see sendLevels(); the sends of one level go
 /// round by round.
 struct DueSend {
   OpId send;
@@ -15,9 +15,9 @@ struct DueSend {
   uint32_t round = 0;
 };
 
-/// Each send `irequires` the one before it in its level: it waits for its start alone. Sends to
-/// one rank stay in the order of the program, in which a channel takes them: the rounds that they
-/// have in a level are theirs in that order. An error: an op would wait for itself.
+/// Makes each send `irequires` the one before it in its level: it waits for the start of that send
+/// only. Sends to one rank keep the order of the program, in which a channel takes them, and share
+/// out the rounds that they have in a level in that order. An error: an op would wait for itself.
 Status orderSends(Dag &dag, std::vector<DueSend> sends);
 
 } // namespace colldsl

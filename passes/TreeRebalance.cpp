@@ -19,7 +19,7 @@ void TreeRebalance::describe(PassOptions &options) {
 
 namespace {
 
-/// What may be moved, and on which ways it is.
+/// The messages that may be moved, and their paths.
 struct Traffic {
   std::vector<MessageEnds> messages;
   std::vector<MessagePath> paths;          ///< of those that may be moved

@@ -88,7 +88,8 @@ private:
     }
   }
 
-  /// Whether leaders make a difference. Where the first rank has none, others mostly have none.
+  /// True if leaders make a difference. If they make none on the first rank, they mostly make none
+  /// on others.
   bool looksAtGroups() const {
     Instantiator instantiator(context_.program, request_);
     Dag dag;

@@ -5,15 +5,15 @@
 
 namespace colldsl {
 
-/// Whether the parameter has a default and no value yet: a caller need not bind it.
+/// True if the parameter has a default and no value yet: a caller need not bind it.
 bool isTuningParameter(const BindContext &context, uint32_t param);
 
-/// Those of that type.
+/// The tuning parameters of that type.
 std::vector<uint32_t> tuningParametersOf(const BindContext &context, ValueType type);
 
-/// What the program allows to be chosen: each value of a list, both ends of a range in it; of an
+/// The values that the program allows: each value of a list, both ends of a range in it; of an
 /// interval the powers of two, for bytes from 1 KiB on, or its lower end if there are none. Empty:
-/// it allows nothing, or what it allows has no value.
+/// the program allows nothing, or the allowed expressions have no value.
 std::vector<ParameterBinding> candidatesOf(const BindContext &context, uint32_t param);
 
 /// A binding as people read it: `16KiB`, `4`, `its candidate in line 12`.

@@ -1,5 +1,5 @@
-/// Why the slowest rank took so long: what it waited for last, what that waited for, and so on
-/// back to the start.
+/// The reasons why the slowest rank took so long: the event that it waited for last, the event that
+/// this one waited for, and so on back to the start.
 #pragma once
 
 #include "simulator/Recording.h"

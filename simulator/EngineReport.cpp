@@ -1,4 +1,4 @@
-// What comes out: times, or what could not run.
+// The results of a run: times, or the ops that could not run.
 #include "ir/Concat.h"
 #include "simulator/EventLoop.h"
 
@@ -24,8 +24,8 @@ Status checkNetwork(const Workload &workload, const SimulateOptions &options) {
   return {};
 }
 
-/// How many times longer work takes with all its detours, at most: for random ones with a
-/// probability that never fails.
+/// The factor by which detours stretch longer work at most; for random ones with a probability that
+/// never fails.
 uint64_t noiseStretch(const NoiseOptions &noise) {
   uint64_t busy = noise.lengthNs;
   for (const Detour &detour : noise.trace)

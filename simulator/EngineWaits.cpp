@@ -21,16 +21,16 @@ void Engine<kPlain>::wait(const Event &event, uint64_t readyAt, LineKind kind, P
   wheel_.push({readyAt, order, event.vertex, event.host});
 }
 
-/// Whether it is the first in line. A message may have come that was sent earlier, over a longer
-/// way, and waits for more resources than this one does.
+/// True if the event is the first in its line. A message may have come that was sent earlier, over
+/// a longer way, and waits for more resources than this one does.
 template <bool kPlain>
 bool Engine<kPlain>::isFirst(const Event &event, LineKind kind, Ports ports) {
   return !(event.order & kIsWaiting) ||
          lines_.head(linesOf(event.host), lineOf(kind, ports)).order == event.order;
 }
 
-/// The sends among ops of a rank that became free together, if they are several: only one of
-/// them can run at a time, so that they get in line at once.
+/// Puts the sends among ops of a rank that became free together into a line at once, if they are
+/// several: only one of them can run at a time.
 template <bool kPlain> void Engine<kPlain>::lineUp(std::span<const Freed> freed) {
   Ports ports;
   uint32_t host = freed.front().host;
@@ -45,7 +45,7 @@ template <bool kPlain> void Engine<kPlain>::lineUp(std::span<const Freed> freed)
   wakeLine(host, LineKind::Send, ports, readyAt);
 }
 
-/// When the first message in line can be taken in: a static one needs no processor.
+/// The time at which the first message in line can be taken in: a static one needs no processor.
 template <bool kPlain> uint64_t Engine<kPlain>::messageReadyAt(uint32_t host, Ports ports) {
   uint64_t gap = receiveGap(host, ports), both = std::max(cpu(host, ports), gap);
   uint64_t lines = linesOf(host);
@@ -55,7 +55,7 @@ template <bool kPlain> uint64_t Engine<kPlain>::messageReadyAt(uint32_t host, Po
   return isStatic(vertices_[lines_.head(lines, line).vertex].way) ? gap : both;
 }
 
-/// The event ran: it was the head.
+/// Removes an event that ran, the head, from its line.
 template <bool kPlain>
 void Engine<kPlain>::leaveLine(const Event &event, LineKind kind, Ports ports) {
   lines_.popHead(linesOf(event.host), lineOf(kind, ports));
@@ -81,8 +81,8 @@ void Engine<kPlain>::wakeLine(uint32_t host, LineKind kind, Ports ports, uint64_
   wheel_.push({std::max(readyAt, now_), head.order, head.vertex, host});
 }
 
-/// Whether the receiver has room. If not, the send waits for it, and its interface with it:
-/// what comes behind it on the same interface cannot overtake.
+/// True if the receiver has room. If not, the send waits for it, and its interface with it: events
+/// behind it on the same interface cannot overtake.
 template <bool kPlain>
 bool Engine<kPlain>::takeSlot(const Event &event, const Vertex &v, Ports ports) {
   if (event.order & kHasSlot)
@@ -161,7 +161,7 @@ template <bool kPlain> void Engine<kPlain>::arriveByTag(uint32_t send, uint32_t 
   }
 }
 
-/// Whether both ends state the same size; else that is the end of it all.
+/// True if both ends state the same size; else the run ends with an error.
 template <bool kPlain> bool Engine<kPlain>::agree(uint32_t send, uint32_t recv) {
   uint64_t sent = workload_.amountOf(vertices_[send]);
   uint64_t received = workload_.amountOf(vertices_[recv]);

@@ -116,7 +116,7 @@ template <bool kPlain>
   }
 }
 
-/// Whether the event may run; if not, it waits from now on.
+/// True if the event may run; if not, it waits from now on.
 template <bool kPlain>
 [[gnu::always_inline]] inline bool Engine<kPlain>::isReady(const Event &event, uint64_t readyAt,
                                                            LineKind kind, Ports ports) {
@@ -388,8 +388,8 @@ template <bool kPlain> [[gnu::always_inline]] inline void Engine<kPlain>::push(c
   wheel_.push({time, newOrder(static_cast<uint64_t>(v.kind)), freed.vertex, freed.host});
 }
 
-/// Whether data may move. If not the send has started, and comes back with its receive; others use
-/// its interface meanwhile.
+/// True if data may move. If not, the send has started, and continues with its receive; other sends
+/// use its interface meanwhile.
 template <bool kPlain>
 bool Engine<kPlain>::mayMove(const Event &event, const Vertex &v, Ports ports) {
   if (!awaitsReceive(v.way) || vertices_[v.partner].isStarted)

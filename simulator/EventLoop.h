@@ -1,8 +1,8 @@
 /// The event loop. Internal to this folder; Simulate.h is the way in.
 ///
-/// Each event is an op that may start, or something that arrives at a rank. An event whose
-/// resources are busy waits in a line of its rank (WaitLines.h), all others run where they
-/// come: constant time each.
+/// Each event is an op that may start, or a message or notice that arrives at a rank. An event
+/// whose resources are busy waits in a line of its rank (WaitLines.h). All others run as they come,
+/// in constant time each.
 #pragma once
 
 #include "simulator/Recorder.h"
@@ -16,8 +16,8 @@
 
 namespace colldsl::sim {
 
-/// What a run needs beyond LogGOP on ranks of one processor and one interface. The loop is
-/// compiled with and without it.
+/// True for a run that needs only LogGOP on ranks of one processor and one interface. The loop is
+/// compiled for such runs and for all others.
 inline bool isPlain(const Workload &workload, const SimulateOptions &options) {
   return workload.cpus == 1 && workload.nics == 1 && !workload.hasTags && !workload.hasWays &&
          !options.record && options.receiveSlots == 0 &&
@@ -32,7 +32,7 @@ public:
   Result<Outcome> run();
 
 private:
-  /// What an event is, in the low bits of Event::order. Events of one time go by the number
+  /// The kind of an event, in the low bits of Event::order. Events of one time go by the number
   /// above them, which counts freed ops and messages.
   enum Kind : uint64_t {
     kSend = 0,
@@ -61,7 +61,7 @@ private:
     uint32_t cpu = 0, nic = 0;
   };
 
-  // The loop (Engine.cpp)
+  // The loop (EventLoop.cpp)
   void start();
   void tellWatcher();
   bool startsAtOnce(const Vertex &v) const;
@@ -83,8 +83,8 @@ private:
   void flushMany();
   void flushHost(std::span<const Freed> freed);
   void push(const Freed &freed);
-  /// Asks for the memory that an event will need. Inlined, because GCC drops calls of what does
-  /// nothing but that.
+  /// Prefetches the memory that an event needs. Inlined, because GCC drops calls of functions that
+  /// do nothing else.
   [[gnu::always_inline]] void fetch(const Event &event) {
     __builtin_prefetch(vertices_ + event.vertex, 1);
     __builtin_prefetch(vertices_ + event.vertex + 2, 1); // it mostly frees those behind it
@@ -108,7 +108,7 @@ private:
   void arriveByTag(uint32_t send, uint32_t to, uint64_t end);
   bool agree(uint32_t send, uint32_t recv);
 
-  // Messages that one end alone moves (Engine.cpp, at its end)
+  // Messages that one end alone moves (EventLoop.cpp, at its end)
   bool mayMove(const Event &event, const Vertex &v, Ports ports);
   void moveOne(const Event &event, const Vertex &v, Ports ports);
   void began(const Event &event, const Vertex &v);
@@ -116,14 +116,14 @@ private:
   void runLanded(const Event &event);
   void dispatchOwnWay(const Event &event);
 
-  // What is left at the end (EngineReport.cpp)
+  // The end of a run (EngineReport.cpp)
   Status checkTimes() const;
   bool isMessageLeft() const; ///< one without a receive
   Status stuck() const;
   Result<Outcome> outcome();
 
-  // What a rank has: clocks of its processors, of its interfaces sending, and receiving, and
-  // then what WaitLines wants to know.
+  // State of a rank: clocks of its processors, of its interfaces for sending and for receiving, and
+  // the number that WaitLines keeps for it.
   uint64_t *clocksOf(uint32_t host) {
     return clocks_.data() + size_t{host} * (kPlain ? 4 : stride_);
   }
@@ -136,7 +136,7 @@ private:
   Ports portsOf(const Vertex &v) const { return isSimple_ ? Ports() : Ports{v.cpu, v.nic}; }
   bool isSimple() const { return kPlain || isSimple_; }
   Recorder *recorder() { return kPlain || !recorder_ ? nullptr : &*recorder_; }
-  /// Whether the send finishes when its message meets its receive.
+  /// True if the send finishes when its message meets its receive.
   bool isLong(const Vertex &v, const LogGop &p) const {
     if (kPlain || v.way == Way::Usual)
       return workload_.amountOf(v) > p.S;

@@ -103,9 +103,9 @@ void EndJoiner::join(uint32_t send, uint32_t recv) {
   workload_.vertices[recv].partner = send;
 }
 
-/// Of these ranks, in the order of memory; those that do not meet by tag.
+/// Collects the sends of these ranks that do not meet by tag, in the order of memory.
 void EndJoiner::findSends(uint32_t begin, uint32_t end, std::vector<SendEnd> &sends) const {
-  // The tables of other ranks are far apart: ask for what the next sends need.
+  // The tables of other ranks are far apart: prefetch the entries that the next sends need.
   sends.clear();
   auto consider = [&](uint32_t rank, uint32_t v) {
     const Vertex &send = workload_.vertices[v];
@@ -171,7 +171,7 @@ void EndJoiner::joinSend(const SendEnd &end) {
     workload_.vertices[other.partner].isByTag = 1;
 }
 
-/// Where there is a wildcard, any message of that rank may meet it.
+/// A wildcard may meet any message of its rank, so all receives of the rank meet by tag.
 void EndJoiner::markTags() {
   for (uint32_t r = 0; r < workload_.numRanks(); ++r)
     forEachOf(r, [&](uint32_t v) {

@@ -26,11 +26,11 @@ struct NetworkOptions {
   uint64_t numNodes() const;
 };
 
-/// "torus:8x8x4" or "fattree:16x8"; then, each after a comma, what is not as usual: hop=NS
-/// (100), G=NS (usualG), for fat trees taper=N (1).
+/// "torus:8x8x4" or "fattree:16x8"; options follow, each after a comma: hop=NS (default 100), G=NS
+/// (usualG), for fat trees taper=N (1).
 Result<NetworkOptions> parseNetwork(std::string_view text, PerByte usualG);
 
-/// What went over one link, one way.
+/// The load of one link, in one direction.
 struct LinkLoad {
   uint32_t from = 0, to = 0; ///< nodes and switches, see Network::Step
   uint64_t messages = 0;
@@ -40,7 +40,7 @@ struct LinkLoad {
 
 class Network {
 public:
-  /// isRecorded: loads() counts.
+  /// isRecorded: count the loads for loads().
   Network(const NetworkOptions &options, bool isRecorded);
 
   /// Nodes and switches have numbers; nodes come first.
@@ -54,8 +54,8 @@ public:
 
   const PerByte &G() const { return options_.G; }
 
-  /// Of the links that carried messages, by their ends. Nodes have the numbers below numNodes(),
-  /// then come the switches, from the lowest level up.
+  /// The loads of the links that carried messages, by their ends. Nodes have the numbers below
+  /// numNodes(), switches the numbers behind, from the lowest level up.
   std::vector<LinkLoad> loads() const;
 
 private:

@@ -134,7 +134,7 @@ void Noise::next(uint64_t processor, State &state) const {
   Detour detour = isTrace ? options_.trace[state.index % perPeriod] : Detour{0, options_.lengthNs};
   uint64_t phase =
       options_.phaseNs.value_or(drawBelow(options_.periodNs, seed_, kPhaseStream, processor));
-  // What was before time zero is left out: the first period begins at the phase.
+  // Detours before time zero are left out: the first period begins at the phase.
   state.begin = phase + state.index / perPeriod * options_.periodNs + detour.beginNs;
   state.end = state.begin + detour.lengthNs;
   ++state.index;

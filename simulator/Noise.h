@@ -1,4 +1,4 @@
-/// What takes the processors away from the ranks: detours, from time to time.
+/// Noise: detours that take the processors away from the ranks from time to time.
 #pragma once
 
 #include "ir/Result.h"
@@ -34,10 +34,11 @@ struct NoiseOptions {
 /// again (without: where the last detour ends); # begins a comment.
 Result<NoiseOptions> parseNoiseTrace(std::string_view text);
 
-/// The share of time that detours take must leave something to work with.
+/// An error if detours take so much time that too little is left to work with.
 Status checkNoise(const NoiseOptions &options);
 
-/// A number between 0 and bound - 1 (0 if bound is 0) that belongs to these three.
+/// A pseudorandom number between 0 and bound - 1 (0 if bound is 0), a function of the other three
+/// arguments.
 uint64_t drawBelow(uint64_t bound, uint64_t seed, uint64_t stream, uint64_t index);
 
 /// The detours of all processors. Deterministic in the seed.
@@ -45,7 +46,7 @@ class Noise {
 public:
   Noise(const NoiseOptions &options, uint64_t processors, uint64_t seed);
 
-  /// When work of so many ns, begun at `begin`, is done on a processor. Calls for one
+  /// The time at which work of so many ns, begun at `begin`, is done on a processor. Calls for one
   /// processor do not go back in time.
   uint64_t endOf(uint64_t processor, uint64_t begin, uint64_t workNs) {
     const State &state = states_[processor];
@@ -54,7 +55,7 @@ public:
     return interruptedEnd(processor, begin, workNs);
   }
 
-  /// Asks for a processor's memory before it is needed.
+  /// Prefetches a processor's state.
   [[gnu::always_inline]] void fetch(uint64_t processor) const {
     __builtin_prefetch(states_.data() + processor, 1);
   }

@@ -51,7 +51,7 @@ Way wayOf(const Transfer &transfer) {
   return transfer.protocol == Protocol::Rendezvous ? Way::Rendezvous : Way::Usual;
 }
 
-/// Whether they follow each other without a gap, and are few enough for a run.
+/// True if the successors follow each other without a gap, and are few enough for a run.
 bool isRun(std::span<const uint32_t> successors) {
   for (size_t i = 1; i < successors.size(); ++i)
     if (successors[i] != successors[i - 1] + 1)

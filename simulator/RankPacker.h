@@ -53,7 +53,7 @@ class WorkloadBuilder {
 public:
   WorkloadBuilder(uint32_t numRanks, const WorkloadOptions &options);
 
-  /// Where the parts of a batch go.
+  /// The place of a batch in the arrays.
   struct Place {
     uint32_t vertices = 0, lists = 0, wide = 0;
     uint32_t firstRank = 0;
@@ -62,11 +62,11 @@ public:
 
   /// Makes room for the next ranks: kStride, or those that are left. One thread at a time.
   Result<Place> makeRoom(const PackedRanks &batch);
-  /// Puts them there. Any threads at once, also while another one makes room.
+  /// Copies a batch to its place. Any number of threads at once, also while another one makes room.
   void fill(const Place &place, const PackedRanks &batch);
   Status add(const PackedRanks &batch);
 
-  /// Takes up to so many threads.
+  /// Uses up to so many threads.
   Result<Workload> finish(std::function<Result<Op>(Rank, OpId)> describe,
                           std::vector<std::string> files, unsigned threads = 1);
 
@@ -89,9 +89,9 @@ private:
   } room_; ///< what fits into the arrays as they are
 };
 
-/// Finds each message's other end. Where that must wait until they run, both stay by tag.
-/// `tables`: of all receives, unless isPlainGoal, where they are empty. `isOneToOne`: there are as
-/// many receives as sends, and no two alike.
+/// Finds each message's other end. If the ends can meet only when they run, both stay by tag.
+/// `tables`: of all receives; empty if isPlainGoal. `isOneToOne`: there are as many receives as
+/// sends, and no two have the same sender and message.
 Status joinEnds(Workload &workload, PagedArray<MessageId> messages, ReceiveTables tables,
                 bool isOneToOne, bool isPlainGoal, unsigned threads);
 

@@ -17,18 +17,18 @@ public:
     begin_.push_back(0);
   }
 
-  /// The next rank has so many receives. Its slots are there after grow().
+  /// Adds a rank with so many receives. Its slots exist after grow().
   void addRank(uint64_t receives) {
     begin_.push_back(begin_.back() + (receives == 0 ? 0 : std::bit_ceil(receives + receives / 2)));
   }
   uint64_t numSlots() const { return begin_.back(); }
   void reserve(uint64_t slots) { slots_.reserve(slots); }
   void grow() { slots_.grow(numSlots() - slots_.size()); }
-  /// All receives are forgotten.
+  /// Removes all receives.
   void clear() { slots_ = PagedArray<uint32_t>(numSlots()); }
 
-  /// Calls visit(slot) from where a message from `peer` belongs on, cyclically, until it returns
-  /// true. A slot is 0 if it is free, else a vertex and one.
+  /// Calls visit(slot) from the slot where a message from `peer` belongs, onward and around, until
+  /// it returns true. A slot is 0 if it is free, else a vertex and one.
   template <typename Visit> void probe(uint32_t rank, uint32_t peer, uint64_t key, Visit visit) {
     uint64_t size = sizeOf(rank);
     uint32_t *slots = slots_.data() + begin_[rank];
@@ -36,7 +36,7 @@ public:
       if (visit(slots[at]))
         return;
   }
-  /// The first slot of those; null: the rank receives nothing.
+  /// The slot where probe() begins; null: the rank receives nothing.
   const uint32_t *first(uint32_t rank, uint32_t peer, uint64_t key) const {
     uint64_t size = sizeOf(rank);
     return size == 0 ? nullptr : slots_.data() + begin_[rank] + firstOf(size, peer, key);

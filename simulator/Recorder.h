@@ -13,10 +13,10 @@ public:
   /// `clocks`: processors and interfaces of all ranks, as the engine numbers them.
   Recorder(size_t vertices, size_t ranks, size_t clocks);
 
-  /// `by` released the op; the last one to do so is what it waited for.
+  /// `by` released the op. The op waited for the last one that released it.
   void released(uint32_t op, ActivityId by, uint64_t at);
 
-  /// What an activity takes and when: clocks, and what they said before.
+  /// The resources of an activity: its clocks, and their values before.
   struct Use {
     uint32_t rank;
     size_t processor;
@@ -30,14 +30,14 @@ public:
   /// The head of a message has arrived; it is received from `begin` to `end`.
   void arrived(uint32_t send, uint64_t at) { recording_.messages[send].begin = at; }
   void ranMessage(uint32_t send, const Use &use, uint64_t begin, uint64_t end);
-  /// A send, or its message, goes on at `at` because its receive has started: it waited for what
-  /// that waited for.
+  /// A send, or its message, continues at `at` because its receive has started. Its cause is the
+  /// cause of the receive's start.
   void awaited(uint32_t send, bool isMessage, uint32_t recv, uint64_t at);
-  /// A receive, which takes nothing, was started.
+  /// A receive, which takes no time, was started.
   void posted(uint32_t recv, const Use &use, uint64_t at);
-  /// It ends with its message, unless it was started later than that.
+  /// A receive ends with its message, or with its own start if that is later.
   void received(uint32_t recv, uint32_t send, uint64_t end);
-  /// A long send is done with what its message did on the other rank.
+  /// A long send ends with the activity of its message on the other rank.
   void acknowledged(const Use &use, uint32_t send, uint64_t at);
 
   Recording take() { return std::move(recording_); }

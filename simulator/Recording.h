@@ -1,4 +1,5 @@
-/// What a simulation did when, and why not earlier.
+/// The record of a simulation: the times of all activities, and the reason why each did not begin
+/// earlier.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +7,8 @@
 
 namespace colldsl::sim {
 
-/// Something that happened on a rank: an op ran, or a message was received. Messages are
-/// known by their send's vertex.
+/// An activity of a rank: an op that ran, or a message that was received. Messages are named by
+/// their send's vertex.
 struct ActivityId {
   uint32_t vertex = 0xffffffffu;
   bool isMessage = false;
@@ -15,7 +16,7 @@ struct ActivityId {
   bool operator==(const ActivityId &) const = default;
 };
 
-/// What an activity waited for last.
+/// The last thing that an activity waited for.
 enum class Cause : uint8_t {
   Start,      ///< nothing: it began with its rank
   Dependency, ///< an op that it requires or irequires, which had to finish or start

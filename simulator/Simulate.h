@@ -13,8 +13,8 @@ namespace colldsl::sim {
 
 struct SimulateOptions {
   MachineModel model = MachineModel::flat();
-  /// Of the model's distances, and of the network's nodes; null: all ranks at distance 0. The
-  /// same one that the workload was packed with.
+  /// Defines the model's distances, and the network's nodes; null: all ranks at distance 0. The
+  /// workload must have been packed with the same topology.
   const Topology *topology = nullptr;
   NoiseOptions noise;
   uint64_t skewNs = 0;       ///< each rank starts at a random time from 0 to this
@@ -22,8 +22,8 @@ struct SimulateOptions {
   NetworkOptions network;
   uint64_t seed = 0;
   bool record = false; ///< fill Outcome::recording and links
-  /// Called now and then while it runs, with what is done so far: events, as Outcome counts them,
-  /// and the time that it has come to. False: the run ends there, with an error. Empty: no calls.
+  /// Called from time to time during the run, with its progress: events, as Outcome counts them,
+  /// and the simulated time. False ends the run with an error. Empty: no calls.
   std::function<bool(uint64_t events, uint64_t ns)> watch;
 };
 

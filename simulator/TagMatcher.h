@@ -1,6 +1,6 @@
-/// Matching by rank and tag, as GOAL does it when wildcards or shared tags leave no other way:
-/// a receive meets the first message that has arrived and fits, a message the first receive
-/// that was started and fits. Either side may leave open the tag, and a receive the rank.
+/// Matching by rank and tag, as GOAL does it, for wildcards and shared tags: a receive meets the
+/// first message that has arrived and fits, a message the first receive that was started and fits.
+/// Either side may leave open the tag, and a receive the rank.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +20,16 @@ struct TagEnd {
   uint32_t vertex;
 };
 
-/// One side's ends, in the order in which they came. Each is found in constant time,
-/// wildcards or not: it stands in a queue for its rank and tag, and, once a wildcard has
-/// shown up, also in one for its rank, one for its tag and one for all. Taken ones stay there
-/// until they come to the front.
+/// One side's ends, in the order in which they came. Each is found in constant time, wildcards or
+/// not: it stands in a queue for its rank and tag, and, after the first wildcard, also in one for
+/// its rank, one for its tag and one for all. Ends that were taken stay in the queues until they
+/// come to the front.
 class TagQueue {
 public:
   void add(const TagEnd &end);
-  /// Takes the first that fits.
+  /// Takes the first end that fits.
   std::optional<TagEnd> take(uint32_t rank, uint32_t tag);
-  /// Those that are left.
+  /// The ends that are left.
   std::vector<TagEnd> inOrder() const;
   bool empty() const { return waiting_.empty(); }
 

@@ -44,7 +44,7 @@ uint64_t TimeWheel::earliest(const Slot &slot) const {
   return time;
 }
 
-// What waited comes in order, too, mostly; so there are two ascending rows.
+// Late events mostly come in order, too, so two ascending rows are merged.
 void TimeWheel::mergeLate(bool isSorted) {
   auto isBefore = [](const Event &a, const Event &b) { return a.order < b.order; };
   auto middle = static_cast<ptrdiff_t>(current_.size());

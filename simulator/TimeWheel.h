@@ -39,14 +39,14 @@ public:
 
   uint64_t now() const { return now_; }
 
-  /// Goes on to the next time for which there are events; false if there are none. Call when
+  /// Advances to the next time for which there are events; false if there are none. Requires that
   /// all events of now() were taken. Calls soon(event) for those that move near.
   template <typename Soon> bool advance(Soon soon);
 
-  /// The next event of now(), in order; also one that was pushed meanwhile. Null: that was all.
+  /// The next event of now(), in order, including events pushed meanwhile. Null: there are no more.
   const Event *next() { return taken_ < current_.size() ? &current_[taken_++] : nullptr; }
 
-  /// The event so many places behind the next one, or null: to fetch what it will need.
+  /// The event so many places behind the next one, or null, for prefetching its memory.
   const Event *peek(size_t ahead) const {
     return taken_ + ahead < current_.size() ? &current_[taken_ + ahead] : nullptr;
   }
@@ -97,7 +97,7 @@ private:
   uint32_t freeChunk_ = kNoChunk;
 };
 
-/// Empties a slot, chunk by chunk. What visit() pushes does not come here.
+/// Empties a slot, chunk by chunk. visit() pushes no event to this slot.
 template <typename Visit> void TimeWheel::drain(unsigned wheel, unsigned slot, Visit visit) {
   uint32_t chunk = slots_[wheel][slot].first;
   slots_[wheel][slot] = {};

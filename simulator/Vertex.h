@@ -1,4 +1,4 @@
-/// What the event loop knows of one op: 24 bytes, so that a million ranks fit into memory.
+/// The event loop's record of one op: 24 bytes, so that a million ranks fit into memory.
 #pragma once
 
 #include "ir/Ids.h"
@@ -7,16 +7,17 @@
 
 namespace colldsl::sim {
 
-/// How a message travels, as far as times depend on it; docs/simulator.md has the rules.
+/// The way in which a message travels, as far as times depend on it; docs/simulator.md has the
+/// rules.
 enum class Way : uint8_t {
   Usual,         ///< LogGOP: long messages finish their send when they meet their receive
-  Eager,         ///< the same, however long
-  Rendezvous,    ///< the same, however short
+  Eager,         ///< as Usual for short messages, however long
+  Rendezvous,    ///< as Usual for long messages, however short
   Reader,        ///< the receiver copies
   Writer,        ///< the sender copies
   Flagged,       ///< static: written by the sender's interface, and then a flag
   Canary,        ///< static without a flag
-  FlaggedAtOnce, ///< as Flagged, and other ops tell that the receiver is ready
+  FlaggedAtOnce, ///< as Flagged, but other ops announce that the receiver is ready
   CanaryAtOnce,
 };
 
@@ -28,16 +29,16 @@ constexpr bool awaitsReceive(Way way) {
   return way == Way::Writer || way == Way::Flagged || way == Way::Canary;
 }
 
-/// In the order in which ops that become free together are started.
+/// In the order in which the loop starts ops that become free together.
 enum class VertexKind : uint8_t { Send, Recv, Calc };
 
 inline constexpr uint32_t kNoVertex = 0xffffffffu;
 
-/// Successors are mostly neighbours: they are a run of vertices, or else a list.
+/// Successors are mostly neighbours: then they are a run of vertices, else a list.
 inline constexpr uint8_t kIsList = 0xff;
 
-/// So many ranks are packed together. If they are about equally long, their first ops stand
-/// beside each other, then their second ones, and so on: ranks that do the same at the same
+/// The number of ranks that are packed together. If they are about equally long, their first ops
+/// stand beside each other, then their second ones, and so on: ranks that do the same at the same
 /// time are then neighbours in memory.
 inline constexpr uint32_t kStride = 64;
 

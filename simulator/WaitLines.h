@@ -1,7 +1,7 @@
 /// The events that wait for a processor or an interface of a rank. Each line holds events that take
-/// the same resources, in the order of Event::order; only its head, and the head before it, have
-/// events in the queue, so that a thousand ready sends cost no more than one. They take no more
-/// memory than one, either, if they became ready together and lie side by side.
+/// the same resources, in the order of Event::order. Only its head, and the head before it, have
+/// events in the queue, so that a thousand ready sends cost no more than one. Sends that became
+/// ready together and lie side by side take no more memory than one, either.
 #pragma once
 
 #include "ir/PagedArray.h"
@@ -28,12 +28,12 @@ public:
   Waiter &head(uint64_t lines, uint32_t line) { return places_[first(lines, line)].waiter; }
   void popHead(uint64_t lines, uint32_t line);
   void insert(uint64_t &lines, uint32_t line, const Waiter &waiter);
-  /// The one with this order, which is in line, and is or was its head.
+  /// The waiter with this order, which is in line, and is or was its head.
   Waiter &find(uint64_t lines, uint32_t line, uint64_t order);
 
 private:
-  /// One that waits, or several: the next one's order is orderStep_ more, its vertex `step`
-  /// more. No order lies between theirs, since they were numbered together.
+  /// One waiter or several: the next one's order is orderStep_ more, its vertex `step` more. No
+  /// order lies between theirs, since they were numbered together.
   struct Place {
     Waiter waiter;
     uint32_t count, step;
@@ -62,7 +62,7 @@ inline void WaitLines::insert(uint64_t &lines, uint32_t line, const Waiter &wait
     insertPlace(first, waiter);
 }
 
-/// Whether the waiter stands in the last place now, behind those that do already.
+/// Adds the waiter to the last place, if it continues the waiters there. True if it did.
 inline bool WaitLines::extend(Place &last, const Waiter &waiter) const {
   uint32_t step = last.count == 1 ? waiter.vertex - last.waiter.vertex : last.step;
   if (waiter.order != last.waiter.order + last.count * orderStep_ ||

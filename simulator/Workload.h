@@ -20,7 +20,7 @@ struct WorkloadOptions {
   uint64_t maxOps = uint64_t{1} << 30; ///< of all ranks
 };
 
-/// Where a rank's ops are among the vertices.
+/// The vertices of a rank's ops.
 struct RankVertices {
   uint32_t first = 0;
   uint32_t count = 0;
@@ -42,7 +42,7 @@ public:
   bool hasTags = false; ///< some ends meet when they run
   bool hasWays = false; ///< some messages have another way than the usual one
 
-  /// An op as its rank's DAG has it, for telling of it. May take as long as making the rank.
+  /// An op as its rank's DAG has it, for messages to people. May take as long as making the rank.
   std::function<Result<Op>(Rank, OpId)> describe;
   std::vector<std::string> files; ///< see SourceLoc::file
 
@@ -67,10 +67,10 @@ Result<Workload> packSchedule(const Schedule &schedule, std::span<const Sizes> s
 /// The image outlives the workload.
 Result<Workload> packImage(const Image &image, std::span<const Sizes> sizes,
                            const WorkloadOptions &options);
-/// Program and request's topology outlive the workload. Holds a few ranks per thread besides
-/// the workload itself. Trusts that trees are trees and that members of a group make the same
-/// calls, which instantiateAll() checks. Buffers with blocks of lengths that are known at call
-/// time only are an error.
+/// The program and the request's topology outlive the workload. Holds a few ranks per thread
+/// besides the workload itself. Does not check that trees are trees and that members of a group
+/// make the same calls, which instantiateAll() does. An error: a buffer has blocks whose lengths
+/// are known at call time only.
 Result<Workload> packProgram(const Program &program, const InstantiateRequest &request,
                              const WorkloadOptions &options, unsigned threads = 1);
 

@@ -1,4 +1,4 @@
-/// Which hardware thread each rank gets.
+/// The binding of ranks to hardware threads.
 #pragma once
 
 #include "topology/Machine.h"
@@ -12,11 +12,11 @@ struct RankBinding {
   bool oversubscribe = false;
 };
 
-/// How many ranks need not share.
+/// The number of ranks that need not share a hardware thread, or an entry of the list.
 uint64_t room(const Machine &machine, const RankBinding &binding);
 
-/// One place per rank. An error when there are more ranks than threads, or than
-/// entries of the list, and binding.oversubscribe is off.
+/// One place per rank. An error: there are more ranks than threads, or than entries of the list,
+/// and binding.oversubscribe is off.
 Result<std::vector<Place>> bindRanks(const Machine &machine, const RankBinding &binding,
                                      uint32_t numRanks);
 

@@ -18,17 +18,17 @@ struct Destroy {
 };
 using HwlocTopology = std::unique_ptr<hwloc_topology, Destroy>;
 
-/// hwloc would move this thread to each hardware thread in turn, and wait wherever a program spins.
-/// Linux describes the machine as well.
+/// Flags for this machine. By default hwloc would move this thread to each hardware thread in turn,
+/// and wait wherever a program spins. Linux describes the machine as well.
 constexpr unsigned long kHere =
     HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING;
-/// Of this machine, what the process may run on: its cgroup and its CPU binding.
+/// The part of this machine that the process may use, by its cgroup and its CPU binding.
 constexpr unsigned long kAllowed = kHere | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING;
 constexpr unsigned long kWhole = kHere | HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
 
-// Linux tells of all devices by itself. libpciaccess would say the same, and lose memory; drivers
-// of graphics would be loaded, and X servers asked. A component that is not there is none to leave
-// out.
+// Linux itself reports all devices. libpciaccess would report the same, and leak memory; the other
+// components would load drivers of graphics, and ask X servers. A component that hwloc does not
+// have cannot be left out, which is no error.
 void leaveOutComponents(hwloc_topology_t topology) {
   for (const char *name : {"pci", "opencl", "cuda", "nvml", "rsmi", "levelzero", "gl"})
     hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, name);

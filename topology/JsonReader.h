@@ -13,7 +13,7 @@ namespace colldsl {
 
 using Json = nlohmann::ordered_json;
 
-/// Where a value stands, for messages: "profile: decisions[3].bytes".
+/// The position of a value, for messages: "profile: decisions[3].bytes".
 struct JsonPlace {
   std::string what; ///< the sort of file
   std::string path; ///< of members; empty: all of the text
@@ -26,10 +26,10 @@ struct JsonPlace {
   Status error(const std::string &why) const;
 };
 
-/// Of a text of at most so many bytes. Members that are given twice are an error.
+/// Parses a text of at most so many bytes. Members that are given twice are an error.
 Result<Json> parseJson(std::string_view text, const std::string &what, size_t maxBytes);
 
-/// Reads the members of one object; the first error stays.
+/// Reads the members of one object, and keeps the first error.
 class JsonReader {
 public:
   JsonReader(const Json &object, JsonPlace place);
@@ -48,9 +48,9 @@ public:
   void real(const char *key, double &into, double max);
   void text(const char *key, std::string &into);
   void flag(const char *key, bool &into);
-  /// The member, or null, which is an error if it must be there.
+  /// The member, or null. A missing member is an error if it must exist.
   const Json *member(const char *key, bool mustExist);
-  /// The same of a list; null if it is none, too.
+  /// As member(), for a list. Null, with an error, also if the member is no list.
   const Json *list(const char *key, bool mustExist);
   void absorb(Status status) {
     if (status_)
@@ -61,7 +61,7 @@ public:
   }
   const Status &status() const { return status_; }
   JsonPlace placeOf(const std::string &key) const { return place_.member(key); }
-  /// All that went wrong, members that were not asked for included.
+  /// The first error; members that nobody asked for are one.
   Status finish();
 
 private:

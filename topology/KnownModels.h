@@ -17,9 +17,9 @@ enum class KnownModel : uint8_t {
 
 const MachineModel &knownModel(KnownModel model);
 
-/// Of all of them, as their files are called: "cluster".
+/// The names of all known models, as their files are called: "cluster".
 std::span<const std::string_view> knownModelNames();
-/// Null: there is none of that name.
+/// The model of that name, or null if there is none.
 const MachineModel *findKnownModel(std::string_view name);
 
 } // namespace colldsl

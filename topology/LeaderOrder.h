@@ -1,5 +1,5 @@
-/// The leaders of the groups of a level, in order: the answer to `leader` and `leaders` of the
-/// language, unless a program demands a rank itself. Without one, the lowest ranks lead.
+/// The leaders of the groups of a level, in order: the values of `leader` and `leaders` in the
+/// language, unless a program demands a rank itself. Without a LeaderOrder the lowest ranks lead.
 #pragma once
 
 #include "topology/Topology.h"
@@ -7,8 +7,8 @@
 namespace colldsl {
 
 struct LeaderOrder {
-  /// Per level and rank: among the ranks of its group, the one with the lowest number
-  /// leads, the next one is the second leader; of equal ones the lower rank. Empty: all are equal.
+  /// Per level and rank: a number. In each group the rank with the lowest number leads, the next
+  /// one is the second leader; of equal ones the lower rank. Empty: all are equal.
   std::array<std::vector<uint32_t>, kLevels.size()> places;
 
   uint32_t place(Level level, Rank rank) const {

@@ -1,4 +1,4 @@
-/// The part of a machine on which something depends, and machines that have it in common.
+/// The part of a machine that something depends on, and machines that have it in common.
 #pragma once
 
 #include "topology/Topology.h"
@@ -34,12 +34,12 @@ private:
   uint8_t bits_ = 0; ///< 1 << Level
 };
 
-/// Equal for two machines with as many ranks exactly when no group of these levels tells them
-/// apart, whatever the groups' numbers; with distances, when Topology::hash() is. The lowest byte
-/// is that of the levels. 0 of no level: all machines are alike.
+/// Equal for two machines with as many ranks exactly if their groups of these levels are equal,
+/// whatever the groups' numbers; with distances, if Topology::hash() is equal. The lowest byte
+/// holds the levels. 0 for no level: then all machines are alike.
 uint64_t signatureOf(const Topology &topology, LevelSet levels);
 
-/// What of the machine a signature is of.
+/// The levels for which a signature was made.
 constexpr LevelSet levelsOfSignature(uint64_t signature) {
   return LevelSet::fromBits(static_cast<uint8_t>(signature));
 }

@@ -7,7 +7,7 @@
 
 namespace colldsl {
 
-/// More hardware threads than this in one description are refused.
+/// The most hardware threads of one description; it is refused if it has more.
 inline constexpr uint64_t kMaxPus = uint64_t{1} << 24;
 
 class Machine {
@@ -45,7 +45,7 @@ private:
 /// as XML.
 Result<std::vector<Place>> discoverNode(const std::string &xmlFile);
 
-/// All of this machine.
+/// This machine in full.
 Result<std::vector<Place>> discoverWholeNode();
 
 } // namespace colldsl

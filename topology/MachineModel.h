@@ -62,7 +62,7 @@ struct LogGop {
   uint64_t endToEndNs(uint64_t bytes) const { return o + L + receiveNs(bytes); }
 };
 
-/// What a copy or a reduction within one rank takes.
+/// The time that a copy or a reduction within one rank takes.
 struct MemoryRate {
   uint64_t latencyNs = 0;
   PerByte perByte;
@@ -77,13 +77,13 @@ struct MachineModel {
   MemoryRate combine;                             ///< per byte of the result
   bool operator==(const MachineModel &) const = default;
 
-  /// The same parameters everywhere, and memory that costs nothing.
+  /// A model with these parameters at all distances, and memory that costs nothing.
   static MachineModel flat(const LogGop &parameters = {});
   bool isFlat() const;
 
-  /// From JSON. An error says what is wrong, and where: line and column, or which member.
+  /// Reads JSON. An error names the fault and its place: line and column, or the member.
   static Result<MachineModel> parse(std::string_view json);
-  /// What parse() reads back to the same model.
+  /// JSON from which parse() reads an equal model.
   std::string toJson() const;
 };
 

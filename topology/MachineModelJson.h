@@ -6,9 +6,9 @@
 
 namespace colldsl {
 
-/// An error says which member is wrong.
+/// Reads a model. An error names the member that is wrong.
 Result<MachineModel> readModel(const Json &json, const JsonPlace &place);
-/// What readModel() reads back to the same model.
+/// JSON from which readModel() reads an equal model.
 Json jsonOf(const MachineModel &model);
 
 } // namespace colldsl

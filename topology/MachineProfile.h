@@ -1,5 +1,5 @@
-/// What `colldsl tune` measured on a machine: what time costs there, and which collective of the
-/// standard library serves a function best for so many ranks and bytes. Kept as JSON
+/// The results of `colldsl tune` on a machine: the costs of time there, and for each function the
+/// collective of the standard library that serves it best for so many ranks and bytes. Kept as JSON
 /// (docs/tuning.md has the schema).
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace colldsl {
 
-/// Which machine a profile is of.
+/// The identity of the machine that a profile was measured on.
 struct MachineFingerprint {
   std::string processor;     ///< its model
   uint32_t cores = 0;        ///< all of the machine, not those that this process may use
@@ -20,7 +20,7 @@ struct MachineFingerprint {
   std::string words() const;
 };
 
-/// Of the machine of this process. Takes milliseconds.
+/// The fingerprint of the machine of this process. Takes milliseconds.
 Result<MachineFingerprint> fingerprintOfThisMachine();
 
 /// A collective and its tuning parameters: "bcast_chain segment=65536".
@@ -35,12 +35,12 @@ struct TunedCollective {
   bool operator==(const TunedCollective &) const = default;
 
   std::string words() const;
-  /// Words of this form. An error says what is wrong.
+  /// Reads words() back. An error says what is wrong.
   static Result<TunedCollective> parse(std::string_view words);
 };
 
-/// Which collective serves a function, in place of the one that the rules of the standard library
-/// choose. Both ends of the bytes are included.
+/// The collective that serves a function, in place of the one that the rules of the standard
+/// library choose. Both ends of the range of bytes are included.
 struct Decision {
   std::string function;
   uint32_t ranks = 0, nodes = 1;
@@ -53,7 +53,7 @@ struct Decision {
   double noise = 0;        ///< the greatest spread or drift of its points
 };
 
-/// How long a function took with different collectives.
+/// The times of a function with different collectives.
 struct TuningPoint {
   struct Entry {
     TunedCollective what;
@@ -62,10 +62,10 @@ struct TuningPoint {
   std::string function;
   uint32_t ranks = 0, nodes = 1;
   uint64_t bytes = 0;
-  /// Of what the rules choose. Of learned points these times are the mean over the ranks of what
-  /// each spent in the call, not the time of the slowest.
+  /// The time of the collective that the rules choose. In learned points all times are the mean
+  /// over the ranks of the time that each spent in the call, not the time of the slowest.
   double shippedNs = 0;
-  TunedCollective shipped;    ///< that
+  TunedCollective shipped;    ///< the collective that the rules choose
   std::vector<Entry> entries; ///< of the others, fastest first
   double margin = 1;          ///< of the fastest over the shipped one, in turns with it: the median
   double least = 1;           ///< and the lower end of its interval of confidence (95 %)
@@ -74,7 +74,7 @@ struct TuningPoint {
   bool isVerified = false; ///< these two were measured once more, through the rules
   bool isLearned = false;  ///< by a job, between its own calls
 
-  /// Whether both are of the same function, ranks, nodes and bytes.
+  /// True if both have the same function, ranks, nodes and bytes.
   bool isAt(const TuningPoint &other) const {
     return function == other.function && ranks == other.ranks && nodes == other.nodes &&
            bytes == other.bytes;
@@ -85,8 +85,8 @@ struct MachineProfile {
   std::string tool;        ///< "colldsl 0.1.0"
   std::string measured;    ///< the day of the last measurement, "2026-11-27"; empty: there was none
   double noiseLimit = 0.5; ///< parse() refuses decisions with more, which tune does not write
-  /// Library::programHash() of the standard library that was measured: points of another one are
-  /// not compared.
+  /// Library::programHash() of the standard library that was measured. Points of another library
+  /// are not compared.
   uint64_t libraryHash = 0;
   MachineFingerprint machine;
   MachineModel model;
@@ -96,12 +96,12 @@ struct MachineProfile {
   std::vector<Decision> decisions; ///< the first that fits counts
   std::vector<TuningPoint> points;
 
-  /// From JSON. An error says what is wrong, and where: a decision by times that vary too much,
-  /// say.
+  /// Reads JSON. An error names the fault and its place, such as a decision by times that vary too
+  /// much.
   static Result<MachineProfile> parse(std::string_view json);
-  /// What parse() reads back to the same profile.
+  /// JSON from which parse() reads an equal profile.
   std::string toJson() const;
-  /// Of what a job goes by: the decisions and the costs.
+  /// A hash of the parts that affect a job: the decisions and the costs.
   uint64_t hash() const;
 };
 

@@ -17,7 +17,7 @@ const std::vector<Nic> &nicsHere() {
   return nics;
 }
 
-/// Where one is plugged in that a library names.
+/// Finds the place of an interface that a library names.
 Nic find(const NicName &wanted) {
   const std::vector<Nic> &known = nicsHere();
   auto found = std::find_if(known.begin(), known.end(), [&](const Nic &nic) {
@@ -42,7 +42,8 @@ uint32_t distance(const Nic &nic, const Threads &threads) {
   return part == nic.around.end() ? kFar : static_cast<uint32_t>(part->size());
 }
 
-// Rank by rank: of the nearest ones the first that the fewest took before.
+// Each rank in turn takes, of the nearest interfaces, the first one that the fewest ranks have
+// taken.
 // Example: a and b beside socket 0, c beside socket 1; ranks on sockets 0, 1, 0, 0 -> a, c, b, a.
 std::vector<uint32_t> shareNics(std::span<const Nic> nics, std::span<const Threads> boundThreads) {
   std::vector<uint32_t> ranksOn(nics.size()), taken;

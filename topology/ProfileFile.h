@@ -1,4 +1,4 @@
-/// Where the machine profile is.
+/// The file of the machine profile.
 #pragma once
 
 #include "topology/MachineProfile.h"
@@ -8,14 +8,14 @@
 namespace colldsl {
 
 /// $COLLDSL_PROFILE, else profile.json in $XDG_CONFIG_HOME/colldsl or in .config/colldsl of the
-/// user's home. Empty: COLLDSL_PROFILE is, or there is no home; then there is no profile.
+/// user's home. Empty, which means no profile, if COLLDSL_PROFILE is empty or there is no home.
 std::string profilePath();
 
-/// Of that file, or nothing if there is none. An error names the file.
+/// The profile of that file, or nothing if there is no file. An error names the file.
 Result<std::optional<MachineProfile>> readProfile(const std::string &path);
 
-/// Makes the folder of the file and replaces the file as a whole: until then, and if something
-/// fails, what was there stays. An error names the file.
+/// Makes the folder of the file and replaces the file as a whole: until then, and on failure, the
+/// old file stays. An error names the file.
 Status writeProfile(const std::string &path, const MachineProfile &profile);
 
 /// The profile at profilePath() as far as it counts.
@@ -25,7 +25,7 @@ struct OwnProfile {
 };
 OwnProfile readOwnProfile();
 
-/// Ok, or which machine the profile is of, and which one this is.
+/// Ok if the profile is of this machine; else an error that names both machines.
 Status checkMachine(const MachineProfile &profile);
 
 } // namespace colldsl

@@ -1,5 +1,5 @@
-/// The text that describes a machine and how ranks are bound to it; its grammar is
-/// told at Topology::make().
+/// The text that describes a machine and the binding of ranks to it; its grammar stands at
+/// Topology::make().
 #pragma once
 
 #include "topology/Binding.h"
@@ -16,8 +16,8 @@ struct Spec {
 
 Result<Spec> parseSpec(std::string_view description);
 
-/// How many ranks have a hardware thread of their own there, or an entry of the list that they are
-/// bound to. Nothing: flat, which has room for any number.
+/// The number of ranks that have a hardware thread of their own there, or an entry of the list that
+/// they are bound to. Nothing: flat, which has room for any number.
 Result<std::optional<uint64_t>> ranksThatFit(std::string_view description);
 
 } // namespace colldsl

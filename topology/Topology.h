@@ -1,5 +1,5 @@
-/// Where the ranks of a job sit: groups of ranks per level of the machine, and how
-/// far two ranks are apart. Immutable; any thread may read it. Takes O(ranks) memory.
+/// The places of the ranks of a job: groups of ranks per level of the machine, and distances
+/// between ranks. Immutable; any thread may read it. Takes O(ranks) memory.
 #pragma once
 
 #include "ir/Result.h"
@@ -25,8 +25,8 @@ std::optional<Level> parseLevel(std::string_view text);
 
 inline constexpr uint32_t kNoPu = 0xffffffffu;
 
-/// Where one rank sits. Ids are unique in the whole job (socket 1 of node 1 is not
-/// socket 1 of node 0) and ascend in physical order.
+/// The place of one rank. Ids are unique in the whole job (socket 1 of node 1 is not socket 1 of
+/// node 0) and ascend in physical order.
 struct Place {
   uint32_t node = 0;
   uint32_t board = 0;
@@ -51,8 +51,8 @@ public:
   /// the largest; core ids are kept as they are.
   static Topology fromPlaces(std::vector<Place> places);
 
-  /// One place per rank, of which the node alone is known in the whole job: all else is counted by
-  /// each node for itself.
+  /// As fromPlaces(), for places of which only the node is unique in the whole job: each node
+  /// counts all else for itself.
   static Topology fromNodes(std::vector<Place> places);
 
   /// From a description:
@@ -104,8 +104,9 @@ public:
   ///     memory controller
   unsigned distance(Rank a, Rank b) const;
 
-  /// Of what schedules can depend on: equal for topologies with the same groups at all levels and
-  /// the same distances. Hardware threads do not count, nor on which machine it is.
+  /// A hash of all that schedules can depend on: equal for topologies with the same groups at all
+  /// levels and the same distances. Hardware threads do not count, nor the machine that they belong
+  /// to.
   uint64_t hash() const;
 
 private:

@@ -1,4 +1,4 @@
-// What an exchange costs, against the least that the machine allows.
+// The cost of an exchange, against the least that the machine allows.
 //
 //   two ranks on cores of their own; each sends `parts` blocks to the other and receives
 //   as many, in one run. Blocks are written before and read after each run, within the time,

@@ -16,7 +16,7 @@ inline double median(std::vector<double> values) {
   return values.empty() ? 0 : values[values.size() / 2];
 }
 
-/// Nanoseconds per call of `run`, which is called so often.
+/// Nanoseconds per call of `run`, over so many calls.
 template <typename Run> double nsPerCall(uint32_t calls, Run run) {
   Clock::time_point begin = Clock::now();
   for (uint32_t i = 0; i < calls; ++i)
@@ -24,7 +24,7 @@ template <typename Run> double nsPerCall(uint32_t calls, Run run) {
   return std::chrono::duration<double, std::nano>(Clock::now() - begin).count() / calls;
 }
 
-/// The same in time of the processor, which other work of the machine does not count into.
+/// As nsPerCall(), in processor time, which does not include other load of the machine.
 template <typename Run> double processorNsPerCall(uint32_t calls, Run run) {
   auto now = [] {
     timespec t{};

@@ -1,4 +1,4 @@
-// What plans cost, against the least that the machine allows.
+// The costs of plans, against the least that the machine allows.
 //
 //   exchange   8 bytes there and back between two ranks through a plan, against a flag
 //              that goes there and back through two cache lines, in turns, same processes
@@ -154,7 +154,7 @@ Schedule copies(uint32_t count, bool dependent) {
   return b.schedule;
 }
 
-// The same copies without a plan, through a list of addresses.
+// Times the copies of copies() without a plan, through a list of addresses.
 Doubles bareCopies(uint32_t count) {
   int64_t x = 1, y = 0;
   std::vector<LocalPiece> pieces(

@@ -1,6 +1,6 @@
-// What the attributes of messages gain between two ranks of a machine: two ranks send to each other
-// through a plan whose messages have no attribute, and through plans that differ in attributes
-// alone, in turns, in the same processes.
+// The gain of the attributes of messages between two ranks of a machine. Two ranks send to each
+// other through a plan whose messages have no attribute, and through plans that differ only in
+// attributes, in turns, in the same processes.
 //
 //   memory    own: of each process; shared: mapped by both
 //   data      new: the sender writes all of it before each run, the receiver reads all of it

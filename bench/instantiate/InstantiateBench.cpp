@@ -1,4 +1,4 @@
-// What it costs to make one rank's DAG, and to prove a whole program.
+// The costs of making one rank's DAG, and of proving a whole program.
 //   FirstRank     one rank out of 2^20, nothing warm           bound: 20 us
 //   ManyRanks     consecutive ranks out of 2^20, or as many as the name says
 //                 bound: 1 us + 50 ns per op, of a ring 50 ns per op;

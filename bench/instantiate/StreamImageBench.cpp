@@ -1,4 +1,4 @@
-// What it costs to make the image of a whole large job, one rank after the other.
+// The cost of making the image of a whole large job, one rank after the other.
 //   streamRing    ring allreduce, all of 4,096 ranks (or as many as the first argument says),
 //                 by two threads, into a sink that only counts bytes; the image's checksum is
 //                 made along the way.                 bound: 10 s and 1 GB for 34 million messages;

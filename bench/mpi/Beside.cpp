@@ -1,4 +1,4 @@
-// What a program does beside its collectives, bare and with ours loaded: a message of the MPI's
+// Activity of a program beside its collectives, bare and with colldsl loaded: a message of the MPI
 // that is under way while its sender waits in a collective, and communicators that live for few
 // calls.
 #include "bench/mpi/Rows.h"

@@ -1,9 +1,9 @@
-// What collectives cost: an MPI program that knows nothing of colldsl.
+// Times of collectives: an MPI program that knows nothing of colldsl.
 //
 // A row is named by operation, bytes per block, and bytes of the largest buffer that a rank gives:
-// that of allgather and gather is what is received, that of reduce_scatter_block, alltoall and
-// scatter what is sent, ranks blocks each. What is reduced are sums of doubles, all else bytes.
-// Rank 0 is the root. All ranks begin together.
+// for allgather and gather the receive buffer, for reduce_scatter_block, alltoall and scatter the
+// send buffer, ranks blocks each. Reductions sum doubles; all other data are bytes. Rank 0 is the
+// root. All ranks begin together.
 #include "bench/mpi/Rows.h"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ bool reduces(Kind kind) {
          kind == Kind::Scan;
 }
 
-// Of how many blocks the largest buffer is.
+// The number of blocks in the largest buffer.
 int blocks(Kind kind, int ranks) {
   switch (kind) {
   case Kind::Barrier:
@@ -74,7 +74,7 @@ long blockBytes(Kind kind, long size, int ranks) {
   return std::max(size / blocks(kind, ranks) / unit, 1L) * unit;
 }
 
-// What a block is filled with.
+// The value that a block is filled with.
 int pattern(int rank, int slot, long call) {
   return static_cast<int>((rank * 37 + slot * 11 + call * 5) % 251) + 1;
 }

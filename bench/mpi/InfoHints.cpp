@@ -1,6 +1,6 @@
-// What the info keys of neighbourhood communicators gain: the same calls on a communicator without
-// them and on one with them, in turns. Times are processor time of a rank that is alone, else the
-// time that passes on rank 0, the least of all turns.
+// The gain of the info keys of neighbourhood communicators: the same calls on a communicator
+// without them and on one with them, in turns. Times are the least of all turns: processor time if
+// a rank is alone, else the time that passes on rank 0.
 //
 //   colldsl mpi -- mpirun -n 1 info-hints-openmpi [BYTES [CALLS [TURNS [EDGES]]]]
 //

@@ -1,4 +1,4 @@
-// What neighbour operations cost: an MPI program that knows nothing of colldsl.
+// Times of neighbour operations: an MPI program that knows nothing of colldsl.
 //
 //   torus1 .. torus4       periodic grids: at two ranks partly self edges, the others parallel
 //   parallel1 .. parallel8  a distributed graph of so many edges to the next rank
@@ -25,7 +25,7 @@ namespace {
 
 using namespace bench;
 
-// Where the blocks come from: rank and slot there.
+// The origin of a block: a rank and a slot there.
 struct Source {
   int rank, slot;
 };

@@ -1,9 +1,10 @@
-// How much of a nonblocking neighbour operation goes on while the program calculates: an MPI
-// program that knows nothing of colldsl. Two ranks or more, in a ring.
+// The overlap of a nonblocking neighbour operation with a calculation: an MPI program that knows
+// nothing of colldsl. Two ranks or more, in a ring.
 //
-// Prints what the operation takes by itself, the processor time that it costs beside a calculation,
-// what that calculation takes by itself, of as much processor time as the operation takes, and both
-// together; and the part that was hidden of the time that is no processor time of the operation's.
+// Prints five figures: the time of the operation by itself; its processor time beside a
+// calculation; the time by itself of a calculation that takes as much processor time as the
+// operation takes; the time of both together; and, of the part of the operation's time that is no
+// processor time, the share that was hidden.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

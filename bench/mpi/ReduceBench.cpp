@@ -1,6 +1,6 @@
-// What plans under an MPI program combine with, beside MPI_Reduce_local of the MPI that this
-// program is linked with and memcpy of as many bytes. In GB/s of the target's data: without gaps,
-// which plans do not have; what packs them before and after a run is not in here.
+// The kernels with which plans under an MPI program combine, beside MPI_Reduce_local of the MPI
+// that this program is linked with and memcpy of as many bytes. In GB/s of the target's data,
+// without gaps, which plans do not have; packing before and after a run is not included.
 //
 // Every figure is the best of several turns, ours and MPI's by turns, in time of the processor.
 #include "bench/executor/Measure.h"

@@ -1,6 +1,5 @@
-/// What the benchmarks of MPI calls have in common: options, and rows of calls that are timed and
-/// checked. Ranks agree through memory that they share, so that no MPI call is made but the one
-/// that is measured.
+/// Common parts of the benchmarks of MPI calls: options, and rows of calls that are timed and
+/// checked. Ranks agree through shared memory, so that the measured call is the only MPI call.
 #pragma once
 
 #include <atomic>
@@ -10,7 +9,7 @@
 
 namespace bench {
 
-/// What a program does with its buffers between calls.
+/// The use that a program makes of its buffers between calls.
 enum class Data {
   Rewritten, ///< all ranks write what they send before each call, and read what they receive after
              ///< it
@@ -23,18 +22,19 @@ struct Options {
   Data data = Data::Rewritten;
   bool allocMem = false, wrong = false;
   long calls = 200, rowMs = 200, percentile = 50, timeoutSeconds = 300, places = 1;
-  /// Those to be measured; all if empty.
+  /// The operations to measure; all if empty.
   std::vector<std::string> operations;
   std::vector<std::string> topologies; ///< these alone; empty: those that are measured by default
   std::vector<long> sizes;
-  /// A file that ranks agree by which cannot make shared memory; empty: they can.
+  /// A file for ranks that cannot make shared memory, by which they agree; empty: they can.
   std::string board;
 
   bool wants(const std::string &operation) const;
   bool wantsTopology(const std::string &name) const;
 };
 
-/// What `kHelp` tells. `forms`: those that the program knows; `sizes`: by default.
+/// Parses the options that `kHelp` lists. `forms`: the forms that the program knows; `sizes`: the
+/// default sizes.
 Options parse(int argc, char **argv, const std::vector<std::string> &forms,
               const std::vector<long> &sizes);
 extern const char kHelp[];
@@ -68,30 +68,30 @@ private:
   Buffer memory_;
 };
 
-/// What is measured.
+/// The operation that a row measures.
 class Operation {
 public:
   virtual ~Operation() = default;
-  /// New data in what is sent.
+  /// Writes new data to the send buffers.
   virtual void write(long call) = 0;
   virtual void call() = 0;
-  /// Whether the data of this call came.
+  /// True if the data of this call arrived.
   virtual bool check(long call) const = 0;
-  /// Whether ranks begin together, and none goes on before all are through.
+  /// True if ranks begin together, and none continues before all are through.
   virtual bool isSynchronized() const { return false; }
 };
 
-/// Makes rows; collective over MPI_COMM_WORLD, whose ranks must share a machine, though the MPI
-/// need not know it.
+/// Makes rows; collective over MPI_COMM_WORLD. Its ranks must share a machine, though the MPI need
+/// not know that.
 class Bench {
 public:
   explicit Bench(const Options &options);
   Bench(const Bench &) = delete;
   ~Bench();
 
-  /// On rank 0 prints `name`, nanoseconds per call, and `right` or `wrong`, what the data was. The
-  /// time of a call is the mean of the ranks', that of a row the median of the calls'. Data is
-  /// written and checked outside of the time, as Options::data says.
+  /// On rank 0 prints `name`, nanoseconds per call, and `right` or `wrong` for the data. The time
+  /// of a call is the mean over the ranks, that of a row the median over the calls. Data is written
+  /// and checked outside of the time, as Options::data says.
   void row(const std::string &name, Operation &operation);
 
   int rank() const { return rank_; }
@@ -99,8 +99,8 @@ public:
   const Options &options() const { return options_; }
 
 private:
-  /// At the beginning of the memory that the ranks share; behind it, for each rank, whether its
-  /// data was right and the seconds of its calls.
+  /// The head of the memory that the ranks share. Behind it lie, for each rank, a flag for right
+  /// data and the seconds of its calls.
   struct Board {
     std::atomic<uint32_t> arrived, generation;
     long calls;

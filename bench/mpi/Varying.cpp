@@ -14,7 +14,7 @@ namespace {
 constexpr int kLeast = 8, kMost = 4096; ///< bytes of a block
 constexpr long kMostLengths = kMost - kLeast + 1;
 
-/// What the calls of one row have in common.
+/// The data that the calls of one row share.
 struct Lists {
   explicit Lists(int ranks)
       : ranks(ranks), counts(static_cast<size_t>(ranks)), places(counts.size()),
@@ -79,7 +79,7 @@ const std::vector<Operation> kOperations = {
      }},
 };
 
-/// Whether one more call, on this length, delivers ones to all ranks that receive.
+/// Makes one more call, of this length. True if it delivers ones to all ranks that receive.
 bool isRight(const Operation &operation, Lists &lists, int length, int rank) {
   std::fill(lists.out.begin(), lists.out.end(), rank == 0 ? 1 : 0);
   lists.set(length);

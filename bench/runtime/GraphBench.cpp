@@ -1,6 +1,6 @@
-// What it takes to find the rounds of a graph when it is made, by ranks that are processes of this
-// machine and know their own edges alone: gathered and colored by all of them, or by asking
-// neighbors. The baseline is one plan along the same graph, connected and run once.
+// The cost of finding the rounds of a graph when it is made, by ranks that are processes of this
+// machine and know their own edges only: all ranks gather the graph and color it, or ranks ask
+// their neighbors. The baseline is one plan along the same graph, connected and run once.
 //
 // Per figure: the processor time of all ranks together, and the time that passed on rank 0; the
 // best of all repetitions. Where ranks share cores they wait for each other's turns, and time that

@@ -1,5 +1,4 @@
-// How fast the event loop is, and what it takes to get there. usage: bench-simulator
-// [NAME[:RANKS]...]
+// The speed of the event loop, and of the steps before it. usage: bench-simulator [NAME[:RANKS]...]
 //   dissemination  barrier on 65,536 ranks            bound: 20 million events/s
 //                  LogGOPSim: 0.6 to 1.8 million; 3.3 s and 456 MB for 3.1 million events,
 //                  and 4.2 s before that to write and convert the file
@@ -47,7 +46,7 @@ const Bench kBenches[] = {
     {"million", "barrier_dissemination", 1 << 20, 2, false, 63.0 / 5, 20 * 5500, 0.56},
 };
 
-/// Of this process, on all of its threads: what others do on the machine does not count.
+/// Processor time of this process, on all of its threads: other load of the machine does not count.
 double processorSeconds() {
   timespec time{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);

@@ -1,6 +1,6 @@
-// What two processes of this machine can do at best, without any protocol: the floor that a table
-// of colldsl's times stands on. Both send and receive at once, data that each has just written.
-// Prints a line per row: what, bytes, nanoseconds per exchange, the median.
+// The floor of exchanges between two processes of this machine, without any protocol: a table of
+// colldsl's times stands on it. Both send and receive at once, data that each has just written.
+// Prints a line per row: name, bytes, and the median of the nanoseconds per exchange.
 //
 //   flag     each stores a word and waits for the other's
 //   message  each copies its bytes into shared memory, piece by piece with a flag, and copies the
@@ -36,7 +36,7 @@ struct alignas(kLine) Flag {
 constexpr uint32_t kMostCalls = 100'000;
 constexpr size_t kPieceBytes = 16 << 10, kPieces = 4;
 
-/// What a process shares with the other one.
+/// The memory that a process shares with the other one.
 struct Side {
   Flag flag, done;
   Flag filled[kPieces], drained[kPieces];

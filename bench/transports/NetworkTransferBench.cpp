@@ -1,5 +1,5 @@
-// What the attributes of messages gain over a network: ranks of this machine run plans that differ
-// in attributes alone, in turns, in the same processes.
+// The gain of the attributes of messages over a network: ranks of this machine run plans that
+// differ only in attributes, in turns, in the same processes.
 //
 //   pattern   there-back: rank 0 sends to rank 1, which sends back; rank 0 posts its receive first
 //             broadcast: rank 0 sends to each of 7 others, and waits for a signal of each

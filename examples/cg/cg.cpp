@@ -17,7 +17,7 @@
 
 namespace {
 
-/// Which rank has which rows: in a row, numbers of rows that differ by one at most.
+/// The distribution of rows: consecutive rows per rank, in numbers that differ by one at most.
 class Rows {
 public:
   Rows(int64_t size, uint32_t ranks) : size_(size), ranks_(ranks) {}
@@ -65,7 +65,7 @@ public:
     plan(comm);
   }
 
-  /// Where element `global` of the vector lies in values().
+  /// The index of element `global` of the vector in values().
   size_t place(int64_t global) const { return static_cast<size_t>(place_.at(global)); }
 
   /// Takes this rank's elements, gets those of the others.

@@ -22,7 +22,7 @@ namespace colldsl {
 /// together: query, reply, take, query, ...
 class RankColoring {
 public:
-  /// How many out-edges and in-edges this rank has.
+  /// The numbers of out-edges and in-edges that this rank has.
   RankColoring(uint32_t outDegree, uint32_t inDegree)
       : outColor_(outDegree, kNoColor), inColor_(inDegree, kNoColor) {}
 

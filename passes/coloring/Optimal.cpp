@@ -97,8 +97,8 @@ class RoundSorter {
 public:
   explicit RoundSorter(uint32_t ports) : ports_(ports), sends_(ports), ownerAt_(ports) {}
 
-  // Where the degree of a half is a bit less than a power of two, the second half is given
-  // rounds of the first one, so that it splits down to the last edge without matchings.
+  // If the degree of a half is slightly less than a power of two, the second half takes over rounds
+  // of the first one, so that it splits down to the last edge without matchings.
   void sort(RegularGraph &graph) {
     if (std::has_single_bit(graph.degree))
       return sortPowerOfTwo(graph);

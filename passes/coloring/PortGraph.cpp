@@ -17,7 +17,7 @@ uint32_t highestDegree(const PortGraph &graph) {
 
 namespace {
 
-/// Whether no receive port has two edges of one round. Rounds are sorted by receive port first.
+/// True if no receive port has two edges of one round. Edges are sorted by receive port first.
 bool recvPortsAgree(const PortGraph &graph, const EdgeColors &colors) {
   std::vector<size_t> end(size_t{graph.recvPorts} + 1, 0);
   for (uint32_t port : graph.to)

@@ -23,7 +23,7 @@ struct PortGraph {
   }
 };
 
-/// The most edges at one port: fewer rounds cannot be.
+/// The most edges at one port: a lower bound on the number of rounds.
 uint32_t highestDegree(const PortGraph &graph);
 
 /// A round for each edge, such that no port has two edges of one round.

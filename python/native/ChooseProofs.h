@@ -1,4 +1,4 @@
-/// What `verify` proves, by its words.
+/// Selects the proofs that the words of `verify` name.
 #pragma once
 
 #include "python/native/Work.h"

@@ -12,7 +12,7 @@ namespace {
 std::atomic<unsigned> openScopes{0}; ///< without the GIL, of all threads
 std::atomic<bool> isFinalized{false};
 
-/// Of Py_AtExit().
+/// Handler for Py_AtExit(): waits up to a second for scopes without the GIL.
 void waitForScopes() {
   constexpr std::chrono::milliseconds kPatience{1000}, kTurn{1};
   isFinalized.store(true);

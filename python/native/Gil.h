@@ -9,7 +9,7 @@
 
 namespace colldsl::python {
 
-/// Without the GIL. Made with it, and has it again afterwards.
+/// A scope without the GIL. It begins and ends with the GIL held.
 class Released {
 public:
   Released();
@@ -17,17 +17,18 @@ public:
   Released(const Released &) = delete;
   Released &operator=(const Released &) = delete;
 
-  /// Python has finalized: what runs in such a scope ends soon, and no call of Python is made.
+  /// True once Python has finalized: code in such a scope should end soon, and must not call
+  /// Python.
   static bool isOver();
-  /// Once per process, with the GIL. When Python has finalized, the exit of the process waits up to
-  /// a second for what runs in such scopes, which uses what the exit destroys.
+  /// Call once per process, with the GIL. After Python has finalized, the exit of the process waits
+  /// up to a second for code in such scopes, because that uses objects which the exit destroys.
   static void endWithPython();
 
 private:
   PyThreadState *state_;
 };
 
-/// With the GIL, in any thread.
+/// A scope with the GIL, in any thread.
 class Acquired {
 public:
   Acquired();

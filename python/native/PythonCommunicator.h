@@ -1,5 +1,5 @@
-/// Communicators, libraries and graphs of the C API, with the lifetimes that Python needs: what a
-/// plan needs lives as long as the plan, and what is closed raises an error where it is used.
+/// Communicators, libraries and graphs of the C API, with the lifetimes that Python needs: a plan
+/// keeps alive all that it uses, and use of a closed object raises an error.
 #pragma once
 
 #include "python/native/Errors.h"
@@ -24,15 +24,17 @@ struct Settings {
 
 class Plan;
 
-/// What ends the waits of ranks for each other: Ctrl-C, or that another local rank failed.
+/// A request to end the waits of ranks for each other: by Ctrl-C, or because another local rank
+/// failed.
 struct Interruption {
   std::atomic<bool> isOn{false};
 
-  /// colldsl_options::interrupted, of an Interruption. Python has its signals handled now and then.
+  /// The callback colldsl_options::interrupted, with an Interruption as `user`. Lets Python handle
+  /// its signals now and then.
   static int look(void *user);
 
-  /// Makes a call in which look() is called, without the GIL. Raises what a signal raised there, so
-  /// that nothing of it is left for another call of this thread.
+  /// Makes a call in which look() is called, without the GIL. Raises the exception of a signal
+  /// there, so that none is left for another call of this thread.
   template <typename Call> static colldsl_status during(Call call) {
     colldsl_status status;
     {
@@ -52,11 +54,11 @@ class Communicator {
 public:
   /// Ranks that are threads of this process; all at once.
   static std::vector<std::shared_ptr<Communicator>> local(uint32_t ranks, const Settings &settings);
-  /// Collective. `allgather(bytes) -> bytes` has those of all ranks, in their order. What it raises
-  /// is raised here.
+  /// Collective. `allgather(bytes) -> bytes` returns the bytes of all ranks, in their order. An
+  /// exception that it raises is raised here.
   static std::shared_ptr<Communicator>
   ofBootstrap(uint32_t rank, uint32_t size, py::function allgather, const Settings &settings);
-  /// Of the launcher that started this process.
+  /// A communicator over the launcher that started this process.
   static std::shared_ptr<Communicator> launched(const Settings &settings);
 
   ~Communicator();
@@ -68,11 +70,11 @@ public:
   void progress();
   bool isClosed() const { return !comm_; }
 
-  /// Closes its plans first. An error while a thread uses it, or one of them.
+  /// Closes its plans, then itself. Raises an error if a thread uses it, or one of them.
   void close();
 
-  /// All waits of these ranks end with CancelledError, now and from now on: for local ranks of
-  /// which one failed.
+  /// Ends all waits of these ranks with CancelledError, now and from now on. Used if one of the
+  /// local ranks failed.
   void interrupt() { interruption_->isOn.store(true); }
   /// Raises CancelledError after interrupt().
   void checkInterrupted() const;
@@ -125,7 +127,7 @@ private:
   unsigned users_ = 0;        ///< threads that use it otherwise
 };
 
-/// Of the bytes that `Program::library` made.
+/// A library made of the bytes of `Program::library`.
 class Library {
 public:
   explicit Library(const std::string &bytes);
@@ -136,7 +138,7 @@ private:
   std::shared_ptr<colldsl_library> library_;
 };
 
-/// Collective over the communicator.
+/// A graph. Its construction is collective over the communicator.
 class Graph {
 public:
   using Keys = std::optional<std::vector<int64_t>>; ///< nothing: all are 0

@@ -7,7 +7,8 @@
 namespace colldsl::python {
 namespace {
 
-// What DLPack passes in a capsule "dltensor" (dmlc/dlpack, include/dlpack/dlpack.h, version 0.8).
+// The structures in a capsule "dltensor" of DLPack (dmlc/dlpack, include/dlpack/dlpack.h, version
+// 0.8).
 struct DlDevice {
   int32_t type;
   int32_t id;
@@ -62,7 +63,7 @@ std::optional<ElementType> typeOf(Kind kind, uint64_t bytes) {
   return std::nullopt;
 }
 
-/// Of a format of Python's module `struct`.
+/// The element type for a format of Python's module `struct`.
 std::optional<ElementType> typeOf(std::string_view format, uint64_t bytes) {
   if (!format.empty() && (format[0] == '@' || format[0] == '=' || format[0] == '<'))
     format.remove_prefix(1);

@@ -8,8 +8,8 @@
 
 namespace colldsl::python {
 
-/// Any thread may call test(), wait() and cancel() at any time; of other methods one at a time, or
-/// they raise StateError.
+/// Any thread may call test(), wait() and cancel() at any time. Other methods run one at a time, or
+/// raise StateError.
 class Plan {
 public:
   /// `library` null: the standard library.
@@ -32,7 +32,7 @@ public:
                  const std::optional<std::vector<uint64_t>> &displacements);
   std::vector<uint64_t> blocks(const std::string &buffer, size_t count);
 
-  /// Ctrl-C ends it, and fails everything on all ranks.
+  /// Ctrl-C ends it, and the commit fails on all ranks.
   void commit();
   py::dict info();
   void start();
@@ -40,11 +40,11 @@ public:
   /// `timeout` in seconds; negative: no limit. Ctrl-C ends it, and the run goes on.
   void wait(double timeout);
   void cancel();
-  /// Of its communicator.
+  /// Communicator::interrupt() of its communicator.
   void interrupt() { comm_->interrupt(); }
 
   bool isClosed() const { return !plan_; }
-  /// Of a plan that runs: it fails on the other ranks.
+  /// Closes the plan. If it is running, the run fails on the other ranks.
   void close();
   /// Raises StateError while another thread is in a method.
   void checkUnused() const;

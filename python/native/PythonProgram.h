@@ -1,4 +1,4 @@
-/// Collectives and schedules that were read, and what the commands make of them.
+/// Collectives and schedules that were read, with the commands as methods.
 #pragma once
 
 #include "python/native/Work.h"
@@ -35,12 +35,12 @@ struct Counterexample {
   std::string pattern; ///< equal for those that are alike
 };
 
-/// What came of all proofs of one collective.
+/// The outcome of all proofs of one collective.
 struct Verified {
   std::string name;
   bool ok = false;
   uint64_t proofs = 0, refused = 0, excluded = 0;
-  std::string range;   ///< for what
+  std::string range;   ///< of the proofs: "ranks 1..4; 8 B; root=all"
   std::string summary; ///< the line that `colldsl verify` prints
   std::vector<Counterexample> counterexamples;
   std::string promisesOfNothing;
@@ -53,7 +53,7 @@ struct Simulated {
   uint64_t makespanNs = 0, events = 0, ops = 0, messages = 0;
 };
 
-/// Of a schedule.
+/// The dimensions of a schedule.
 struct Shape {
   std::string name;
   uint32_t ranks = 0;
@@ -63,18 +63,18 @@ struct Shape {
 
 using File = std::pair<std::string, std::string>; ///< its name, its text
 
-/// A line of a text that was traced, from 1, and what it stands for: the number of a file, a line
-/// and a column of it.
+/// A line of a traced text, from 1, and its origin: the number of a file, a line and a column of
+/// it.
 using Place = std::tuple<uint32_t, uint16_t, uint32_t, uint16_t>;
 
-/// What files and names stand for. All methods take the words of a command line, and what a command
-/// prints on the standard error becomes the text of an exception. The work is done without the GIL,
-/// and Ctrl-C ends it. Any thread may call any method.
+/// The program that files and names denote. All methods take the words of a command line; the
+/// output of a command on the standard error becomes the text of an exception. The work is done
+/// without the GIL, and Ctrl-C ends it. Any thread may call any method.
 class Program {
 public:
-  /// Files, or names of collectives of the standard library.
+  /// `operands`: files, or names of collectives of the standard library.
   static std::shared_ptr<Program> read(const Words &operands, const Words &words);
-  /// Ops of the text have the places that their lines stand for: see Place.
+  /// The program of a text, whose ops have the origins of their lines: see Place.
   static std::shared_ptr<Program> ofText(const std::string &name, const std::string &text,
                                          const Words &words, const std::vector<File> &files,
                                          const std::vector<Place> &places);
@@ -91,7 +91,7 @@ public:
   /// As `colldsl compile`, without images.
   py::bytes library(const Words &words);
 
-  /// Of what instantiate() made.
+  /// The text of the schedule that instantiate() made.
   std::string text();
   Shape shape();
 

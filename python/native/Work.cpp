@@ -14,13 +14,13 @@ namespace {
 
 using namespace tools;
 
-/// What a body printed, and how it ended.
+/// The result of a body, and its output.
 struct Ended {
   Outcome exit;
   std::string printed;
 };
 
-/// Gives up when `stop` is true: what another thread does with a lock may take long.
+/// Takes locks, but gives up when `stop` is true: another thread may hold one for long.
 class Locks {
 public:
   /// Locks are taken in the order of their addresses, so that two threads cannot wait for each

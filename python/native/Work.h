@@ -1,5 +1,5 @@
-/// Work of the commands on behalf of Python: without the GIL, with what a command prints as an
-/// exception, and ended by Ctrl-C.
+/// Runs commands on behalf of Python: without the GIL, with their output as exceptions, and Ctrl-C
+/// to end them.
 #pragma once
 
 #include "python/native/Errors.h"
@@ -15,15 +15,15 @@ namespace colldsl::python {
 using Words = std::vector<std::string>;
 using Outcome = std::optional<tools::Exit>; ///< nothing: all is well
 
-/// The options of a command, and whether the words set them.
+/// Sets the options of a command by the words. Returns an exit unless they fit.
 Outcome parse(tools::Options &options, const Words &words);
 
-/// An error that is no use of a command, as it prints it.
+/// An error other than wrong usage, as a command prints it.
 Outcome report(const Status &status);
 
-/// Runs the body, in a thread of its own, while it has all of `locks`. Raises what it printed if it
-/// failed, else returns that. After Ctrl-C `stop` is true, the body ends, and KeyboardInterrupt is
-/// raised; nothing runs any more then. Needs the GIL, and releases it meanwhile.
+/// Runs the body in a thread of its own, while holding all of `locks`. Raises the output of the
+/// body if it failed, else returns it. Ctrl-C sets `stop`; once the body has ended,
+/// KeyboardInterrupt is raised. Needs the GIL, and releases it meanwhile.
 std::string work(std::vector<std::timed_mutex *> locks,
                  const std::function<Outcome(const std::atomic<bool> &stop)> &body);
 
