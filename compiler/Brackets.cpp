@@ -10,9 +10,8 @@ using llvm::formatv;
 
 char closingOf(char open) { return open == '(' ? ')' : open == '[' ? ']' : '}'; }
 
-/// Counts as chain all tokens since the last ',' or ';' or brace, together with those
-/// before the brackets around them: operators nest to the left and to the right, and
-/// each costs a token.
+/// Counts the chain of a token: all tokens since the last ',' or ';' or brace, with those before
+/// the brackets around them. Operators nest to the left and to the right, and each costs a token.
 class BracketCheck {
 public:
   explicit BracketCheck(const ParseLimits &limits) : limits_(limits) {}
@@ -91,7 +90,8 @@ void BracketCheck::close(char bracket, SourceLoc loc) {
   chain_ = endsBlock ? 0 : before;
 }
 
-/// No bracket but '{' holds a ';', so those that are open here were forgotten.
+/// Ends a statement at a ';'. Only '{' may enclose one, so other brackets that are open here lack
+/// their partner.
 void BracketCheck::endStatement(SourceLoc loc) {
   if (inExpression())
     reportUnclosed(loc, ';',

@@ -45,7 +45,7 @@ void Compilation::Impl::analyseAll(llvm::ArrayRef<LoadedFile> files, size_t numS
   diagnostics = analyse(inputs, program, mainDecls, limits.maxErrors, symbols);
 }
 
-/// Leaves out declarations of the standard library, which is to be analysed again.
+/// Leaves unused declarations of the standard library out of the next analysis.
 void Compilation::Impl::leaveOutUnused(llvm::MutableArrayRef<LoadedFile> stdlib,
                                        const std::vector<std::string> &usedBy) {
   std::vector<DeclId> roots = mainDecls;
@@ -64,7 +64,7 @@ void Compilation::Impl::leaveOutUnused(llvm::MutableArrayRef<LoadedFile> stdlib,
   }
 }
 
-/// Statements of a file, and all that is in them, move to the places that their lines stand for.
+/// Moves the statements of a file, and all within them, to the origins of their lines.
 void Compilation::Impl::relocate(uint16_t file, const Origins &origins) {
   if (sources.size() + origins.files.size() > Sources::kMaxFiles)
     return;
@@ -132,7 +132,7 @@ Compilation reopenProgram(Program program, const std::vector<std::string_view> &
   return compilation;
 }
 
-/// `files`: paths, or what was read.
+/// `files`: paths, or texts that were read.
 template <typename File>
 void Compilation::Impl::compile(std::vector<File> files, const CompileOptions &options) {
   limits = options.limits;

@@ -8,10 +8,10 @@
 
 #include <optional>
 
-// One walk over words, signs and comments. A line begins where the writer began one, and is
-// indented by what is open there: two columns for each block; behind an open bracket to the column
-// behind it; two more where a statement, a clause or an argument goes on. Between two pieces of a
-// line there is one blank, but for the pairs that isTight() lists.
+// One walk over words, signs and comments. A line begins where the writer began one. Its indent
+// follows from the constructs that are open there: two columns for each block; behind an open
+// bracket the column behind it; two more where a statement, a clause or an argument continues. Two
+// pieces of a line have one blank between them, except the pairs that isTight() lists.
 // Example: `for k in 0 .. ranks-1{send y [k] to p;}` is
 //          `for k in 0..ranks - 1 { send y[k] to p; }`.
 
@@ -144,7 +144,7 @@ private:
 
   // Blanks
 
-  /// Before a piece that goes on with a line.
+  /// The number of blanks before a piece that continues a line.
   unsigned blanksBefore(const Piece &piece, const std::optional<Open> &closed) const {
     if (piece.isComment() || pieces_[at_ - 1].isComment())
       return std::max(1u, piece.blanksBefore);
@@ -175,7 +175,7 @@ private:
     return false;
   }
 
-  /// A call or an index, unless the word is a keyword: then the writer knows.
+  /// True for the bracket of a call or an index. Behind a keyword the writer's blank decides.
   bool followsName(const Piece &next) const {
     if (previous_->is(")") || previous_->is("]"))
       return true;
@@ -186,7 +186,7 @@ private:
 
   static bool isSign(const Piece &piece) { return piece.is("-") || piece.is("+"); }
 
-  /// Asked before the piece is the previous one.
+  /// Must be called before the piece becomes the previous one.
   bool isUnary() const {
     if (!previous_ || previous_->kind == PieceKind::Number || previous_->kind == PieceKind::String)
       return false;

@@ -27,9 +27,8 @@ public:
     parser_.removeErrorListeners();
   }
 
-  /// The rule's parse tree, or null after errors. Most texts need no more than the
-  /// cheap way of prediction (SLL); what fails there is read again by the thorough
-  /// one, which also finds the errors.
+  /// The rule's parse tree, or null after errors. The cheap way of prediction (SLL) suffices for
+  /// most texts. The thorough one reads the text again if that fails, and finds the errors.
   template <typename Context> Context *run(Context *(CollParser::*rule)()) {
     try {
       setPrediction(antlr4::atn::PredictionMode::SLL);
@@ -72,8 +71,8 @@ std::vector<Diagnostic> checkShape(const Result<std::vector<Token>> &tokens,
                 : std::vector<Diagnostic>{tokens.status().diagnostic()};
 }
 
-/// Text to tree in three steps, each of which ends the work if it finds errors.
-/// `build` makes of the rule's parse tree what the caller wants.
+/// Text to tree in three steps, each of which ends the work if it finds errors. `build` converts
+/// the rule's parse tree to the result.
 template <typename Context, typename Build>
 std::vector<Diagnostic> parse(std::string_view text, uint16_t file, const ParseLimits &limits,
                               Context *(CollParser::*rule)(), std::unique_ptr<Ast> &ast,

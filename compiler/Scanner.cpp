@@ -13,7 +13,7 @@ namespace {
 
 using llvm::formatv;
 
-// Ours, and those of other languages that the parser has a hint for.
+// Punctuation of several signs: of colldsl, and of other languages that the parser has a hint for.
 constexpr std::string_view kLongPunctuation[] = {"..=", "..", "==", "!=", "<=", ">=", "<<", ">>",
                                                  "&&",  "||", "->", "=>", "+=", "-=", "::"};
 
@@ -47,7 +47,7 @@ private:
   std::vector<Token> tokens_;
 };
 
-/// Past text that may hold line ends.
+/// Moves past text that may hold line ends.
 void Scanner::skip(size_t length) {
   for (size_t end = pos_ + length; pos_ < end; ++pos_) {
     if (text_[pos_] != '\n')

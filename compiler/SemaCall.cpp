@@ -96,7 +96,7 @@ TypedExpr Sema::callMethod(const CallExpr &ast, const MemberExpr &callee) {
                  didYouMean(nearestWord(callee.member.text, names)))};
 }
 
-/// Checks that there are `count` arguments, all plain; the first.
+/// Checks that there are `count` arguments, all plain. Returns the first, or null after an error.
 const Sema::AstExpr *Sema::onlyPlain(const CallExpr &ast, StringRef name, size_t count) {
   if (ast.arguments.size() != count) {
     error(ast.loc, "'" + name.str() + "' takes " + plural(count, "argument") + ", found " +
@@ -111,7 +111,7 @@ const Sema::AstExpr *Sema::onlyPlain(const CallExpr &ast, StringRef name, size_t
   return ast.arguments[0].value;
 }
 
-/// A function of one operand, of the type in its row.
+/// Analyses a function of one operand, whose type is in its row.
 TypedExpr Sema::callUnary(const CallExpr &ast, ExprKind kind) {
   StringRef name = cast<NameExpr>(ast.callee)->name;
   const AstExpr *argument = onlyPlain(ast, name, 1);

@@ -177,7 +177,7 @@ void Sema::analyseAliases(const ast::AliasesClause &clause) {
   decl().aliases.push_back(alias);
 }
 
-/// An `out` buffer that nothing is promised of would hold anything.
+/// Reports `out` buffers without a promise: they could hold anything.
 void Sema::checkOutputs(const ast::CollectiveDecl &ast) {
   for (const ast::Parameter &p : ast.parameters)
     if (p.isBuffer && p.role == BufferRole::Out && !ensured_.contains(p.name.text))

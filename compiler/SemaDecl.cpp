@@ -1,4 +1,4 @@
-// Declarations: what names exist, what their parameters are, then their bodies.
+// Declarations: first their names, then their parameters, then their bodies.
 #include "compiler/SemaImpl.h"
 #include "compiler/Spelling.h"
 
@@ -112,8 +112,8 @@ void Sema::analyseAll() {
       analyseBody(*work);
 }
 
-/// Analyses the parameters if that has not been done: a default may use a declaration
-/// that comes later.
+/// Analyses the parameters unless that has been done: a default may use a declaration that comes
+/// later.
 void Sema::needHead(Work &work) {
   if (work.headDone)
     return;
@@ -230,7 +230,7 @@ void Sema::analyseBufferParam(const ast::Parameter &ast, Param &param) {
   declareParam(ast, param);
 }
 
-/// All of a buffer.
+/// The type of a slice of the whole buffer.
 Type Sema::sliceOf(const BufferType &buffer, bool writable) {
   std::optional<ElementType> element = buffer.type;
   return Type::slice(static_cast<uint8_t>(buffer.dims), writable,
@@ -364,8 +364,8 @@ void Sema::checkLabels(Work &work) {
   }
 }
 
-/// An expression from outside: no declaration's names, but every function, tree and
-/// graph of the program.
+/// Analyses an expression from outside: it sees no declaration's names, but every function, tree
+/// and graph of the program.
 ExprId Sema::analyseArgument(const AstExpr &expr, DeclId collective, std::string_view param) {
   for (size_t i = 0; i < program_.decls.size(); ++i) {
     auto work = std::make_unique<Work>();

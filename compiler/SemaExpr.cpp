@@ -42,8 +42,8 @@ Type maybeRank() { return {.value = ValueType::Rank, .maybeNone = true}; }
 
 } // namespace
 
-/// Bounds the stack: one expression stays below it by ParseLimits, but declarations may
-/// use later ones, those still later ones, and so on.
+/// Bounds the stack. ParseLimits bound one expression, but declarations may use later ones, those
+/// still later ones, and so on.
 TypedExpr Sema::expr(const AstExpr &ast) {
   constexpr unsigned kMaxDepth = 2000;
   if (depth_ >= kMaxDepth) {
@@ -106,7 +106,7 @@ TypedExpr Sema::exprOf(const AstExpr &ast, ValueType wanted, const char *what) {
   return e;
 }
 
-/// Around a number that may be none where one is needed.
+/// Wraps a number that may be none in a check, where a number is needed.
 TypedExpr Sema::notNone(TypedExpr e) {
   if (!e.type.maybeNone || e.type.invalid)
     return e;
@@ -448,8 +448,8 @@ TypedExpr Sema::analyseIndex(const IndexExpr &ast) {
               hi);
 }
 
-/// The value of an int that is made of numbers alone; nothing where it depends on a name, or
-/// cannot be computed.
+/// The value of an int expression that consists of numbers only; nothing if it depends on a name,
+/// or cannot be computed.
 std::optional<int64_t> Sema::knownInt(ExprId id) const {
   const Expr &e = program_.expr(id);
   if (e.kind == ExprKind::IntLit && e.value != kNone)
@@ -467,7 +467,7 @@ std::optional<int64_t> Sema::knownInt(ExprId id) const {
   return value;
 }
 
-/// A range that descends has no elements in any call: a mistake, unlike 0..0.
+/// Reports a range that descends: it has no elements in any call, unlike 0..0, so it is a mistake.
 void Sema::checkAscends(const Range &range, ExprId lo, ExprId hi) {
   std::optional<int64_t> first = knownInt(lo), last = knownInt(hi);
   if (!first || !last || *first <= *last)

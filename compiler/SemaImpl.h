@@ -33,7 +33,7 @@ public:
     Type type = Type::error(); ///< invalid: not known yet, or there is none
     bool isFinal = false;
     unsigned changes = 0;
-    std::vector<Diagnostic> errors; ///< of its body, as analysed last; why there is no type
+    std::vector<Diagnostic> errors; ///< of its last analysis: the reasons why there is no type
   };
 
   void declareAll(llvm::ArrayRef<SemaInput> inputs, std::vector<DeclId> &mainDecls);
@@ -73,7 +73,7 @@ private:
     std::vector<std::pair<llvm::StringRef, LabelUse>> labelUses;
   };
 
-  // Errors, and what goes into the program (Sema.cpp)
+  // Errors, and additions to the program (Sema.cpp)
   void error(SourceLoc loc, std::string message, std::string hint = {});
   Type failed(SourceLoc loc, std::string message, std::string hint = {});
   bool full() const { return errors_.size() >= maxErrors_; }
@@ -158,7 +158,7 @@ private:
   TypedExpr analyseComprehension(const ast::ListOfExpr &ast);
   TypedExpr analyseIndex(const ast::IndexExpr &ast);
 
-  /// An iterable and what its elements are.
+  /// An iterable and the type of its elements.
   struct Iterable {
     ExprId id = kNoExpr;
     Type element;
@@ -166,8 +166,7 @@ private:
   Iterable iterable(const ast::Range &range);
   std::optional<int64_t> knownInt(ExprId id) const;
   void checkAscends(const ast::Range &range, ExprId lo, ExprId hi);
-  /// Declares the loop name in the current block; the number of its slot.
-  /// The slot of a new name in the innermost block.
+  /// Declares a name in the innermost block. Returns its slot.
   uint32_t localName(const ast::Name &name, const Type &type, SymbolKind kind);
   uint32_t loopName(const ast::Name &name, const Type &type) {
     return localName(name, type, SymbolKind::LoopVariable);
@@ -187,8 +186,8 @@ private:
   TypedExpr callDecl(const ast::CallExpr &ast, Work &callee);
   const AstExpr *onlyPlain(const ast::CallExpr &ast, llvm::StringRef name, size_t count);
   size_t parameterNamed(llvm::StringRef callee, const ast::Argument &argument, const Decl &decl);
-  /// Arguments in the order of the parameters; kNoExpr where the default is to be used
-  /// (only if the callee evaluates it: else the default is an error to lack).
+  /// Arguments in the order of the parameters; kNoExpr for one that takes its default. Only callees
+  /// that evaluate defaults allow that; for others a missing argument is an error.
   std::vector<ExprId> bindArguments(llvm::StringRef callee, SourceLoc loc, Work &work,
                                     llvm::ArrayRef<ast::Argument> arguments, bool isCollective);
   ExprId analyseArgumentFor(const Param &param, const AstExpr &ast);

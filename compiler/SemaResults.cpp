@@ -6,8 +6,8 @@
 // Example: f(k) = k == 0 ? none : g(k); g(k) = k == 1 ? rank : f(k - 2): at first f is anything,
 // so g is a rank; then f may be none; then g may be none; then nothing changes.
 //
-// All of it happens in a program that is thrown away: what is analysed while types are unknown
-// never becomes part of a program.
+// All of this happens in a program that is thrown away: expressions that are analysed while types
+// are unknown never become part of the result.
 #include "compiler/SemaImpl.h"
 
 #include <deque>
@@ -18,7 +18,8 @@ using llvm::cast;
 
 namespace {
 
-/// A type gets its kind, loses its unit, may be none: more changes are a circle.
+/// The most changes of a type: it gets its kind, loses its unit, may be none. More changes are a
+/// circle.
 constexpr unsigned kMaxChanges = 8;
 
 } // namespace
@@ -136,7 +137,7 @@ TypedExpr Sema::bodyOf(Work &work) {
   return result;
 }
 
-/// For the program that stays. Where no type was found, why.
+/// Analyses the function for the program that stays. Reports the reason if it has no type.
 void Sema::analyseFunction(Work &work) {
   size_t errorsBefore = errors_.size();
   TypedExpr result = bodyOf(work);

@@ -44,7 +44,7 @@ public:
     std::string name;
   };
 
-  // A place that is noted again keeps what was noted first: expressions may be analysed twice.
+  // Expressions may be analysed twice. A place that is noted again keeps its first entry.
 
   void declare(Symbol symbol);
   void use(SourceLoc loc, SourceLoc declared);
@@ -56,10 +56,10 @@ public:
   /// The symbol that is declared there, or null.
   const Symbol *declaredAt(SourceLoc loc) const;
 
-  /// By place. The declaration of a symbol is no use of it.
+  /// All uses, by place. The declaration of a symbol is no use of it.
   std::vector<Use> uses() const;
   std::vector<SourceLoc> usesOf(SourceLoc declared) const;
-  /// Those of a file, by place.
+  /// The symbols of a file, by place.
   std::vector<const Symbol *> symbolsIn(uint16_t file) const;
 
   bool empty() const { return symbols_.empty(); }

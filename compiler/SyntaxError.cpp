@@ -42,14 +42,14 @@ std::string quoted(StringRef token) {
   return token == "EOF" ? "the end of the file" : ("'" + token + "'").str();
 }
 
-/// After a keyword that begins a statement, the tokens by which it would be a name.
+/// True for tokens that make a word a name, although it is a keyword that begins a statement.
 bool makesItAName(StringRef token) {
   constexpr StringRef kTokens[] = {"(", "[", ":", "requires", "irequires"};
   return llvm::is_contained(kTokens, token);
 }
 
-/// The expected tokens, one phrase for all those that begin an expression or a name,
-/// and none for those that are unlikely to be meant.
+/// The expected tokens in words: one phrase for all that begin an expression or a name, and none
+/// for unlikely ones.
 Words phrasesFor(const SyntaxError &error) {
   const Words &all = error.expected;
   bool isExpression = has(all, "Number");
@@ -120,7 +120,7 @@ std::string place(const SyntaxError &error) {
   return error.previous.front() == '"' ? " after the string" : " after '" + error.previous + "'";
 }
 
-/// The keyword that was meant by a word, out of those that fit.
+/// The keyword that a word was meant for, out of those that fit.
 StringRef keywordFor(StringRef word, const Words &fitting) {
   if (!isWord(word))
     return {};
@@ -155,8 +155,8 @@ Words startersOf(Construct construct) {
   llvm_unreachable("no such construct");
 }
 
-/// The keyword that was meant by the token found. Where the parser wants only the end of
-/// a statement, it has passed the keywords that might have gone on with it.
+/// The keyword that the found token was meant for. If the parser expects only the end of a
+/// statement, it has passed the keywords that could continue it, so these are tried.
 StringRef keywordForFound(const SyntaxError &error) {
   static const Words kTails = {"tag", "combine", "before", "after", "over",
                                "key", "weight",  "and",    "or",    "xor"};
@@ -204,7 +204,8 @@ StringRef assigningSign(StringRef text) {
   return {};
 }
 
-/// The parser stops at the sign, or at ".." in brackets, as labels have no ranges.
+/// Finds an assignment, of which colldsl has none. The parser stops at its sign, or at ".." in
+/// brackets, as labels have no ranges.
 std::optional<Assignment> assignmentIn(const SyntaxError &error) {
   if (error.construct != Construct::Statement && error.found != "..")
     return std::nullopt;
@@ -219,7 +220,7 @@ std::optional<Assignment> assignmentIn(const SyntaxError &error) {
   return Assignment{target, sign.str(), rest.ltrim().drop_front(sign.size()).ltrim().str()};
 }
 
-/// A name with its blocks: what may be memory.
+/// True for a name with or without blocks, which may denote memory.
 bool mayBeSlice(StringRef text) {
   StringRef name = text.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
   StringRef rest = text.drop_front(name.size());

@@ -222,8 +222,8 @@ std::vector<uint32_t> RankDecoder::order() {
   return order;
 }
 
-// Every node that has no place in the order waits for another such node: following one
-// from each leads into a cycle.
+// Reports a cycle. Every node without a place in the order waits for another such node, so
+// following one from each leads into a cycle.
 Status RankDecoder::cycle(const std::vector<uint32_t> &ordered) const {
   std::vector<bool> isOrdered(part_.nodes), isSeen(part_.nodes);
   for (uint32_t i : ordered)

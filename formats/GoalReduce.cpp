@@ -90,8 +90,8 @@ Status GoalReducer::run(Dag &goal) {
   return {};
 }
 
-// If not, two messages share pair and tag, and other tools match those in the order in
-// which they happen to run.
+// True if no two messages share pair and tag. Other tools match such messages in the order in which
+// they happen to run.
 bool hasPlainTags(const Schedule &schedule) {
   return std::ranges::all_of(schedule.ranks, [](const Dag &dag) {
     return std::ranges::all_of(

@@ -62,7 +62,8 @@ void BlockWriter::findSteps() {
     }
 }
 
-// The last step of each other threadblock, where it was not waited for before.
+// The last step of each other threadblock that the node waits for, unless its threadblock has
+// waited for it before.
 std::vector<StepId> BlockWriter::waitsOf(uint32_t block, uint32_t node) {
   std::map<uint32_t, uint32_t> last;
   auto collect = [&](uint32_t i) {
@@ -100,7 +101,7 @@ Status BlockWriter::planWaits(uint32_t block) {
                          " steps, the limit is ", kMaxSteps));
 }
 
-// A receive's source and a send's target lie on the other rank.
+// The source of a node. A receive's source and a send's target lie on the other rank.
 Place BlockWriter::sourceOf(const Node &node) const {
   const Placement &here = placements_[rank_];
   if (node.source.buffer != kNoBuffer)
@@ -130,7 +131,8 @@ Step BlockWriter::stepOf(uint32_t i) const {
   return step;
 }
 
-// The last dependency goes with the step, each other with a nop before it.
+// Writes the steps of a threadblock. The step itself names its last dependency; a nop before it
+// names each other one.
 void BlockWriter::writeBlock(uint32_t block, Threadblock &into) {
   const BlockPlan &plan = plans_[block];
   into.sendPeer = plan.sendPeer;
@@ -160,8 +162,8 @@ void BlockWriter::markAwaited() {
             .isAwaited = true;
 }
 
-// MSCCL makes one step of reductions into one place, and takes the count of the last for
-// all, unless one of them is awaited.
+// Separates consecutive reductions into one place. MSCCL makes one step of them, and takes the
+// count of the last for all, unless one of them is awaited.
 void BlockWriter::separateReductions(Threadblock &block) const {
   for (size_t s = 1; s < block.steps.size(); ++s) {
     Step &a = block.steps[s - 1];

@@ -47,7 +47,7 @@ Buffer bufferOf(uint32_t name, BufferRole role, uint32_t chunks, ElementType typ
   return buffer;
 }
 
-/// Sorted, without what is there twice or goes on.
+/// Sorts ranges, and joins those that overlap or continue each other.
 std::vector<Range> united(std::vector<Range> ranges) {
   auto place = [](const Range &range) { return std::pair(range.buffer, range.begin); };
   std::ranges::sort(ranges, {}, place);
@@ -95,7 +95,7 @@ Extent CollectiveBuffers::extent(uint32_t rank) const {
   case Collective::ReduceScatter:
     return {all, share()};
   case Collective::Custom:
-    // In place, a compiler counts the chunks of the one buffer as those of whichever steps name.
+    // In place, compilers count the chunks of the one buffer for the buffer that steps name.
     if (algorithm_->inPlace && (gpu.inputChunks == 0 || gpu.outputChunks == 0))
       return {gpu.inputChunks + gpu.outputChunks, gpu.inputChunks + gpu.outputChunks};
     return {gpu.inputChunks, gpu.outputChunks};

@@ -34,8 +34,8 @@ template <typename Visit> void forEachPosition(const Schedule &schedule, Visit v
   }
 }
 
-/// The k for which all positions are multiples of n / k; nothing if one is not even a
-/// fraction of n.
+/// The k for which all positions are multiples of n / k; nothing if some position is no fraction of
+/// n.
 std::optional<int64_t> partsOf(const Schedule &schedule) {
   int64_t parts = 1;
   bool isFraction = true;

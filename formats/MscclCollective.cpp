@@ -120,7 +120,7 @@ bool Recognizer::keepsOne(uint32_t rank, const Promise &promise) {
   return false;
 }
 
-// All of the output is promised, once; of a reduce, on one rank.
+// True if promises cover all of the output, once; for a reduce, on one rank.
 bool Recognizer::covers(uint32_t rank, std::vector<Promise> &promises) const {
   std::ranges::sort(promises, {}, [](const Promise &p) { return p.target.begin; });
   uint32_t begin = 0, end = signature_.outputChunks;
@@ -185,8 +185,8 @@ Status failParameters(const Schedule &schedule, uint32_t rank,
                               parameters.size() == 1 ? " parameter" : " parameters", names));
 }
 
-// In place on one rank is in place on all of them, but those where one of the two is of no
-// significance.
+// Finds out if input and output share storage. They must do so on all ranks or none, except where
+// one of the two is not significant.
 Status findAliases(const Schedule &schedule, Signature &signature) {
   auto buffersOf = [&](uint32_t r) -> std::pair<const Buffer &, const Buffer &> {
     const std::vector<Buffer> &buffers = schedule.ranks[r].buffers;
@@ -226,7 +226,7 @@ Result<Signature> findParameters(const Schedule &schedule, uint32_t rank) {
   return signature;
 }
 
-/// Chunks of a parameter, of which MSCCL's collectives have as many on every rank.
+/// The chunks of a parameter, which must be as many on every rank for MSCCL's collectives.
 Result<uint32_t> sizeOnAll(const Schedule &schedule, const Chunks &chunks, BufferId id) {
   uint32_t first = chunks.size(schedule.ranks[0].buffers[index(id)]);
   for (uint32_t r = 1; r < schedule.numRanks(); ++r) {
@@ -239,7 +239,8 @@ Result<uint32_t> sizeOnAll(const Schedule &schedule, const Chunks &chunks, Buffe
   return first;
 }
 
-/// Input and output, which are the same ones on all ranks, and whether they share storage.
+/// Finds input and output, which must be the same parameters on all ranks, and notes if they share
+/// storage.
 Result<Signature> parametersOf(const Schedule &schedule, const Chunks &chunks) {
   if (schedule.ranks.empty())
     return Status::error("a schedule without ranks is no algorithm of MSCCL");

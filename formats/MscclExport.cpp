@@ -19,7 +19,7 @@ Result<Signature> describe(const Schedule &schedule, const Chunks &chunks) {
   return signatureOf(schedule, chunks);
 }
 
-/// Nodes in an order. Where fused steps would wait for themselves, none are fused.
+/// Nodes with levels. If fused steps would wait for themselves, none are fused.
 Result<Nodes> orderedNodes(const Schedule &schedule, const Chunks &chunks) {
   Result<Nodes> nodes = makeNodes(schedule, chunks, /*fuses=*/true);
   if (!nodes)

@@ -98,9 +98,9 @@ void Fuser::drop(OpId op) {
     fusion_.recvOf[index(end)] = fusion_.combineOf[index(end)] = kNoOp;
 }
 
-// Accesses fall into clusters that do not overlap. One that has no other accesses than
-// those of its pairs, all of the same chunks, can vanish: as there are no races, each
-// combine sees what its own receive wrote.
+// Drops pairs whose temporary other ops see. Accesses fall into clusters that do not overlap. A
+// cluster can vanish if it has only accesses of its pairs, all to the same chunks: as there are no
+// races, each combine sees the data of its own receive.
 void Fuser::dropSeenByOthers() {
   std::vector<Access> accesses = temporaryAccesses();
   for (size_t begin = 0, end = 0; begin < accesses.size(); begin = end) {

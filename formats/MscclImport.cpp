@@ -103,7 +103,8 @@ void GpuImporter::countSteps() {
   received_.resize(gpu_.blocks.size());
 }
 
-// They come before all steps; those that touch what they touch wait for them.
+// Adds the initial copies, which come before all steps. Steps that touch the same chunks wait for
+// them.
 Status GpuImporter::addCopies() {
   for (const InitialCopy &copy : gpu_.copies) {
     Result<Range> source = buffers_.range(rank_, {Memory::Input, copy.source}, 1);
@@ -138,7 +139,7 @@ void GpuImporter::waitForCopies(const Range &range, bool writes) {
     }
 }
 
-// Two threadblocks on one connection have no order between their messages.
+// Refuses two threadblocks on one connection: they have no order between their messages.
 Status GpuImporter::checkConnections() const {
   std::map<std::tuple<bool, int32_t, uint32_t>, uint32_t> users;
   for (uint32_t tb = 0; tb < gpu_.blocks.size(); ++tb) {
@@ -175,9 +176,9 @@ Status GpuImporter::checkWaits() const {
   return {};
 }
 
-// Topological order, what can come early first (Kahn 1962, with a heap): transports have one
-// channel per pair of ranks, and its messages go in the order of the sender's ops, which
-// should be that in which the receiver takes them, on all channels of MSCCL.
+// Topological order, with the steps of lowest level first (Kahn 1962, with a heap). Transports have
+// one channel per pair of ranks, whose messages go in the order of the sender's ops. That should be
+// the order in which the receiver takes them, over all channels of MSCCL.
 Result<std::vector<GpuImporter::Key>> GpuImporter::order() const {
   std::vector<uint32_t> open(firstStep_.back());
   std::vector<std::vector<Key>> released(firstStep_.back());
@@ -242,14 +243,14 @@ void GpuImporter::addDep(Dep dep) {
     same->kind = DepKind::Requires;
 }
 
-/// Those of the next op, in the order of their ops.
+/// Takes the dependencies of the next op, in the order of their ops.
 std::vector<Dep> GpuImporter::takeDeps() {
   std::sort(deps_.begin(), deps_.end(), [](const Dep &a, const Dep &b) { return a.op < b.op; });
   return std::exchange(deps_, {});
 }
 
-// A later writer of the chunk waits for this send, if any order puts it later;
-// an op that is awaited already need not be again.
+// Makes a writer of chunks wait for the sends that read them, if every order puts these before it.
+// Each send is awaited once.
 void GpuImporter::waitForReaders(Key key, const Range &target) {
   const uint16_t *known = known_.data() + number(key) * gpu_.blocks.size();
   for (uint32_t chunk = target.begin; chunk < target.end; ++chunk) {

@@ -73,7 +73,7 @@ void StepLeveller::addMessages() {
   }
 }
 
-// A send that is taken late need not come early.
+// Raises the levels of sends whose receives come late.
 void StepLeveller::delaySends() {
   for (const auto &[connection, sends] : sends_) {
     const std::vector<size_t> &recvs = recvs_[connection];

@@ -186,7 +186,7 @@ uint32_t NodeMaker::append(uint32_t rank, OpId id, Node node, Chain &chain) {
   return number;
 }
 
-// A copy of chunks onto themselves is none.
+// Adds the nodes of a local op. A copy of chunks onto themselves has none.
 void NodeMaker::addLocal(uint32_t rank, OpId id) {
   const Op &at = op(rank, id);
   Cutter cutter({sources(rank, at), targets(rank, at)});
@@ -203,7 +203,8 @@ void NodeMaker::addLocal(uint32_t rank, OpId id) {
   }
 }
 
-// Both ends are cut alike. The third list is what a fused receive adds.
+// Adds the nodes of a message. Both ends are cut alike. The third list holds the operands of a
+// fused receive.
 Status NodeMaker::addMessage(const End &sent, const End &received) {
   const Op &send = op(sent.from, sent.op), &recv = op(received.to, received.op);
   OpId combineId = fusions_[received.to].combineOf[index(received.op)];
@@ -260,8 +261,8 @@ Status NodeMaker::matchMessages() {
   return {};
 }
 
-// An op that irequires a send waits for all that the send waits for: the format has no more of a
-// start, and data does not depend on it.
+// An op that irequires a send waits for all that the send waits for: the format cannot express more
+// of a start, and data does not depend on it.
 void NodeMaker::addWaitsOf(uint32_t rank, OpId id, uint32_t node) {
   const Dag &dag = schedule_.ranks[rank];
   auto add = [&](uint32_t other) {
@@ -282,7 +283,8 @@ void NodeMaker::addWaitsOf(uint32_t rank, OpId id, uint32_t node) {
   }
 }
 
-// The first node of a chain waits; an op without nodes hands on the ops that it waits for.
+// The first node of a chain gets the waits. An op without nodes passes on the ops that it waits
+// for.
 void NodeMaker::addWaits(uint32_t rank) {
   const Dag &dag = schedule_.ranks[rank];
   passed_.assign(dag.size(), {});

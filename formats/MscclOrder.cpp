@@ -97,8 +97,8 @@ bool Leveller::run() {
   return count == nodes_.events;
 }
 
-// Blocks of peers by distance around the ranks: both ends come to the same one, and none
-// has more than kMaxPeers in any.
+// The block of a peer, by distance around the ranks: both ends compute the same one, and no rank
+// has more than kMaxPeers in a block.
 uint32_t peerBlock(uint32_t from, uint32_t to, uint32_t ranks) {
   return ((to + ranks - from) % ranks - 1) / kMaxPeers;
 }

@@ -70,7 +70,7 @@ void BlockPlanner::collect() {
       std::ranges::sort(traffic.nodes, {}, [&](uint32_t i) { return nodes_[i].level; });
 }
 
-/// The receive, among those that the send waits for, that brings what it sends.
+/// The receive, among those that the send waits for, whose data it sends on.
 uint32_t BlockPlanner::receiveBefore(const Node &send) const {
   auto found = std::ranges::find_if(send.waits, [&](uint32_t i) {
     return receives(nodes_[i].kind) && nodes_[i].target == send.source;
@@ -105,9 +105,9 @@ std::vector<BlockPlanner::Pair> BlockPlanner::pairs() {
   return chosen;
 }
 
-// The send would happen at the receive's place in the order, which is earlier than its
-// own: all else that it waits for must be over by then, and the message before it on its
-// connection sent, and no more than this one be on its way.
+// True if a send can be joined to a receive. It would then happen at the receive's place in the
+// order, which is earlier than its own. So all else that it waits for must be over by then, the
+// message before it on its connection sent, and no other one on its way.
 bool BlockPlanner::canJoin(uint32_t send, uint32_t recv, uint32_t previous) const {
   const Node &first = nodes_[recv], &second = nodes_[send];
   if (first.joined != Node::kNoNode)
@@ -165,7 +165,8 @@ void BlockPlanner::placeMessages() {
       }
 }
 
-// Into the threadblock of what it waits for last: one dependency less.
+// Puts a local step into the threadblock of the last step that it waits for, which saves one
+// dependency.
 void BlockPlanner::placeLocal(uint32_t i) {
   const Node &node = nodes_[i];
   auto last = std::ranges::max_element(node.waits, {},
@@ -180,8 +181,8 @@ void BlockPlanner::placeLocal(uint32_t i) {
   blocks_[block].nodes.push_back(i);
 }
 
-// Data that a rank only passes on need not be stored: chunks of a temporary that only receives
-// touch which send them on.
+// Drops stores of data that a rank only passes on: chunks of a temporary that are touched only by
+// receives that send them on.
 void BlockPlanner::dropStores() {
   struct Access {
     Range range;

@@ -49,7 +49,8 @@ bool isServed(Collective collective) {
          collective == Collective::Alltoall;
 }
 
-// Calls in place have the input where the output has it.
+// An error if a schedule in place has its input elsewhere than a call: there it is the caller's
+// part of the output.
 Status checkPlace(const Schedule &schedule, const msccl::Chunks &chunks, Collective collective) {
   for (uint32_t r = 0; r < schedule.numRanks(); ++r) {
     const Dag &dag = schedule.ranks[r];

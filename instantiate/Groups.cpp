@@ -9,7 +9,7 @@
 namespace colldsl {
 namespace {
 
-/// The members must stay where they are.
+/// The group of these members, which must outlive it.
 Group withSelf(std::span<const Rank> members, const Group &current) {
   Group group{members.data(), index32(members.size()), kNone};
   group.me = group.find(current.self());

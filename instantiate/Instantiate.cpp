@@ -44,7 +44,7 @@ Result<Schedule> instantiateAll(const Program &program, const InstantiateRequest
   CallChecker calls;
   TreeChecker trees(interpreter, program);
   RankCounts counts;
-  Dag dag; // what it grew to is used again; a copy has no more than it needs
+  Dag dag; // reused, so that its capacity stays; copies are as small as they can be
   for (uint32_t r = 0; r < request.ranks; ++r) {
     if (Status s = interpreter.run(Rank{r}, dag); !s)
       return s;

@@ -53,8 +53,8 @@ constexpr size_t kMaxStackBytes = size_t{3} << 20;
 
 } // namespace
 
-/// Bytes of stack between run() and here: expressions recurse too, so that the number
-/// of calls alone does not bound it.
+/// Bytes of stack between run() and here. Expressions recurse too, so the number of calls alone
+/// does not bound the stack.
 size_t Interpreter::stackUsed() const {
   auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   return stackBase_ > here ? stackBase_ - here : 0;

@@ -1,8 +1,8 @@
 /// Runs the body of a collective as one rank and builds its Dag. Internal to this
 /// folder; Instantiate.h is the way in.
 ///
-/// Errors stop the run: the first one is kept, every evaluation after it returns
-/// some value that is not used.
+/// Errors stop the run: the first one is kept, and every evaluation after it returns some value
+/// that is not used.
 #pragma once
 
 #include "dependence/DagBuilder.h"
@@ -317,7 +317,7 @@ private:
 
   const Program &program_;
   const Expr *exprs_; ///< of program_
-  /// Below 2^63.
+  /// The size of an element in bytes, below 2^63.
   int64_t elementBytes(ElementType type) const {
     uint64_t given = std::min<uint64_t>(request_.elementBytes, INT64_MAX);
     return given > 0 ? static_cast<int64_t>(given) : sizeBytes(type);

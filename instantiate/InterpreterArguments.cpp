@@ -142,7 +142,7 @@ void Interpreter::bindArgument(const Param &param, SliceValue s, SourceLoc loc) 
   else
     bindBlocks(param, s, loc);
   if (param.significantAt != kNoExpr && eval(param.significantAt) != currentGroup().me)
-    s.buffer = kNoBuffer; // whoever touches it is told so
+    s.buffer = kNoBuffer; // an access to it is an error
   sliceSlot(param.slot) = s;
 }
 

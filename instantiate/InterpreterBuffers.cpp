@@ -45,7 +45,7 @@ SizeExtent Interpreter::loadSize(uint32_t slot, SourceLoc loc) {
   return sizeSlot(slot).bound ? sizeSlot(slot) : constantSize(intOf(sizeSlot(slot), loc));
 }
 
-/// A number, for this size only.
+/// The size as a number, for this n only.
 int64_t Interpreter::intOf(const SizeExtent &size, SourceLoc loc) {
   if (!size.bound)
     fail(loc, "the size symbol is used before a buffer gives it a value");
@@ -56,7 +56,7 @@ int64_t Interpreter::intOf(const SizeExtent &size, SourceLoc loc) {
   return size.value();
 }
 
-// Linear in n where they can be.
+// Arithmetic of sizes. Results are linear in n if they can be.
 
 SizeExtent Interpreter::addSizes(const SizeExtent &a, const SizeExtent &b, const Expr &e) {
   if (isLinear(a) && isLinear(b) && small(a) && small(b))
@@ -102,8 +102,8 @@ SizeExtent Interpreter::dimExtent(const Dim &dim, SourceLoc loc) {
   return size;
 }
 
-/// The size as a begin of 0 and an end without a denominator; a number for this size
-/// only where that is not so.
+/// The size with a begin of 0 and an end without a denominator. If it has no such form, a number
+/// for this n only.
 SizeExtent Interpreter::wholeElements(SizeExtent size) {
   if (isLinear(size))
     return combine(size, 1, constantSize(0), 0);
@@ -111,7 +111,7 @@ SizeExtent Interpreter::wholeElements(SizeExtent size) {
   return constantSize(size.value());
 }
 
-/// So many blocks of that size, if that is any size that a buffer may have.
+/// The size of so many blocks; an error if it is beyond the size of any buffer.
 SizeExtent Interpreter::times(const SizeExtent &size, uint32_t blocks, SourceLoc loc) {
   auto fits = [&](int64_t x) {
     constexpr Int128 limit = Int128{1} << 60;
@@ -221,7 +221,7 @@ SliceValue Interpreter::makeBuffer(const BufferType &type, Buffer buffer, Source
   return blocked && type.dims == 1 ? blockOf(s, 0, loc) : s;
 }
 
-/// Size symbols that no earlier parameter bound: those that the request names, and n.
+/// Binds the size symbols that no earlier parameter bound: those that the request names, and n.
 void Interpreter::bindEntryBuffer(const Param &param) {
   for (uint32_t d = 0; d < param.buffer.dims; ++d) {
     const Dim &dim = param.buffer.dim[d];
@@ -250,8 +250,8 @@ void Interpreter::bindEntryBuffer(const Param &param) {
   entryBuffers_.push_back(s);
 }
 
-/// A buffer that aliases one which is significant elsewhere stays on its own: in place
-/// at the root only.
+/// Binds the aliases of in-place forms. A buffer whose alias is significant on another rank only
+/// keeps memory of its own: in place at the root only.
 void Interpreter::bindAliases(const Decl &decl) {
   for (const AliasClause &alias : decl.aliases) {
     const Param &param = decl.params[alias.param];

@@ -22,7 +22,7 @@ std::string_view kindOfValue(ValueType type) {
 
 } // namespace
 
-/// From the numbering of the current group to that of `to`.
+/// Translates a value from the numbering of the current group to that of `to`.
 int64_t Interpreter::translate(int64_t value, ValueType type, const Group &to, SourceLoc loc,
                                const Param &param) {
   auto translateArgs = [&](std::vector<int64_t> &args, DeclId decl) {
@@ -103,7 +103,7 @@ void Interpreter::bindEntryValues(const Decl &decl) {
   }
 }
 
-/// Values from outside: whatever they are, the slot holds one of the parameter's type.
+/// Binds a value from outside. Whatever the value is, the slot gets one of the parameter's type.
 void Interpreter::bindGivenValue(const Param &param, const GivenValue &value) {
   const std::string &name = program_.nameOf(param);
   int64_t &slot = intSlot(param.slot);
@@ -177,7 +177,7 @@ void Interpreter::bindCall(const Stmt &s, Frame &callee, int64_t *ints, const Sl
   runBody(callee.declId);
 }
 
-/// Null: this rank is no member, and has nothing to do.
+/// The group of a call; null if this rank is no member, and has nothing to do.
 const Group *Interpreter::groupOfCall(int64_t handle) {
   const Group &group = groups_[handle];
   if (group.me == kNone)

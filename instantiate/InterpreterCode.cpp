@@ -6,12 +6,13 @@
 namespace colldsl {
 namespace {
 
-/// Neither is negative and 32 bits hold both, b is not 0: much cheaper on many machines.
+/// True if neither is negative, 32 bits hold both, and b is not 0: such a division is much cheaper
+/// on many machines.
 bool isSmallDivision(int64_t a, int64_t b) {
   return static_cast<uint64_t>(a) <= UINT32_MAX && static_cast<uint64_t>(b) - 1 < UINT32_MAX;
 }
 
-/// x % ranks; rarely further off than two turns.
+/// x % ranks. x is rarely more than two turns off.
 int64_t wrap(int64_t x, int64_t ranks) {
   if (x >= ranks) {
     x -= ranks;
@@ -27,9 +28,9 @@ int64_t wrap(int64_t x, int64_t ranks) {
 
 } // namespace
 
-/// Runs in the frame at hand. A handler executes the instruction at hand and returns whether the
-/// code goes on: false at its end and after an error. All that takes `this` is inlined: a call
-/// would keep the machine's state in memory.
+/// Runs code in the current frame. A handler executes the current instruction, and returns true
+/// unless the code ends there or an error occurred. All functions that take `this` are inlined: a
+/// call would keep the machine's state in memory.
 class Machine {
 public:
   Machine(Interpreter &in, uint32_t begin)

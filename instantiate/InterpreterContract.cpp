@@ -109,7 +109,7 @@ void Interpreter::beginEnsure(const EnsureNode &node, int64_t reduction) {
     ensure_.reduction = static_cast<Reduction>(reduction);
 }
 
-/// Slices are those of that rank until addOperand(). False: there is none.
+/// Evaluates slices as that rank from now until addOperand(). False if there is no such rank.
 bool Interpreter::enterRank(const EnsureNode &node, int64_t rank) {
   if (rank == kNone)
     return false;
@@ -126,7 +126,8 @@ void Interpreter::addOperand(const EnsureNode &node, const SliceValue &operand, 
       {Rank{static_cast<uint32_t>(rank)}, toSlice(operand, node.loc)});
 }
 
-/// An edge that leads nowhere promises nothing: its block stays untouched.
+/// True if the promise has operands. An edge that leads nowhere promises nothing: its block stays
+/// untouched.
 bool Interpreter::hasOperands(const EnsureNode &node) {
   ensure_.operandCount = index32(dag_->contract.operands.size()) - ensure_.operandBegin;
   if (ensure_.operandCount == 0 && ensure_.isReduction)
@@ -146,7 +147,7 @@ void Interpreter::addEnsure(const EnsureNode &node, const SliceValue &target) {
   dag_->contract.ensures.push_back(ensure_);
 }
 
-// The bound is that of this n: it does not narrow the sizes for which the ops hold.
+// The bound holds for this n: it does not narrow the sizes for which the ops hold.
 void Interpreter::addCostBound(const EnsureNode &node, const SizeExtent &most) {
   auto cost = static_cast<Cost>(node.slot);
   if (!most.bound || most.callTime)
@@ -172,7 +173,8 @@ Status Interpreter::checkEnsureTypes(ElementType target) const {
   return ensure_.isReduction ? checkOperator(ensure_.reduction, target) : Status();
 }
 
-/// Elements of a caller's own have the caller's operator.
+/// An error if the type does not have the operator. Elements of a caller's own have the caller's
+/// operator.
 Status Interpreter::checkOperator(Reduction reduction, ElementType type) const {
   return request_.elementBytes > 0 ? Status() : checkDefined(reduction, type);
 }

@@ -3,7 +3,7 @@
 
 namespace colldsl {
 
-/// The register that has the value of an expression with a piece of code of its own.
+/// Runs an expression's own piece of code. Returns the register that has its value.
 uint32_t Interpreter::runPiece(ExprId id) {
   uint32_t code = program_.code.ofExpr[index(id)];
   assert(code != kNoCode && exprs_[index(id)].owner == frame_->declId);

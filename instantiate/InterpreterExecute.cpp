@@ -62,8 +62,8 @@ void Interpreter::failPeer(const Stmt &s, int64_t peer) {
                   std::to_string(currentGroup().size) + " ranks");
 }
 
-/// Names the message: the same on both sides, and on no other pair of sides. `key` is
-/// what its statement says besides the peer.
+/// Makes the id of the next message: equal on both of its sides, and on no other pair. `key` holds
+/// all that its statement says except the peer.
 MessageId Interpreter::nextMessage(OpKind kind, int64_t peer, uint64_t key) {
   auto end = (static_cast<uint64_t>(peer) << 1) | (sendsMessage(kind) ? 1 : 0);
   return MessageId{mixHash(key, counts_[key + end * 0xff51afd7ed558ccdu]++)};
@@ -160,8 +160,8 @@ void Interpreter::addOp(const Op &op) {
   checkCounts(op.loc);
 }
 
-/// Source and target must be equally long, now and for all sizes that are kept. A block whose
-/// length travels takes that of what is copied to it.
+/// True if source and target are equally long, now and for all sizes that are kept. A block whose
+/// length travels takes the length of the data copied to it.
 bool Interpreter::equalLengths(const Stmt &s) {
   auto capacity = [&](const Region &region) { return isCapacity(region); };
   bool takesLengths =
@@ -196,7 +196,8 @@ bool Interpreter::isCapacity(const Region &region) const {
   return dag_->buffers[index(region.slice.buffer)].layout == Layout::Capacity;
 }
 
-/// One slice of a copy to one that is a block of capacity, or that stands beside one.
+/// Checks one slice of a copy whose target is a block of capacity, or stands beside one in the
+/// list. True if it fits.
 bool Interpreter::takesLength(const Stmt &s, const Region &source, const Region &target) {
   bool isBlock = source.slice.block != kNoBlock;
   if (!isCapacity(target)) {
@@ -225,7 +226,7 @@ bool Interpreter::takesLength(const Stmt &s, const Region &source, const Region 
   return true;
 }
 
-/// They are equally long at this size.
+/// Narrows the sizes to this n unless slices that are equally long at this n are so at every n.
 void Interpreter::pinUnlessAlike(const Slice &a, const Slice &b) {
   bool same =
       a.denominator == b.denominator && a.endScale - a.beginScale == b.endScale - b.beginScale &&

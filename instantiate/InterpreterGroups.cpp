@@ -36,14 +36,14 @@ int64_t Interpreter::evalLeader(const Expr &e, int64_t include, int64_t which) {
   return current.find(isAmong ? members[which] : before.back());
 }
 
-/// The ranks for which the condition holds.
+/// The group of the ranks for which the condition holds.
 int64_t Interpreter::groupWhere(int64_t conditions) {
   for (int64_t &holds : list(conditions))
     holds = holds != 0;
   return groupOf(conditions, 1);
 }
 
-/// The ranks of this rank's color; color `none` leaves a rank out.
+/// The group of the ranks with this rank's color; color `none` leaves a rank out.
 int64_t Interpreter::groupSplit(int64_t colors) {
   int64_t mine = list(colors)[static_cast<size_t>(currentGroup().me)];
   if (mine == kNone)
@@ -51,7 +51,7 @@ int64_t Interpreter::groupSplit(int64_t colors) {
   return groupOf(colors, mine);
 }
 
-/// The ranks whose value that is, of a list that is empty from then on.
+/// The group of the ranks that have the value `wanted` in a list, which it leaves empty.
 int64_t Interpreter::groupOf(int64_t values, int64_t wanted) {
   const Group &current = currentGroup();
   std::vector<int64_t> ofRanks = std::move(list(values));

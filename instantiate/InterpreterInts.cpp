@@ -15,7 +15,7 @@ int64_t Interpreter::divide(bool remainderWanted, int64_t a, int64_t b, SourceLo
     fail(loc, remainderWanted ? "remainder of a division by zero" : "division by zero");
     return 0;
   }
-  if (a == kNone || b == kNone) { // the negation of which does not fit
+  if (a == kNone || b == kNone) { // their negation does not fit
     failOverflow(loc, remainderWanted ? "remainder" : "quotient");
     return 0;
   }

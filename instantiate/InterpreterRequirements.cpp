@@ -18,7 +18,7 @@ std::string inWords(ValueType type, int64_t value) {
   return std::to_string(value);
 }
 
-/// Others are handles of what has no short word.
+/// True for types whose values have a short word. Values of other types are handles.
 bool isNumber(ValueType type) {
   constexpr ValueType kNumbers[] = {ValueType::Int,   ValueType::Bool, ValueType::Rank,
                                     ValueType::Bytes, ValueType::Time, ValueType::Reduction};
@@ -27,8 +27,8 @@ bool isNumber(ValueType type) {
 
 } // namespace
 
-/// "py is 2, ranks is 5": what an expression over the parameters uses, each name once.
-/// Loops' own names are left out: they have many values.
+/// "py is 2, ranks is 5": the parameters that an expression uses, each name once. Names of loops
+/// are left out: they have many values.
 std::string Interpreter::valuesOf(const Decl &decl, ExprId root) {
   std::vector<std::string> words;
   auto add = [&](std::string_view name, const std::string &value) {

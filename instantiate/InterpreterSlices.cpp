@@ -74,7 +74,7 @@ bool reduce(Int128 scale, Int128 offset, Int128 denominator, Position &out) {
 
 } // namespace
 
-/// By a number of elements that the buffer has, so that `at` does not overflow.
+/// Moves a position by a number of elements that the buffer has, so that `at` does not overflow.
 Position Interpreter::displace(const Position &p, int64_t elements, SourceLoc loc) {
   Position moved = p;
   int64_t offset = 0;
@@ -118,7 +118,7 @@ Position Interpreter::interpolate(const SliceValue &s, Int128 i, Int128 k, Sourc
   return p;
 }
 
-/// Gives up symbols: for this size only.
+/// Replaces the symbolic ends by numbers, which hold for this n only.
 void Interpreter::makeConstant(SliceValue &s) {
   if (s.begin.scale != 0 || s.end.scale != 0)
     range_.pin();
@@ -126,7 +126,7 @@ void Interpreter::makeConstant(SliceValue &s) {
   s.end = range_.constant(s.end.at);
 }
 
-/// Keeps the sizes for which the slice has at least so many elements.
+/// Narrows the sizes to those at which the slice has at least so many elements.
 void Interpreter::keepWithin(const SliceValue &s, int64_t elements, SourceLoc loc) {
   if (s.inBlock())
     return;
@@ -310,8 +310,8 @@ void Interpreter::pushRegion(const SliceValue &s, std::vector<Region> &out, Sour
   out.push_back({toSlice(s, loc), s.begin.at, s.end.at});
 }
 
-/// More than any buffer has, but no sum of them overflows. Blocks whose lengths are known at call
-/// time only do not count.
+/// True if the list has at most 2^56 elements: more than any buffer has, and sums of them do not
+/// overflow. Blocks whose lengths are known at call time only do not count.
 bool Interpreter::checkTotal(std::span<const Region> regions, SourceLoc loc) {
   constexpr int64_t most = int64_t{1} << 56;
   int64_t left = most;
@@ -326,7 +326,7 @@ bool Interpreter::checkTotal(std::span<const Region> regions, SourceLoc loc) {
   return true;
 }
 
-/// False: that is no matter of small numbers.
+/// Prepares a cut with small numbers. False if they are not small.
 bool Interpreter::prepareCut(int64_t scale, int64_t count) {
   int64_t last = 0;
   auto n = static_cast<int64_t>(range_.n());
@@ -341,8 +341,8 @@ bool Interpreter::prepareCut(int64_t scale, int64_t count) {
   return true;
 }
 
-/// One of equal parts of a whole buffer, as most parts are; both its ends get the same
-/// denominator. False: it is not that, and nothing was done.
+/// Cuts one of equal parts of a whole buffer, as most parts are. Both of its ends get one
+/// denominator. False, and no effect, for any other slice.
 bool Interpreter::cutWhole(const SliceValue &s, int64_t i, int64_t count, SliceValue &out) {
   bool isWhole = s.begin.scale == 0 && s.begin.offset == 0 && s.end.offset == 0 &&
                  s.end.denominator == 1 && !s.inBlock() && !s.isWholeBuffer2d();
@@ -374,7 +374,7 @@ void Interpreter::beginSegments(const SliceValue &s, int64_t bytes, SourceLoc lo
   if (bytes <= 0 || s.inBlock() || s.isWholeBuffer2d())
     return bytes <= 0 ? fail(loc, "segments of " + std::to_string(bytes) + " bytes")
                       : failDivided("segments", s, loc);
-  // More than the slice has at once is as good as all of it, and does not overflow below.
+  // A number beyond the slice's length stands for all of it, and does not overflow below.
   constexpr int64_t kMost = int64_t{1} << 29;
   int64_t elements =
       std::clamp<int64_t>(bytes / elementBytes(s.type), 1, std::max(s.length(), kMost));

@@ -1,6 +1,5 @@
-// Trees and graphs: a value is a declaration with its arguments; what one rank sees
-// of it is worked out when asked for, and kept as long as the same rank of the same
-// group asks.
+// Trees and graphs: a value is a declaration with its arguments. The view of one rank is worked out
+// on request, and kept as long as requests come from that rank of that group.
 #include "instantiate/Interpreter.h"
 #include "ir/Index32.h"
 
@@ -162,7 +161,7 @@ void Interpreter::workOutEdges(GraphValue &graph, const Group &group) {
   runBody(graph.decl);
 }
 
-/// All that the rank's view depends on; empty: it is not said in numbers.
+/// All that the rank's view depends on; empty if numbers cannot express it.
 template <typename Value>
 Interpreter::ViewName Interpreter::nameView(const Value &value, const Group &group) {
   if (group.members)
@@ -184,7 +183,7 @@ Interpreter::ViewName Interpreter::nameView(const Value &value, const Group &gro
   return name;
 }
 
-/// For the ranks that ask again: a contract looks at each rank from each neighbor.
+/// Keeps a view for later requests: a contract looks at each rank from each neighbor.
 void Interpreter::keepView(ViewName name, GraphValue &graph) {
   for (std::vector<EdgeValue> &edges : graph.edges)
     numberEdges(edges);
@@ -311,7 +310,7 @@ int64_t Interpreter::evalGraphAt(const Expr &e, int64_t handle, int64_t rank) {
   return checkPlace(rank, e.loc) ? graphAt(handle, rank) : 0;
 }
 
-/// The graph as that rank sees it; the same handle each time.
+/// The view of a rank on a graph; the handle is the same each time.
 int64_t Interpreter::graphAt(int64_t handle, int64_t rank) {
   auto [it, isNew] = graphAt_.try_emplace({handle, rank}, 0);
   if (isNew) {
@@ -348,7 +347,7 @@ const EdgeValue &Interpreter::edge(int64_t handle, SourceLoc loc) {
   const std::vector<EdgeValue> &edges = graphViewOf(ref.graph, loc).edges[ref.in];
   if (ref.slot < edges.size())
     return edges[ref.slot];
-  static constexpr EdgeValue kNowhere; // it failed, and has no edges any more
+  static constexpr EdgeValue kNowhere; // the view failed, and has no edges any more
   return kNowhere;
 }
 
@@ -405,7 +404,7 @@ Status Interpreter::viewTree(const TreeRecord &record, int64_t rank, int64_t &pa
   failed_ = false;
   steps_ = 0;
   stackBase_ = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-  // A body makes further trees: those that some rank needs were recorded when it ran.
+  // The body may make further trees. The trees that some rank needs were recorded when it ran.
   bool recorded = std::exchange(recordsTrees, false);
   workOutTree(tree, record.group, record.loc);
   recordsTrees = recorded;

@@ -1,6 +1,6 @@
-// Threads take the next few ranks each, instantiate and encode them, and write what is next
-// in order. Whoever finishes early leaves its ranks for the one that is behind, and waits
-// only if it is far ahead.
+// Each thread takes the next few ranks, instantiates and encodes them, and writes the batches that
+// are next in order. A thread that finishes early leaves its batch to the thread that is behind,
+// and waits only if it is far ahead.
 #include "instantiate/StreamImage.h"
 
 #include "instantiate/AllRanks.h"
@@ -122,7 +122,7 @@ Status ImageStream::write(Batch &batch) {
   return writer_.add(batch.ranks);
 }
 
-/// Writes all that is ready, unless somebody does that already.
+/// Adds a batch, and writes all batches that are next, unless another thread is writing.
 void ImageStream::put(std::unique_ptr<Batch> batch) {
   std::unique_lock lock(mutex_);
   uint32_t first = batch->first;

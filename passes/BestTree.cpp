@@ -21,9 +21,9 @@ uint64_t BestTree::timeWith(uint32_t ranks, uint32_t below) const {
   return std::max(rest, model_.endToEndNs(bytesTo(below)) + time_[below]);
 }
 
-// The more ranks are below the first receiver, the later it is done, and for a broadcast the
-// earlier the root is: where they cross is best. A scatter's root is kept longer by a larger
-// message, so all are tried; for many ranks, those around the best one of one rank less.
+// With more ranks below the first receiver, the receiver's part ends later and, in a broadcast, the
+// root's part earlier: the best split is where both meet. In a scatter a larger message keeps the
+// root longer, so all splits are tried; for many ranks, those around the best one of one rank less.
 uint32_t BestTree::bestSplit(uint32_t n) const {
   uint32_t lo = 1, hi = n - 1;
   if (use_ == TreeUse::Broadcast) {

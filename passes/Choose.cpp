@@ -73,14 +73,16 @@ private:
     return {};
   }
 
-  /// Trees and rounds both spread the load: the better of trees with rounds, and rounds alone.
+  /// Trees and rounds both spread the load. Keeps the better of rounds after trees, and rounds
+  /// alone.
   Status order() {
     auto color = [&] { return attempt("edge-coloring", colorSends, EdgeColoring()); };
     return bestOf([&] { return attempt("tree-rebalance", rebalance, TreeRebalance()); }, color,
                   color);
   }
 
-  /// The copying end is of no use to a message that goes eagerly. What is static already stays so.
+  /// Chooses protocols and directions. A direction has no effect on a message that goes eagerly.
+  /// Static messages stay static.
   Status travel() {
     auto direct = [&] { return attempt("direction", chooseMovers, Direction()); };
     if (hasStaticMessages(best_.schedule))
@@ -89,7 +91,8 @@ private:
                   direct);
   }
 
-  /// `first`, if it helps, and `then`, or `instead` alone.
+  /// Keeps the better of `then` after `first`, and `instead` alone. Tries the second only if
+  /// `first` helped.
   Status bestOf(const Chain &first, const Chain &then, const Chain &instead) {
     Candidate before = best_;
     if (Status s = first(); !s)
@@ -104,7 +107,8 @@ private:
     return {};
   }
 
-  /// A flag costs more than it saves without a canary, or trees of notices: all or nothing.
+  /// Tries all static ways together: a flag costs more than it saves without a canary, or trees of
+  /// notices.
   Status travelStatically() {
     if (!options_.isStatic)
       return hasStaticMessages(best_.schedule) ? announce() : Status();
@@ -137,7 +141,7 @@ private:
       best_ = std::move(other);
   }
 
-  /// Kept if it is faster, or as fast with fewer ops.
+  /// Runs a pass. Its result is kept if it is faster, or as fast with fewer ops.
   template <typename Function, typename Settings>
   Status attempt(const char *name, Function pass, const Settings &settings) {
     Candidate before = best_;

@@ -20,7 +20,7 @@ namespace {
 
 using Paths = std::vector<MessagePath>;
 
-/// Keeps the paths of keys that several messages have; of one alone nothing is combined.
+/// Keeps the paths whose key several messages have. A single message has nothing to combine with.
 template <typename Key, typename KeyOf> Paths severalOf(Paths paths, KeyOf keyOf) {
   std::map<Key, uint32_t> counts;
   for (const MessagePath &path : paths)
@@ -88,7 +88,8 @@ Paths byNode(Paths paths, const Topology &topology, CombineMessages::Leaders lea
   return paths;
 }
 
-/// From the first rank to the last, the coordinates set one after the other.
+/// Leads each path from its first rank to its last along the dimensions, one coordinate after the
+/// other.
 Paths byDimension(Paths paths, const std::vector<uint32_t> &dims) {
   for (MessagePath &path : paths) {
     uint32_t at = index(path.ranks.front()), to = index(path.ranks.back());

@@ -66,8 +66,8 @@ void DagEditor::bridge(EditId op) {
   nodes_[index(op)].isBridged = true;
 }
 
-// The meaning of a wait for an op once dropped ops are gone. A wait for the start of a bridged op
-// becomes a wait for what that start waited for.
+// Resolves a wait for an op that may have been dropped. A wait for the start of a bridged op
+// becomes waits for all that this start waited for.
 void DagEditor::resolve(EditId on, DepKind kind, std::vector<Wait> &into) const {
   const Node *node = &nodes_[index(on)];
   while (node->isDropped && !node->isBridged) {

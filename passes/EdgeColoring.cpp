@@ -25,7 +25,7 @@ struct ColoredMessage {
   uint32_t color = 0;
 };
 
-/// A good order is left as it is.
+/// Colors the edges. An order that is good already stays as it is.
 EdgeColors roundsOf(const PortGraph &graph, EdgeColoring::Algorithm algorithm) {
   if (std::optional<EdgeColors> inOrder = colorInOrder(graph))
     return std::move(*inOrder);

@@ -77,7 +77,8 @@ public:
     });
   }
 
-  /// isSendStart(event): leaving it counts, but for light edges. Nothing: a cycle.
+  /// The levels of all events; nothing if there is a cycle. A path's level rises behind each event
+  /// with isSendStart(event), except along light edges.
   template <typename IsSendStart>
   std::optional<std::vector<uint32_t>> levels(IsSendStart isSendStart) {
     std::vector<uint32_t> level(waits_.size(), 0);

@@ -8,7 +8,7 @@
 
 namespace colldsl {
 
-constexpr uint64_t kMaxBytes = 1 << 30; ///< so that times of trees can be counted
+constexpr uint64_t kMaxBytes = 1 << 30; ///< keeps the times of trees within their integers
 
 void OptimalTree::describe(PassOptions &options) {
   options.choice("form", "postal|exact", "which tree (default: postal)", form, {"postal", "exact"});

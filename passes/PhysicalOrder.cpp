@@ -7,7 +7,7 @@
 namespace colldsl {
 namespace {
 
-/// Sets of ranks that grow together.
+/// Disjoint sets of ranks that are united step by step.
 class Union {
 public:
   explicit Union(uint32_t size) : of_(size) { std::iota(of_.begin(), of_.end(), 0u); }
@@ -48,8 +48,7 @@ GroupKey keyAt(unsigned distance, const Place &place) {
   }
 }
 
-/// group[d][i]: the first place of the group at class d of the i-th in `order`. Groups are
-/// numbered by their first core.
+/// group[d][i]: the index in `order` of the first rank of the group, at class d, of the i-th rank.
 std::vector<std::vector<uint32_t>> groupsOf(const Topology &topology,
                                             const std::vector<Rank> &order) {
   auto size = static_cast<uint32_t>(order.size());

@@ -11,7 +11,7 @@
 namespace colldsl {
 namespace {
 
-/// Per op, whether it waits for a message, directly or not.
+/// Per op: true if it waits for a message, directly or not.
 std::vector<bool> waitsForMessages(const Dag &dag) {
   std::vector<bool> waits(dag.size(), false);
   for (uint32_t i = 0; i < dag.size(); ++i)
@@ -153,7 +153,8 @@ private:
     addRecv(to, op, payloads, hops);
   }
 
-  /// At its first rank a payload is where it always was.
+  /// Adds the send of one message. At the first rank of its path a payload lies where it always
+  /// was.
   void addSend(Rank from, const Op &op,
                const std::vector<std::pair<uint32_t, const MessagePath *>> &payloads,
                const std::vector<Hop> &hops) {
@@ -185,7 +186,8 @@ private:
       }
   }
 
-  /// Payloads for this rank go where its own receive had them, the others into temporaries.
+  /// Adds the receive of one message. Payloads for this rank go where its own receive had them, the
+  /// others into temporaries.
   void addRecv(Rank to, const Op &op,
                const std::vector<std::pair<uint32_t, const MessagePath *>> &payloads,
                const std::vector<Hop> &hops) {
@@ -221,7 +223,7 @@ private:
     }
   }
 
-  /// Temporaries with the coordinates of the payload's own buffers, so that its slices fit.
+  /// Adds temporaries with the coordinates of the payload's own buffers, so that its slices fit.
   std::vector<Slice> addTemps(const MessagePath &path, DagEditor &dag) {
     const Dag &origin = schedule_.ranks[index(ends(path).from)];
     std::vector<Slice> slices;

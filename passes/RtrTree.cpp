@@ -15,10 +15,10 @@ void RtrTree::describe(PassOptions &options) {
 
 namespace {
 
-/// A tree of one sender: its place is 0, those of its receivers follow. All that belongs to it
-/// comes first in program order, tree by tree in the same order on every rank: on a channel that
-/// keeps the order of its messages no notice waits behind data, nor behind a tree that waits for
-/// it.
+/// The tree of one sender: the sender has place 0, its receivers the places behind. All ops of the
+/// tree come first in program order, tree by tree in one order on every rank. On a channel that
+/// keeps the order of its messages no notice then waits behind data, nor behind a tree that waits
+/// for it.
 class NoticeTree {
 public:
   NoticeTree(std::vector<std::unique_ptr<DagEditor>> &editors, uint64_t degree, uint64_t &serial)
@@ -70,7 +70,7 @@ private:
   uint64_t &serial_;
 };
 
-/// As many signals as one rank can take in while one is on its way.
+/// The degree of a tree: the number of signals that one rank can take in while one is on its way.
 uint64_t degreeFor(Rank sender, const std::vector<MessageEnds> &messages,
                    const DagContext &context) {
   std::vector<Rank> receivers;

@@ -72,7 +72,7 @@ private:
     return best;
   }
 
-  /// The less the better.
+  /// The cost of a candidate; the lowest is best.
   Result<uint64_t> costOf(const ParameterBinding &candidate) const {
     InstantiateRequest request = request_;
     bindTo(candidate, request);

@@ -53,7 +53,7 @@ Result<Traffic> trafficOf(const Schedule &schedule, const std::vector<Sizes> &si
   return traffic;
 }
 
-/// All payloads of the rank that it sends itself are one: a broadcast.
+/// True if all messages that the rank sends itself carry one payload.
 bool isBroadcast(const Traffic &traffic, uint32_t rank) {
   std::set<uint32_t> payloads;
   for (uint32_t p : traffic.sent[rank])
@@ -169,8 +169,8 @@ private:
   const DagContext &context_;
 };
 
-/// Puts the best tree over those that a rank sends to, those with the least to do themselves where
-/// most has to be passed on.
+/// Puts the best tree over the receivers of a rank. Receivers with the least load of their own get
+/// the places that pass on the most.
 void plantTree(Traffic &traffic, uint32_t root, const DagContext &context) {
   std::vector<uint32_t> paths; // one for each receiver
   std::set<Rank> receivers;

@@ -21,7 +21,7 @@ void Tune::describe(PassOptions &options) {
 
 namespace {
 
-/// Something to try, and how people call it.
+/// A trial, and its name for people.
 struct Trial {
   std::optional<ParameterBinding> binding; ///< nothing: leaders
   std::shared_ptr<const LeaderOrder> leaders;
@@ -69,8 +69,8 @@ private:
     return context_.cost.makespanNs(context_.program, request);
   }
 
-  /// Leaders, then for each tuning parameter the program's candidates and what the passes for
-  /// trees make.
+  /// Collects trials of leaders, then for each tuning parameter the program's candidates and the
+  /// trees of the passes for trees.
   void collect() {
     if (!request_.leaders && looksAtGroups())
       collectLeaders();

@@ -38,7 +38,7 @@ uint64_t noiseStretch(const NoiseOptions &noise) {
 
 } // namespace
 
-/// No path is longer than all work after one another.
+/// An error if times may overflow. No path is longer than all work one after the other.
 template <bool kPlain> Status Engine<kPlain>::checkTimes() const {
   LogGop most;
   most = {0, 0, 0, PerByte(), PerByte(), 0, 0};
@@ -47,7 +47,7 @@ template <bool kPlain> Status Engine<kPlain>::checkTimes() const {
             std::max(most.G, p.G),          std::max(most.O, p.O), 0,
             std::max(most.notice, p.notice)};
   auto scaled = [](UInt128 bytes, PerByte rate) {
-    // More bytes than 2^64 at a rate of 1 are too many anyway.
+    // A sum of more than 2^64 bytes at a rate of 1 is too large anyway.
     UInt128 perByte = static_cast<UInt128>(rate.ns()) + 1;
     return bytes > kLatestNs ? UInt128{kLatestNs} * 2 : bytes * perByte;
   };

@@ -3,8 +3,8 @@
 
 namespace colldsl::sim {
 
-/// The event found its resources busy: it gets in line, or stays there. Only a line's head
-/// has an event in the queue; while its interface is stalled not even that.
+/// Puts an event that found its resources busy into its line, or leaves it there. Only a line's
+/// head has an event in the queue, and while its interface is stalled none has.
 template <bool kPlain>
 void Engine<kPlain>::wait(const Event &event, uint64_t readyAt, LineKind kind, Ports ports) {
   uint32_t line = lineOf(kind, ports);

@@ -5,7 +5,7 @@ namespace {
 
 constexpr uint64_t kStartStream = uint64_t{1} << 63;
 constexpr uint64_t kWatchEvery = uint64_t{1} << 18; ///< events: some hundredths of a second
-constexpr size_t kAhead = 12;                       ///< how many events ahead memory is asked for
+constexpr size_t kAhead = 12; ///< events ahead of now whose memory is prefetched
 
 } // namespace
 
@@ -58,8 +58,9 @@ template <bool kPlain> void Engine<kPlain>::tellWatcher() {
     error_ = Status::error("the simulation was stopped");
 }
 
-/// Before anything has happened, a receive can be started at once: no message is there yet. Not
-/// so one matched by tag, where the order counts, nor one whose start frees others at its turn.
+/// True for a receive that can be started before the loop begins, as no message is there yet.
+/// Receives matched by tag must wait, because their order counts, and so must those whose start
+/// frees others.
 template <bool kPlain> bool Engine<kPlain>::startsAtOnce(const Vertex &v) const {
   return v.kind == VertexKind::Recv && !v.isByTag &&
          (v.run != kIsList || lists_[v.successors + 1] == 0);
@@ -201,7 +202,8 @@ template <bool kPlain>
     return land(event, v, ports);
   if (recorder() && !(event.order & kIsWaiting) && !v.hasArrived)
     recorder()->arrived(send, now_);
-  if (!kPlain && v.way == Way::Reader && !v.isStarted) { // it is read to where it belongs, once
+  if (!kPlain && v.way == Way::Reader &&
+      !v.isStarted) { // the reader copies it once its receive has started
     v.hasArrived = 1;
     return;
   }
@@ -258,12 +260,13 @@ template <bool kPlain>
     wheel_.push({at, newOrder(kMessage), send.partner, send.peer});
 }
 
-/// A message that was taken in, and its receive, which was started: the later of both is now.
+/// Joins a message that was taken in and its receive, which was started. The later of both happens
+/// now.
 template <bool kPlain>
 [[gnu::always_inline]] inline void Engine<kPlain>::meet(uint32_t recv, uint32_t recvHost,
                                                         uint32_t send, uint32_t sendHost,
                                                         uint64_t end) {
-  const Vertex &v = vertices_[recv]; // it has the same size and distance, and is at hand
+  const Vertex &v = vertices_[recv]; // has the size and distance of the send, and is cached
   const LogGop &p = kPlain || !v.isByTag ? costs(v) : costs(vertices_[send]);
   if (isLong(v, p))
     acknowledge(send, sendHost);
@@ -278,7 +281,7 @@ void Engine<kPlain>::meetByTag(uint32_t recv, uint32_t recvHost, uint32_t send, 
   meet(recv, recvHost, send, sendHost, end);
 }
 
-/// A long message has met its receive: its send is done.
+/// Finishes the send of a long message that has met its receive.
 template <bool kPlain> void Engine<kPlain>::acknowledge(uint32_t send, uint32_t sendHost) {
   Ports ports = portsOf(vertices_[send]);
   if (recorder())
@@ -289,7 +292,7 @@ template <bool kPlain> void Engine<kPlain>::acknowledge(uint32_t send, uint32_t 
   finishOp(send, sendHost, now_, {send, true});
 }
 
-/// Frees what only waited for the op to start.
+/// Frees the ops that waited only for the op to start.
 template <bool kPlain>
 [[gnu::always_inline]] inline void Engine<kPlain>::startOp(uint32_t vertex, uint32_t host) {
   Vertex &v = vertices_[vertex];
@@ -433,7 +436,7 @@ void Engine<kPlain>::moveOne(const Event &event, const Vertex &v, Ports ports) {
     leaveLine(event, LineKind::Send, ports);
 }
 
-/// A receive has started: what awaited that goes on.
+/// Continues the send or the message that waited for the start of this receive.
 template <bool kPlain> void Engine<kPlain>::began(const Event &event, const Vertex &v) {
   Vertex &send = vertices_[v.partner];
   if (send.hasArrived) {
@@ -451,7 +454,7 @@ template <bool kPlain> void Engine<kPlain>::began(const Event &event, const Vert
   }
 }
 
-/// The first byte of a static message: the interface takes it, and all that follows.
+/// The first byte of a static message arrives: the interface takes it, and all that follows.
 template <bool kPlain> void Engine<kPlain>::land(const Event &event, const Vertex &v, Ports ports) {
   uint32_t host = event.host;
   uint64_t &gap = receiveGap(host, ports);

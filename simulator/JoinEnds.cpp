@@ -1,7 +1,7 @@
-// Joining the ends of messages: each send looks into the table of its receiver.
+// Joins the ends of messages: each send looks into the table of its receiver.
 //
-// The first try takes all threads, and compares the two ends of a message as it joins them. If
-// something is wrong, or ends may meet by tag, the second try goes from rank to rank: so reports
+// The first try uses all threads, and compares the two ends of a message as it joins them. If an
+// end does not fit, or ends may meet by tag, the second try goes from rank to rank, so that reports
 // are the same each time.
 #include "ir/Concat.h"
 #include "ir/Threads.h"
@@ -22,7 +22,7 @@ public:
       : workload_(workload), messages_(std::move(messages)), tables_(std::move(tables)),
         isPlainGoal_(isPlainGoal) {}
 
-  /// False: something is wrong, or ends may meet by tag.
+  /// False if an end does not fit, or ends may meet by tag.
   bool joinAtOnce(unsigned threads);
   Status joinInOrder();
 
@@ -127,7 +127,7 @@ void EndJoiner::findSends(uint32_t begin, uint32_t end, std::vector<SendEnd> &se
       forEachOf(r, [&](uint32_t v) { consider(r, v); });
 }
 
-/// Asks for the memory of what is most likely its receive.
+/// Prefetches the vertex that is most likely the receive.
 void EndJoiner::fetchReceive(const SendEnd &send) const {
   uint32_t peer = workload_.vertices[send.vertex].peer;
   const uint32_t *first = tables_.first(peer, send.rank, keyOf(send.vertex));
@@ -138,7 +138,8 @@ void EndJoiner::fetchReceive(const SendEnd &send) const {
   __builtin_prefetch(&messages_[slot - 1]);
 }
 
-/// Threads join at once. False: it has no receive, or one that does not fit or is taken.
+/// Joins a send to its receive; several threads may do so at once. False if it has no receive, or
+/// one that does not fit or is taken.
 bool EndJoiner::joinFitting(const SendEnd &end) {
   uint32_t v = end.vertex;
   Vertex &send = workload_.vertices[v];

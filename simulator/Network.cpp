@@ -152,8 +152,8 @@ Network::Link Network::torusLink(uint32_t at, uint32_t to) const {
   return {at, 0};
 }
 
-/// Up until the destination lies below, then down. Which of the links up is the
-/// destination's number modulo theirs, and the same down: one path per destination.
+/// The next link leads up until the destination lies below, then down. Among parallel links it is
+/// the destination's number modulo theirs, up and down: one path per destination.
 Network::Link Network::treeLink(uint32_t at, uint32_t to) const {
   size_t level = 0;
   while (level + 1 < positionBegin_.size() && at >= positionBegin_[level + 1])

@@ -121,7 +121,7 @@ uint64_t Noise::exponential(uint64_t mean, uint64_t processor, uint64_t index) c
   return static_cast<uint64_t>(-std::log(uniform) * static_cast<double>(mean));
 }
 
-/// Goes on to the detour behind state's.
+/// Advances to the next detour.
 void Noise::next(uint64_t processor, State &state) const {
   if (options_.kind == NoiseOptions::Kind::Random) {
     state.begin = state.end + exponential(options_.periodNs, processor, 2 * state.index);

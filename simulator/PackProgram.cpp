@@ -1,4 +1,4 @@
-// Threads take the next few ranks each, make and pack them, and hand them over in order.
+// Each thread takes the next few ranks, makes and packs them, and hands them over in order.
 #include "simulator/RankPacker.h"
 
 #include "ir/Concat.h"
@@ -83,7 +83,7 @@ void ProgramPacker::work() {
   }
 }
 
-/// Waits until all ranks before these have their place. Nothing: some rank failed.
+/// Waits until all ranks before these have their place. Returns nothing if some rank failed.
 std::optional<WorkloadBuilder::Place> ProgramPacker::takeTurn(uint32_t begin, uint32_t end,
                                                               const PackedRanks &packed,
                                                               const Status &made) {

@@ -15,10 +15,10 @@ SourceLoc locOf(const ImageOp &op) {
           static_cast<uint16_t>(op.file)};
 }
 
-/// GOAL's -1.
+/// True for GOAL's tag -1.
 bool isAnyTag(MessageId message) { return tagOf(message) == UINT32_MAX; }
 
-/// The length of a block that travels with its length is unknown before: its upper bound.
+/// An upper bound for a block that travels with its length, which is not known before.
 uint64_t capacityOf(const Slice &slice, const Buffer &buffer, const Sizes &sizes) {
   uint64_t elementBytes = sizeBytes(buffer.type);
   uint64_t elements = extentBytes(buffer, sizes) / elementBytes / std::max(buffer.blocks, 1u);
@@ -27,7 +27,8 @@ uint64_t capacityOf(const Slice &slice, const Buffer &buffer, const Sizes &sizes
   return end > begin ? static_cast<uint64_t>(end - begin) * elementBytes : 0;
 }
 
-/// A transfer that says several things is written to a static place, or else copied as it says.
+/// The way of a transfer. If it has several attributes, the static place comes first, then the end
+/// that copies.
 Way wayOf(const Transfer &transfer) {
   switch (transfer.protocol) {
   case Protocol::Eager:
@@ -214,7 +215,7 @@ WorkloadBuilder::WorkloadBuilder(uint32_t numRanks, const WorkloadOptions &optio
   workload_.ranks.reserve(numRanks);
 }
 
-/// Side by side, unless that would leave much room empty.
+/// kStride for ranks that lie side by side; 1 if that would leave much room empty.
 uint32_t WorkloadBuilder::strideFor(const PackedRanks &batch) {
   uint64_t longest = *std::max_element(batch.counts.begin(), batch.counts.end());
   return longest * kStride <= batch.vertices.size() + batch.vertices.size() / 8 ? kStride : 1;
@@ -277,7 +278,7 @@ void WorkloadBuilder::growBy(uint64_t vertices, uint64_t lists) {
   tables_.grow();
 }
 
-/// While it is in the cache.
+/// Inserts a receive into its table, while its vertex is in the cache.
 void WorkloadBuilder::insertReceive(uint32_t rank, uint32_t vertex) {
   uint32_t peer = workload_.vertices[vertex].peer;
   MessageId message = messages_[vertex];
@@ -300,7 +301,7 @@ void WorkloadBuilder::fill(const Place &place, const PackedRanks &batch) {
   std::array<uint32_t, kStride + 1> begin = {}; // of each rank in the batch
   for (uint32_t i = 0; i < numRanks; ++i)
     begin[i + 1] = begin[i] + batch.counts[i];
-  // In the order of what is written.
+  // The loops follow the order of the array that they write.
   if (place.stride == 1) {
     for (uint32_t i = 0; i < numRanks; ++i)
       for (uint32_t from = begin[i]; from < begin[i + 1]; ++from)
@@ -356,8 +357,8 @@ Result<Workload> WorkloadBuilder::finish(std::function<Result<Op>(Rank, OpId)> d
 }
 
 uint32_t Workload::rankOf(uint32_t vertex) const {
-  // Batches begin in ascending order, and so do the ranks of one whose ranks lie one behind
-  // the other; those of the other kind take turns.
+  // Batches begin in ascending order. So do the ranks of a batch whose ranks lie one behind the
+  // other; ranks of other batches alternate.
   auto isBehind = [](uint32_t v, const RankVertices &rank) { return v < rank.first; };
   size_t batch = 0;
   for (size_t step = std::bit_floor(ranks.size() / kStride + 1); step > 0; step /= 2)

@@ -15,7 +15,8 @@ void Recorder::released(uint32_t op, ActivityId by, uint64_t at) {
     release = {by, at};
 }
 
-// A dependency is told before a busy processor: the op that is waited for usually kept it busy.
+// A dependency takes precedence over a busy processor, as the op that was awaited usually kept it
+// busy.
 void Recorder::explain(Activity &activity, const Use &use, bool usesGap,
                        const Release &release) const {
   ActivityId processor = holders_[use.processor];

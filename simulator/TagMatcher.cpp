@@ -22,7 +22,7 @@ void TagQueue::add(const TagEnd &end) {
   ++next_;
 }
 
-/// The queue's first that is still waiting, if it came before `first`.
+/// Sets `first` to the queue's first end that is still waiting, if that came earlier.
 void TagQueue::consider(const Key &key, uint64_t &first) {
   auto found = queues_.find(key);
   if (found == queues_.end())

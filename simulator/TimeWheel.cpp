@@ -21,7 +21,8 @@ void TimeWheel::addChunk(unsigned wheel, unsigned slot) {
   occupied_[wheel][slot / 64] |= uint64_t{1} << slot % 64;
 }
 
-// New events have the largest order so far and go to the end; one that waited keeps its own.
+// Inserts by order. New events have the largest order so far and go to the end; an event that
+// waited keeps its order.
 void TimeWheel::pushNow(const Event &event) {
   auto at = current_.end();
   while (at > current_.begin() + static_cast<ptrdiff_t>(taken_) && at[-1].order > event.order)

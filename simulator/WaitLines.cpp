@@ -2,8 +2,8 @@
 
 namespace colldsl::sim {
 
-// Mostly behind all others: a later event has the larger order, unless messages overtook
-// each other on their way.
+// Inserts a place by order, mostly at the end: a later event has the larger order, unless messages
+// overtook each other on their way.
 void WaitLines::insertPlace(uint32_t &first, const Waiter &waiter) {
   uint32_t place = free_;
   if (place == 0) {

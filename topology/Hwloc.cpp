@@ -68,7 +68,7 @@ hwloc_obj_t outermostCache(hwloc_obj_t pu) {
   return found;
 }
 
-/// hwloc has no boards; where it groups packages, the largest such groups stand for them.
+/// The board of a thread. hwloc has no boards; the largest groups of packages stand for them.
 hwloc_obj_t board(hwloc_topology_t topology, hwloc_obj_t pu) {
   hwloc_obj_t found = nullptr;
   hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, pu);
@@ -175,7 +175,7 @@ Result<std::vector<Place>> placesOf(hwloc_topology_t topology) {
   return places;
 }
 
-/// This machine, whatever the process may run on.
+/// This machine in full, beyond the part that the process may use.
 struct WholeNode {
   Result<std::vector<Place>> places;
   std::string processor; ///< its model

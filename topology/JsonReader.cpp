@@ -9,7 +9,7 @@
 namespace colldsl {
 namespace {
 
-/// Finds members that are given twice; a parsed object has the last of them only.
+/// Finds members that are given twice; a parsed object has only the last of them.
 class DuplicateFinder {
 public:
   bool operator()(int, Json::parse_event_t event, Json &parsed) {
@@ -21,14 +21,15 @@ public:
       see(parsed.get<std::string>());
     return true;
   }
-  /// The first one, with the names of those that it is in; empty: none.
+  /// The path of the first such member, with the names of the objects around it; empty if there is
+  /// none.
   const std::string &found() const { return found_; }
 
 private:
   void see(const std::string &key) {
     std::vector<std::string> &keys = open_.back();
     bool isNew = std::find(keys.begin(), keys.end(), key) == keys.end();
-    keys.push_back(key); // the last one is what the next object belongs to
+    keys.push_back(key); // the next object is the value of the last one
     if (!isNew && found_.empty())
       for (const std::vector<std::string> &object : open_)
         found_ += (found_.empty() ? "" : ".") + object.back();
@@ -44,7 +45,7 @@ Status JsonPlace::error(const std::string &why) const {
   return Status::error(concat(what, ": ", path.empty() ? "the text" : path, " ", why));
 }
 
-// Exceptions of the library end here.
+// No exception of the library leaves this function.
 Result<Json> parseJson(std::string_view text, const std::string &what, size_t maxBytes) {
   if (text.size() > maxBytes)
     return Status::error(

@@ -5,7 +5,8 @@
 namespace colldsl {
 namespace {
 
-/// Groups are numbered by their first ranks: what looks at groups sees no other number of theirs.
+/// Numbers groups by their first ranks, so that the hash does not depend on other numbers of
+/// theirs.
 uint64_t hashOfGroups(const Topology &topology, Level level) {
   constexpr uint32_t kNew = UINT32_MAX;
   std::vector<uint32_t> numbers(topology.numGroups(level), kNew);

@@ -40,7 +40,7 @@ Status readMemory(const Json *json, const JsonPlace &place, MemoryRate &into) {
   return reader.finish();
 }
 
-/// "3" or "1..4": from which class to which.
+/// "3" or "1..4": the first and the last class.
 bool parseClasses(std::string_view text, unsigned &first, unsigned &last) {
   auto parse = [](std::string_view digits, unsigned &into) {
     std::optional<unsigned> given = parseWhole<unsigned>(digits);

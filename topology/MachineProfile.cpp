@@ -31,7 +31,7 @@ void readHash(JsonReader &reader, const char *key, uint64_t &into) {
     reader.fail(key, "is no number of 16 hexadecimal digits");
 }
 
-/// "2026-11-27", or nothing.
+/// Reads a day, "2026-11-27", or nothing.
 void readDay(JsonReader &reader, const char *key, std::string &into) {
   reader.text(key, into);
   bool isDay = into.size() == 10;
@@ -63,7 +63,7 @@ void readCollective(JsonReader &reader, const char *key, TunedCollective &into) 
     reader.fail(key, "is '" + words + "': " + parsed.message());
 }
 
-/// `[from, to]`; without an end there is none.
+/// Reads `[from, to]`, or `[from]` without an upper end.
 void readRange(JsonReader &reader, const char *key, uint64_t &min, uint64_t &max) {
   const Json *list = reader.list(key, true);
   if (!list)
@@ -163,7 +163,7 @@ void readAll(JsonReader &reader, const char *key, std::vector<T> &into, Read rea
     reader.absorb(read((*list)[i], reader.placeOf(key).element(i), into.emplace_back()));
 }
 
-// First, for all else may be different in another version.
+// Comes first, because all else may be different in another version.
 Status checkFormat(JsonReader &reader) {
   std::string format;
   uint64_t version = 0;
@@ -221,7 +221,7 @@ std::string dumped(const Json &json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
-/// One record a line, as people compare them.
+/// Writes one record per line, so that people can compare them.
 template <typename T> std::string lines(const std::vector<T> &records) {
   std::string text = "[";
   for (const T &record : records)

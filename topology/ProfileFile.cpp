@@ -23,7 +23,8 @@ Status cannotWrite(const std::string &path, int error) {
   return Status::error(concat("cannot write '", path, "': ", std::strerror(error)));
 }
 
-/// A file beside its target, which it replaces when it is complete. Else nothing is left of it.
+/// A temporary file beside its target. It replaces the target once it is complete; else it is
+/// removed.
 class FileAside {
 public:
   explicit FileAside(std::string target)

@@ -9,8 +9,8 @@ namespace colldsl {
 
 namespace {
 
-/// A level of a synthetic machine. Levels come in rising order; package and numa, which
-/// have the same, may contain each other.
+/// A level of a synthetic machine. Levels come in ascending order; package and numa, which have one
+/// order, may contain each other.
 struct LevelName {
   std::string_view name;
   unsigned order;
@@ -41,7 +41,7 @@ Status tooManyThreads() {
   return error("more than " + std::to_string(kMaxPus) + " hardware threads");
 }
 
-/// The threads of one node, and how many nodes there are.
+/// The threads of one node, and the number of nodes.
 /// Example: "package:2 core:3 pu:2" has 12 threads, 6 to a package and 2 to a core, so
 /// thread 7 has package 1, core 3.
 Machine makeSynthetic(std::span<const CountedLevel> levels, uint32_t numThreads) {

@@ -35,7 +35,7 @@ uint32_t groupAt(Level level, const Place &place) {
   return 0;
 }
 
-/// Renumbers one id of all places to 0, 1, ... in its old order; says how many there are.
+/// Renumbers one id of all places to 0, 1, ... in its old order. Returns the number of ids.
 uint32_t makeDense(std::vector<Place> &places, uint32_t Place::*id) {
   uint32_t largest = 0;
   for (const Place &place : places)
@@ -172,7 +172,7 @@ unsigned Topology::distance(Rank a, Rank b) const {
   return pa.board == pb.board ? 5 : 6;
 }
 
-// Caches and switches have no numbers but those of their machine.
+// Caches and switches have numbers of their own machine only, so they are numbered afresh.
 uint64_t Topology::hash() const {
   std::map<uint32_t, uint64_t> caches, switches;
   auto numbered = [](std::map<uint32_t, uint64_t> &numbers, uint32_t id) {

@@ -5,7 +5,7 @@
 //                 "of bound" is the measured time over it
 //                 The ring along the machine looks at all places of a tree on each rank; its
 //                 baseline is allgather_ring, whose order is that of the ranks; no bound yet
-//   TorusNeighbors  the same for ranks of a torus of 256 x 256
+//   TorusNeighbors  as ManyRanks, for ranks of a torus of 256 x 256
 //   ProveRing     ring allgather on 128 ranks: compile, instantiate all ranks, prove
 //                 bound: 1 s (MSCCLang needs 145 s to compile it)
 #include "compiler/Compile.h"

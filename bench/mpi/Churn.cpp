@@ -1,5 +1,5 @@
-// Graph communicators that live for one exchange: what making one costs, and whether memory stays
-// flat. Run it on the bare MPI and with ours loaded; times are processor time of rank 0.
+// Graph communicators that live for one exchange: the cost of making one, and the growth of memory.
+// Run it on the bare MPI and with colldsl loaded; times are processor time of rank 0.
 //
 //   mpirun -n 2 churn-openmpi [COMMUNICATORS [EXCHANGES_EACH]]
 #include "tests/mpi/Usage.h"

@@ -1,4 +1,4 @@
-// A program with one hot collective: how long its calls take, part by part. Plain MPI.
+// A program with one hot collective: the time of its calls, part by part. Plain MPI.
 //
 //   mpirun -n 2 learning-mpich [--operation allreduce] [--bytes 8] [--calls 100000] [--parts 20]
 //

@@ -6,7 +6,7 @@
 // On request, by --topologies:
 //
 //   hub       rank 0 and each other rank are neighbours
-//   hubs      the same, and each rank has the two ranks beside it, too
+//   hubs      as hub, and each rank has the two ranks beside it, too
 //   random4   four edges from each rank to others, drawn at random
 //   all       all ranks are neighbours of all others
 //

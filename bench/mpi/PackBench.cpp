@@ -1,5 +1,5 @@
-// Packing and unpacking by layouts, against MPI_Pack and MPI_Unpack of the MPI that this program
-// is linked with; and what it costs to ask for a layout.
+// Packing and unpacking by layouts, against MPI_Pack and MPI_Unpack of the MPI that this program is
+// linked with; and the cost of asking for a layout.
 //
 // Every figure is the best of several turns, ours and MPI's by turns, in time of the processor:
 // on a machine that has other work to do, that is closest to the truth.

@@ -183,8 +183,8 @@ double *Bench::lineOf(int rank) const {
   return reinterpret_cast<double *>(board_ + 1) + rank * (1 + options_.calls);
 }
 
-// Ranks that wait for long let others run, at once where these have no core of their own, and the
-// MPI do what it may have left for later.
+// Ranks that wait for long yield to others, at once if ranks have no cores of their own, and let
+// the MPI do work that it left for later.
 void Bench::barrier() const {
   static const long cores = sysconf(_SC_NPROCESSORS_ONLN);
   const int spinBudget = ranks_ <= cores ? 20000 : 0;

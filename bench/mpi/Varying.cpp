@@ -1,5 +1,5 @@
 // Calls whose lengths differ: one of so many, in turns. A row per collective and number of lengths,
-// with nanoseconds per call, the mean of all: what is prepared again and again is in it.
+// with nanoseconds per call, the mean of all, which includes repeated preparation.
 //
 //   mpirun -n 2 varying-openmpi [--operations A,B] [--sizes LENGTHS,...], up to 4089 of them
 #include "bench/mpi/Rows.h"

@@ -1,6 +1,5 @@
-// Edge coloring of ten million edges: the optimal one beside Welsh and Powell's greedy one, and
-// what it takes to see that the order of the edges will do. Memory is the most that the process
-// ever had.
+// Edge coloring of ten million edges: the optimal one beside Welsh and Powell's greedy one, and the
+// check that the order of the edges is a coloring. Memory is the peak of the process.
 #include "tests/passes/Graphs.h"
 
 #include <benchmark/benchmark.h>

@@ -6,7 +6,8 @@
 //   message  each copies its bytes into shared memory, piece by piece with a flag, and copies the
 //            other's out
 //   copy     each copies the bytes out of memory that the other one shares; a flag before, one
-//   behind cma      the same by the kernel, process_vm_readv, out of the other's own memory
+//            behind
+//   cma      as copy, by the kernel, process_vm_readv, out of the other's own memory
 //
 //   bench-floor [CALLS]
 #include "bench/executor/Measure.h"
@@ -115,7 +116,7 @@ private:
   Side &mine_, &other_;
   std::vector<std::byte> own_, got_;
   uint64_t turn_ = 0, pieceIn_ = 0, pieceOut_ = 0;
-  bool isRead_ = true; ///< whether the kernel lets us
+  bool isRead_ = true; ///< true if the kernel permits it
 };
 
 struct Row {

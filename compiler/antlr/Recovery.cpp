@@ -101,7 +101,7 @@ std::string ErrorReader::operationOf(antlr4::RuleContext *context) {
   return "";
 }
 
-/// The first token of the innermost statement around the error; null: there is none.
+/// The first token of the innermost statement around the error, or null.
 const antlr4::Token *ErrorReader::statementAround(antlr4::RuleContext *context) {
   for (auto *c = context; c; c = dynamic_cast<antlr4::RuleContext *>(c->parent))
     if (c->getRuleIndex() == CollParser::RuleStatement)
@@ -126,7 +126,8 @@ std::string ErrorReader::text(size_t begin, size_t end) const {
   return all;
 }
 
-/// From a token on to the ';'; empty: that is far off, or another statement comes before it.
+/// The text from a token to the ';'; empty if that is far off, or another statement comes before
+/// it.
 std::string ErrorReader::restOfStatement(size_t begin) const {
   constexpr size_t kMostTokens = 40;
   antlr4::TokenStream *tokens = parser_.getTokenStream();
@@ -242,8 +243,9 @@ std::optional<Construct> sequenceAt(antlr4::Parser *parser) {
   }
 }
 
-/// Called where the parser decides whether to go on with a sequence: skips what is not
-/// an element of it. What then still does not fit fails again without another message.
+/// ANTLR calls it where the parser decides to continue a sequence or not. Skips tokens that are no
+/// element of the sequence. A token that then still does not fit fails again without another
+/// message.
 void Recovery::sync(antlr4::Parser *parser) {
   std::optional<Construct> sequence = sequenceAt(parser);
   if (!sequence || inErrorRecoveryMode(parser))
@@ -261,8 +263,8 @@ void Recovery::sync(antlr4::Parser *parser) {
     endErrorCondition(parser);
 }
 
-/// To behind the next ';', or behind the '}' that closes the next '{', but not out of
-/// the block that we are in. Brackets are balanced, which was checked before.
+/// Skips to behind the next ';', or behind the '}' that closes the next '{', but not out of the
+/// current block. Brackets are balanced, as BracketCheck has seen.
 void Recovery::skipStatement(antlr4::Parser *parser) {
   size_t depth = 0;
   for (bool more = true; more;) {

@@ -45,8 +45,8 @@ struct RegularGraph {
   uint32_t toOf(uint32_t port, uint32_t i) const { return to[size_t{port} * degree + i]; }
 };
 
-/// Merges ports as long as they have `degree` edges together at most; two neighboring
-/// ones have more, so that half of all edges are real ones at least.
+/// Merges ports while they have at most `degree` edges together. Two neighboring merged ports have
+/// more, so at least half of all edges are real ones.
 uint32_t mergePorts(const std::vector<uint32_t> &ports, uint32_t numPorts, uint32_t degree,
                     std::vector<uint32_t> &merged) {
   std::vector<uint32_t> degrees(numPorts, 0);
@@ -134,7 +134,7 @@ private:
     append(graph, other);
   }
 
-  /// Behind the edges of each port those of the same port of another graph.
+  /// Appends to the edges of each port those of the same port of another graph.
   void append(RegularGraph &graph, const RegularGraph &more) const {
     if (more.degree == 0)
       return;
@@ -206,10 +206,10 @@ private:
     return other;
   }
 
-  /// Takes a perfect matching out: one edge of each port. First each send port takes a
-  /// receive port that is free. From those that found none a walk goes on along any edge,
-  /// and, where that receive port is taken, on from its owner, until a receive port is
-  /// free; then everybody on the way changes partners.
+  /// Takes out a perfect matching: one edge of each port. First each send port takes a free receive
+  /// port. From each send port that found none a walk leads along any edge and, if that receive
+  /// port is taken, on from its owner, until it comes to a free receive port. Then all send ports
+  /// on the way change partners.
   RegularGraph takeMatching(RegularGraph &graph) {
     std::fill(sends_.begin(), sends_.end(), SendPort{kNobody, kNobody});
     std::fill(ownerAt_.begin(), ownerAt_.end(), kNobody);
@@ -248,7 +248,7 @@ private:
     }
   }
 
-  /// One that leads to a free receive port, if it is among the first ones; else any but the
+  /// An edge that leads to a free receive port, if it is among the first ones; else any except the
   /// matched one.
   uint32_t nextEdge(const RegularGraph &graph, uint32_t port) {
     constexpr uint32_t kLookedAt = 16;
