@@ -202,8 +202,7 @@ template <bool kPlain>
     return land(event, v, ports);
   if (recorder() && !(event.order & kIsWaiting) && !v.hasArrived)
     recorder()->arrived(send, now_);
-  if (!kPlain && v.way == Way::Reader &&
-      !v.isStarted) { // the reader copies it once its receive has started
+  if (!kPlain && v.way == Way::Reader && !v.isStarted) { // copied once the receive has started
     v.hasArrived = 1;
     return;
   }
