@@ -1,4 +1,4 @@
-/// Words and operators of other languages, and what is written in this one instead.
+/// Words and operators of other languages, and their counterparts in colldsl.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"

@@ -12,7 +12,7 @@
 
 namespace colldsl {
 
-/// A tree, or the reasons why there is none. Trees are copies: the text may go.
+/// A tree, or the reasons why there is none. The tree keeps copies: the text need not outlive it.
 struct ParseResult {
   std::unique_ptr<Ast> ast; ///< null if there are errors
   std::vector<Diagnostic> errors;

@@ -57,9 +57,10 @@ private:
     bool headBusy = false; ///< its parameters are being analysed
     FunctionResult result;
     // While types of results are being found:
-    uint32_t order = 0, lowest = 0;  ///< when it was opened; the first that it leads back to
-    bool isOpen = false;             ///< its component is not complete
-    bool isQueued = true;            ///< to be analysed again
+    uint32_t order = 0,
+             lowest = 0;  ///< the time when it was opened; the first that it leads back to
+    bool isOpen = false;  ///< its component is not complete
+    bool isQueued = true; ///< to be analysed again
     llvm::SetVector<Work *> callers; ///< of its component
     ast::Name typeVariable;          ///< the one that its buffers use
     Scope scope;
@@ -69,7 +70,7 @@ private:
     };
     llvm::StringMap<uint32_t> labelNumbers;
     llvm::StringMap<uint32_t> labelIndices; ///< declared ones: their number of indices
-    llvm::StringMap<SourceLoc> labelLocs;   ///< where they are declared first
+    llvm::StringMap<SourceLoc> labelLocs;   ///< their first declarations
     std::vector<std::pair<llvm::StringRef, LabelUse>> labelUses;
   };
 

@@ -15,7 +15,7 @@ namespace colldsl {
 
 class Sources {
 public:
-  static constexpr size_t kMaxFiles = UINT16_MAX; ///< that SourceLoc::file can number
+  static constexpr size_t kMaxFiles = UINT16_MAX; ///< the most that SourceLoc::file can number
 
   /// The number that SourceLocs of the text have. There must be fewer than kMaxFiles.
   uint16_t add(std::unique_ptr<llvm::MemoryBuffer> text, std::string name);

@@ -15,7 +15,7 @@ enum class Construct : uint8_t {
   Parameters, ///< between parameters
   Clauses,    ///< between clauses, before the body
   Statement,
-  Operation, ///< what may stand behind a label
+  Operation, ///< behind a label
   Parameter,
   Clause,
   Other,
@@ -34,7 +34,7 @@ struct SyntaxError {
   /// The token before begins the construct and is no keyword: one may have been meant.
   bool previousBegins = false;
   SourceLoc statementLoc; ///< of the statement that the token found is in, if it is in one
-  std::string before;     ///< that statement up to the token found
+  std::string before;     ///< the text of the statement up to the token found
   std::string behind;     ///< and behind it, without the ';'; empty: it is long
 };
 

@@ -77,7 +77,7 @@ private:
   uint64_t listed_ = 0;             ///< successors in the lists read so far
   std::vector<Op> ops_;             ///< in the order of the file
   std::vector<uint32_t> releasers_; ///< per op: edges that lead there
-  std::vector<Dep> deps_;           ///< what each op waits for, as the file numbers ops
+  std::vector<Dep> deps_;           ///< dependencies of each op, as the file numbers ops
   std::vector<uint64_t> depBegin_;
 };
 

@@ -1,4 +1,4 @@
-/// The buffers of an algorithm's collective, and what it promises of them. Internal to
+/// The buffers of an algorithm's collective, and the collective's promises about them. Internal to
 /// formats.
 #pragma once
 

@@ -338,7 +338,7 @@ Result<GpuImporter::Ranges> GpuImporter::ranges(Key key) const {
 // as well.
 void GpuImporter::addOps(Key key, const Ranges &ranges) {
   StepKind kind = step(key).kind;
-  Range end = ranges.target; // what a step that also receives sends on
+  Range end = ranges.target; // the chunks that a receiving step sends on
   if (receives(kind) && reduces(kind)) {
     bool isAside = kind == StepKind::RecvReduceSend || ranges.source == ranges.target;
     Range incoming{CollectiveBuffers::kIncoming, incoming_, incoming_ + step(key).count};

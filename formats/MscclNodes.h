@@ -15,8 +15,8 @@ struct Node {
   StepKind kind = StepKind::Nop;
   uint32_t rank = 0;
   OpId op = kNoOp;
-  Range source; ///< of what it reads here
-  Range target; ///< of what it writes here
+  Range source; ///< the chunks that it reads here
+  Range target; ///< the chunks that it writes here
   uint32_t count = 0;
   uint32_t event = 0;          ///< both ends of a message have one
   uint32_t partner = kNoNode;  ///< messages: the other end
@@ -25,14 +25,14 @@ struct Node {
   std::vector<uint32_t> waits; ///< nodes of the same rank
   uint32_t level = 0;          ///< see MscclOrder.h
   uint32_t joined = kNoNode;   ///< a receive that sends on at once, and its send: the other
-  bool isStored = true;        ///< false: only its send needs what is received
+  bool isStored = true;        ///< false: only its send needs the received data
 
   static constexpr uint32_t kNoNode = UINT32_MAX;
   bool isJoinedSend() const { return kind == StepKind::Send && joined != kNoNode; }
 };
 
 struct Nodes {
-  std::vector<Node> nodes;                    ///< those of an op one behind the other
+  std::vector<Node> nodes;                    ///< the nodes of an op one behind the other
   std::vector<std::vector<uint32_t>> perRank; ///< in the order of the ops
   uint32_t events = 0;
 

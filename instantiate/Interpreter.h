@@ -20,13 +20,13 @@ namespace colldsl {
 
 /// One call over a group, as this rank made it: all members must agree on it.
 struct CallRecord {
-  uint64_t instance; ///< which call
+  uint64_t instance; ///< id of the call
   uint64_t group;    ///< hash of the group's members
   uint32_t size;     ///< of the group
   SourceLoc loc;
 };
 
-/// A tree as it was made, for checking it alone: the group it lives in and its value.
+/// A recorded tree, for checking it by itself: the group it lives in and its value.
 struct TreeRecord {
   Group group;
   TreeValue tree;

@@ -139,7 +139,7 @@ int64_t Interpreter::gridShift(const Expr &e, int64_t grid, int64_t d, int64_t d
                         std::to_string(currentGroup().size) + " ranks");
     return kNone;
   }
-  // The ranks of a group are few, so that 32 bits hold all of what follows.
+  // A group has fewer than 2^32 ranks, so 32 bits hold all values here.
   auto me = static_cast<uint32_t>(currentGroup().me), size = static_cast<uint32_t>(dims[d]);
   int64_t at = me / static_cast<uint32_t>(stride) % size;
   bool wraps = static_cast<Builtin>(e.value) == Builtin::Shift;

@@ -111,7 +111,7 @@ struct EdgeValue {
   int64_t peer = kNone;
   int64_t key = 0;
   int64_t weight = 1;
-  uint32_t ordinal = 0; ///< how many earlier edges of this direction have this peer and key
+  uint32_t ordinal = 0; ///< earlier edges of this direction with this peer and key
 };
 
 struct GraphValue {

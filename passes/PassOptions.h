@@ -18,7 +18,7 @@ class PassOptions {
 public:
   struct Option {
     std::string_view name;
-    std::string_view values; ///< what may stand behind '='
+    std::string_view values; ///< the form of the value behind '='
     std::string_view help;
     std::function<Status(std::string_view)> take;
     std::vector<std::string_view> words; ///< the allowed values, if they are listed

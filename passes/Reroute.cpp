@@ -116,7 +116,7 @@ private:
   };
   using Leg = std::tuple<uint32_t, Rank, Rank>; ///< step, from, to
 
-  /// A payload on a rank: where it lies, and which receive brought it.
+  /// A payload on a rank: its place, and the receive that brought it.
   struct Held {
     std::vector<Slice> slices;
     EditId since{};

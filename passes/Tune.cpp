@@ -110,7 +110,7 @@ private:
     }
   }
 
-  /// None where it is not known at which root.
+  /// The trees of the passes; none if the root is not known.
   std::vector<Trial> treesOfPasses() const {
     using Shape = DistanceTree::Shape;
     using Form = OptimalTree::Form;
@@ -148,7 +148,7 @@ private:
   InstantiateRequest request_;
   uint64_t best_ = 0;
   std::vector<Trial> trials_;
-  std::map<std::string, Trial> chosen_; ///< by what it is of
+  std::map<std::string, Trial> chosen_; ///< by the thing that it sets
 };
 
 bool hasCallTimeBlocks(const Decl &decl) {

@@ -8,7 +8,7 @@
 namespace colldsl::sim {
 
 struct PathStep {
-  uint32_t rank = 0; ///< where it happened; of a message: the receiver
+  uint32_t rank = 0; ///< the rank; of a message: the receiver
   OpId op = kNoOp;   ///< of that rank, of a message its receive if that is known
   bool isMessage = false;
   uint32_t peer = 0; ///< of a message: the sender

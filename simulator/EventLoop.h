@@ -181,7 +181,7 @@ private:
   uint64_t finished_ = 0; ///< ops
   uint64_t received_ = 0; ///< messages
   uint64_t started_ = 0;  ///< ops
-  uint64_t nextTold_;     ///< how many of both there are when the watcher is told
+  uint64_t nextTold_;     ///< the number of both at which the watcher is called next
   Status error_;
 
   std::optional<Noise> noise_;

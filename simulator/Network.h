@@ -45,7 +45,7 @@ public:
 
   /// Nodes and switches have numbers; nodes come first.
   struct Step {
-    uint32_t next;    ///< where the link leads
+    uint32_t next;    ///< the other end of the link
     uint64_t arrival; ///< of the message's first byte there
   };
   /// Takes the next link towards `to` for a message whose head is at `at`, once it is free.

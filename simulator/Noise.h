@@ -21,7 +21,7 @@ struct NoiseOptions {
     None,
     Periodic, ///< every periodNs one of lengthNs
     Random,   ///< a Poisson process: means periodNs between two, lengthNs each, both exponential
-    Trace,    ///< those of `trace`, again and again every periodNs
+    Trace,    ///< the detours of `trace`, again and again every periodNs
   };
   Kind kind = Kind::None;
   uint64_t periodNs = 0;
@@ -65,7 +65,7 @@ private:
   struct State {
     uint64_t begin = 0;
     uint64_t end = 0;
-    uint64_t index = 0; ///< how many were before
+    uint64_t index = 0; ///< detours before this one
   };
   uint64_t interruptedEnd(uint64_t processor, uint64_t begin, uint64_t workNs);
   void next(uint64_t processor, State &state) const;

@@ -86,7 +86,7 @@ private:
   std::shared_mutex filling_;            ///< held alone, the arrays may move
   struct Room {
     uint64_t vertices = 0, lists = 0, slots = 0;
-  } room_; ///< what fits into the arrays as they are
+  } room_; ///< the sizes that the arrays hold without growing
 };
 
 /// Finds each message's other end. If the ends can meet only when they run, both stay by tag.

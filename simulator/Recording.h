@@ -28,7 +28,7 @@ enum class Cause : uint8_t {
 struct Activity {
   uint64_t begin = 0;
   uint64_t end = 0; ///< of the processor's part
-  ActivityId after; ///< what it waited for last
+  ActivityId after; ///< the last thing that it waited for
   Cause cause = Cause::Start;
   bool happened = false;
   uint64_t interfaceEnd = 0; ///< of a send: when its interface may send again; 0: it is none

@@ -89,7 +89,7 @@ private:
   bool isRunning_ = false; ///< the events of now_ are being taken
   std::vector<Event> current_;
   std::vector<Event>
-      late_; ///< those of now_ that came behind a larger order; until they are merged
+      late_; ///< events of now_ that came behind a larger order; until they are merged
   size_t taken_ = 0;
   std::array<std::array<Slot, kSlots>, kWheels> slots_;
   std::array<std::array<uint64_t, kSlots / 64>, kWheels> occupied_ = {};

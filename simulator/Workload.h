@@ -14,7 +14,7 @@
 namespace colldsl::sim {
 
 struct WorkloadOptions {
-  MemoryRate copy, combine;           ///< what local ops take
+  MemoryRate copy, combine;           ///< the time of local ops
   const Topology *topology = nullptr; ///< null: all ranks are equally far apart (distance 0)
   bool isPlainGoal = false; ///< ends meet by rank and tag, also wildcards; empty messages travel
   uint64_t maxOps = uint64_t{1} << 30; ///< of all ranks

@@ -38,7 +38,7 @@ private:
   uint32_t nodesPerSwitch_ = 1;
   std::vector<Place> pus_;
   std::vector<uint32_t> firstPu_{0}; ///< per core of a node, and one more
-  Place perNode_;                    ///< how many of each a node has
+  Place perNode_;                    ///< the numbers of each in a node
 };
 
 /// This machine as far as this process may use it (empty name), or one that hwloc exported

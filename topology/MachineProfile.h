@@ -91,7 +91,7 @@ struct MachineProfile {
   MachineFingerprint machine;
   MachineModel model;
   uint64_t singleCopyFrom = 0;     ///< bytes from which on the kernel's copy is faster; 0: never
-  PerByte singleCopy;              ///< what the kernel's copy takes
+  PerByte singleCopy;              ///< the time of the kernel's copy
   uint64_t wakeupNs = 0;           ///< until a rank that sleeps has noticed a message
   std::vector<Decision> decisions; ///< the first that fits counts
   std::vector<TuningPoint> points;

@@ -38,7 +38,7 @@ struct Place {
   uint32_t pu = kNoPu; ///< the hardware thread to bind to, as its node's OS counts; kNoPu: do not
   uint32_t numaOfNode =
       0; ///< memory controller, of all of the node, whether or not ranks sit there
-  uint32_t leafSwitch = 0; ///< that the node hangs on
+  uint32_t leafSwitch = 0; ///< the switch of the node
   bool operator==(const Place &) const = default;
 };
 

@@ -9,10 +9,10 @@ namespace colldsl::proof {
 namespace {
 
 constexpr uint8_t kBytes = 3;  ///< of the payload: the last one and others
-constexpr uint8_t kRounds = 2; ///< the second meets what the first left behind
+constexpr uint8_t kRounds = 2; ///< the second round finds the leftovers of the first
 
-// Memory holds, per byte, what is there: rubbish or an earlier round's data (Old), the canary, or
-// this round's data; of the last byte, data may look like the canary.
+// The contents of a byte of memory: rubbish or an earlier round's data (Old), the canary, or this
+// round's data. Data in the last byte may look like the canary.
 enum class Byte : uint8_t { Old, OldLikeCanary, Canary, New, NewLikeCanary };
 
 bool looksLikeCanary(Byte byte) {
@@ -25,7 +25,7 @@ struct State {
   uint8_t round = 0;
   uint8_t clashes = 0;  ///< bit r: the payload of round r ends in the canary
   uint8_t flying = 0;   ///< writes on their way: a bit for each byte, and one for the flag
-  bool isReady = false; ///< the sender has been told
+  bool isReady = false; ///< the sender knows that the receiver is ready
   bool hasFlag = false;
   Receiver receiver = Receiver::ClearFlag;
   Byte memory[kBytes] = {};
@@ -95,7 +95,7 @@ private:
     }
   }
 
-  /// All bytes must be there, and the next round begins with them as what is there already.
+  /// Ends a round. All bytes must have arrived; the next round finds them as old data.
   void finishRound(State state) {
     for (Byte &byte : state.memory) {
       if (byte != Byte::New && byte != Byte::NewLikeCanary) {

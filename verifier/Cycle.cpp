@@ -42,7 +42,7 @@ private:
     });
   }
 
-  /// Takes away, again and again, events for which nothing inside waits.
+  /// Removes, again and again, events for which no event inside waits.
   void trimEnds() {
     std::vector<std::vector<Event>> earlier(graph_.numEvents());
     std::vector<uint32_t> waiting(graph_.numEvents(), 0);
@@ -67,7 +67,8 @@ private:
     }
   }
 
-  /// Every event inside has a successor inside, so a walk comes back to where it has been.
+  /// Follows successors. Every event inside has one inside, so the walk comes back to an event that
+  /// it has seen.
   void keepAnyCycle() {
     std::vector<uint32_t> seenAt(graph_.numEvents(), kNone);
     uint32_t first =

@@ -63,7 +63,7 @@ private:
   void addStep(Event waiter, Event awaited, std::vector<Failure::Step> &steps) const {
     bool sameOp = vertexOf(waiter) == vertexOf(awaited);
     if (sameOp && !isStart(waiter) && isStart(awaited))
-      return; // that an op starts before it finishes needs no mention
+      return; // self-evident: an op starts before it finishes
     std::string text =
         names_.op(vertexOf(waiter)) + " cannot " + (isStart(waiter) ? "start" : "finish") +
         " before " + names_.opOfRank(vertexOf(awaited)) +

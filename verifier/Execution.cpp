@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <unordered_map>
 
-// A send takes its values at its start, every other op gives its targets theirs at its
-// finish. In a race-free schedule no other op writes what an op reads, or touches what it
-// writes, while it does so, and that lies between these moments (docs/verifier.md, Races).
+// A send reads its values at its start; every other op writes its targets at its finish. In a
+// race-free schedule no other op writes what an op reads, or touches what it writes, from its start
+// to its finish, which includes these moments (docs/verifier.md, Races).
 
 namespace colldsl::proof {
 namespace {
@@ -17,7 +17,7 @@ struct Payload {
   std::vector<Piece> pieces;
   std::vector<Length> parts; ///< bytes of the slices that it was gathered from
 
-  /// Bytes that go on where the last piece ends become part of it.
+  /// Adds a piece. Bytes that continue the last piece become part of it.
   void append(Piece piece) {
     if (!pieces.empty()) {
       Piece &last = pieces.back();
@@ -125,7 +125,7 @@ private:
     deliver(v, combined(v, left, right));
   }
 
-  /// Cuts both operands where either goes on to its next piece.
+  /// Combines piece by piece, cutting both operands where either continues with its next piece.
   Payload combined(Vertex v, const Payload &left, const Payload &right) {
     const Op &op = model_.op(v);
     Payload result;

@@ -49,7 +49,7 @@ private:
   size_t seen_ = 0;
   std::vector<Failure> all_;                         // of the smallest rank of their pattern
   std::vector<std::vector<uint32_t>> ranks_;         // of all failures, per pattern
-  std::unordered_map<std::string, size_t> patterns_; // where they are; most_: nowhere
+  std::unordered_map<std::string, size_t> patterns_; // index into all_; most_: not kept
 };
 
 } // namespace colldsl::proof

@@ -17,9 +17,9 @@ public:
   HappensBefore(const EventGraph &graph, const Placement &placement, std::span<const Event> order);
 
   /// Removes from `earlier`, ops of the same rank as `later`, without repetition, those that are
-  /// done before `later` begins; what stays is unordered. Costs the part of the graph between the
-  /// ops, nearest first; next to nothing if a dep says it directly. Messages are those that travel
-  /// where blocks of length `nonEmpty` alone hold anything (EmptyMessages.h).
+  /// done before `later` begins; the others stay, unordered. Costs the part of the graph between
+  /// the ops, nearest first; next to nothing if a dep says it directly. Counts only messages that
+  /// travel if all call-time blocks except those of length `nonEmpty` are empty (EmptyMessages.h).
   void removeOrdered(Vertex later, std::vector<Vertex> &earlier, LengthId nonEmpty = kFixedLength);
 
 private:

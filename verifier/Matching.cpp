@@ -40,7 +40,8 @@ public:
   }
 
   Messages run() {
-    std::vector<uint32_t> endsOf(model_.numRanks() + 1, 0); // by sender, and then where they begin
+    std::vector<uint32_t> endsOf(model_.numRanks() + 1,
+                                 0); // by sender: first their number, then their begin
     forEachOp([&](Vertex v, const Op &op) {
       if (visit(v, op))
         ++endsOf[index(senderOf(v, op)) + 1];

@@ -95,7 +95,7 @@ private:
   }
 
   struct Ready {
-    uint32_t since; ///< how many rounds were over then
+    uint32_t since; ///< rounds that were over then
     Vertex send;
     bool operator>(const Ready &other) const {
       return std::pair(since, send) > std::pair(other.since, other.send);
@@ -103,13 +103,13 @@ private:
   };
 
   const EventGraph &graph_;
-  std::vector<uint32_t> waits_; // per event: predecessors that have not happened
+  std::vector<uint32_t> waits_; // per event: predecessors that have not happened yet
   std::vector<uint32_t> round_;
   uint32_t numRounds_ = 0;
-  std::vector<Event> happened_; // whose successors were not told
+  std::vector<Event> happened_; // events whose successors do not know yet
   std::vector<std::priority_queue<Ready, std::vector<Ready>, std::greater<>>> ready_; // per sender
   std::vector<bool> hasOffer_;                                                        // per sender
-  std::vector<uint32_t> senders_;          // that may offer something new
+  std::vector<uint32_t> senders_;          // ranks that may have something new to offer
   std::vector<std::deque<Vertex>> offers_; // per receiver, the oldest first
   std::vector<uint32_t> receivers_;        // with offers
 };

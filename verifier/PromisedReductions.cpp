@@ -46,7 +46,7 @@ Reductions::Postcondition Reductions::promise(Rank rank, const Ensure &ensure, c
   if (isNew) {
     lists_.push_back(&it->first);
     trees_.emplace_back();
-    auto next = std::next(it); // two lists that are different here are one where they cross
+    auto next = std::next(it); // two lists that differ at this n are equal where they cross
     Decisions::note(next == ids_.end() ? lists_.size() : next->second);
   }
   Decisions::note(it->second);

@@ -30,7 +30,7 @@ public:
     SourceLoc loc;
     Area target;
     uint32_t list;       ///< index of the OperandList
-    uint64_t firstBegin; ///< where the list's first operand begins, in its root
+    uint64_t firstBegin; ///< begin of the list's first operand, in its root
   };
   /// An operand: bytes of a root of some rank at entry.
   using Operand = std::pair<Rank, Area>;
@@ -53,7 +53,7 @@ private:
     uint32_t list;
     NodeId node;
     int64_t offset; ///< from the line of the node to that of the first operand
-    uint8_t phase;  ///< where elements begin on the line of the node
+    uint8_t phase;  ///< begin of elements on the line of the node
     bool operator==(const Question &) const = default;
   };
   struct QuestionHash {

@@ -173,7 +173,7 @@ private:
   VerifyOptions options_;
   bool hasCallTimeBlocks_;
   SizeClass range_;
-  uint64_t begin_ = 0, last_ = 0; ///< what is left
+  uint64_t begin_ = 0, last_ = 0; ///< the sizes that are left
 };
 
 } // namespace

@@ -21,11 +21,11 @@ inline constexpr uint64_t kSomeOps = 1 << 18, kManyOps = 1 << 22;
 
 /// The sizes around n == sizeClass.elements, within the size class, at which the schedule is
 /// proved; nothing if it is not proved at n. For each remainder that n can have by the denominators
-/// of slices, buffers and promises it is proved at both ends; between two ends at which the proof
-/// decides alike (see verifier/SizeDecisions.h) it is the same proof. Where remainders times ops
-/// are more than `mostOps`, and where proofs differ too often, fewer sizes than might be: in the
-/// end n alone. Lengths of blocks that are known at call time only are any (verifyAllLengths());
-/// where that is undecided, n alone is returned, with the reason.
+/// of slices, buffers and promises, both ends are proved; between two ends at which the proof
+/// decides alike (see verifier/SizeDecisions.h) the proof is the same. If remainders times ops are
+/// more than `mostOps`, or proofs differ too often, the result has fewer sizes than possible, at
+/// worst n only. Lengths of call-time blocks may be any (verifyAllLengths()); if that is undecided,
+/// the result is n only, with the reason.
 std::optional<ProvedDomain> provedSizes(const Schedule &schedule, const VerifyOptions &options = {},
                                         uint64_t mostOps = kSomeOps);
 

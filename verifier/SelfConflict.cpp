@@ -6,8 +6,8 @@
 #include <optional>
 #include <tuple>
 
-// Sorts an op's areas and looks at neighbours. Bytes that a copy takes from where it puts
-// them do no harm and are left out of the comparison of sources with targets.
+// Sorts an op's areas and compares neighbours. Bytes that a copy leaves in place do no harm, and
+// are left out of the comparison of sources with targets.
 
 namespace colldsl::proof {
 namespace {

@@ -33,7 +33,7 @@ struct Node {
   NodeId left = kUnknown;    ///< Combine
   NodeId right = kUnknown;   ///< Combine
   int64_t rightShift = 0;    ///< Combine
-  Vertex maker = kNoVertex;  ///< Combine: the first op that made it; not part of what it is
+  Vertex maker = kNoVertex;  ///< Combine: the first op that made it; no part of its identity
 };
 
 struct Value {

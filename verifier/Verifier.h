@@ -77,7 +77,7 @@ struct Waste {
     OpKind kind = OpKind::Recv;
     uint64_t ops = 0;
     uint64_t useless = 0;   ///< on which no promised byte depends
-    uint64_t repeating = 0; ///< of these: write what is there already
+    uint64_t repeating = 0; ///< of these: rewrite values that are there already
     uint64_t spare = 0; ///< copy a whole temporary to bytes of a parameter that no other op touches
     std::string temporary, parameter; ///< of one that is spare
   };

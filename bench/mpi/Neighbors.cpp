@@ -247,7 +247,7 @@ void measureAll(Network network, Bench &bench) {
         bench.row(rest, operation);
       }
       if (!bench.options().board.empty())
-        continue; // where memory is not shared there is no such floor
+        continue; // no such floor without shared memory
       CopyFloor floor(network, gathers, static_cast<int>(bytes));
       bench.row("floor-" + rest, floor);
     }

@@ -265,7 +265,7 @@ template <typename Run> std::vector<Figures> inTurns(size_t variants, int rounds
       double ns = nsPerCall(1, [&] { run(v); });
       Counts now = counted;
       now.calls = static_cast<double>(numKernelCalls);
-      if (round < 0) // what is made once
+      if (round < 0) // one-time setup
         continue;
       figures[v].us.push_back(ns / 1000);
       figures[v].counts = now - before;

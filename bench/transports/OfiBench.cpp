@@ -1,6 +1,6 @@
-// A message there and back over libfabric between two ranks of this machine, as plans send it; what
-// fi_pingpong measures of the provider alone. bench/ofi-pingpong runs both in turns. Or over verbs,
-// where a waiting thread sleeps; bench/verbs has ibv_rc_pingpong do the same in turns.
+// A message there and back over libfabric between two ranks of this machine, as plans send it;
+// fi_pingpong measures the provider by itself. bench/ofi-pingpong runs both in turns. Or over
+// verbs, where a waiting thread sleeps; bench/verbs runs ibv_rc_pingpong in turns with it.
 //
 // Arguments: provider, or "verbs"; bytes, round trips. Prints the microseconds of one way.
 #include "bench/executor/Measure.h"

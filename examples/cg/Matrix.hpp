@@ -39,7 +39,8 @@ inline Matrix poisson(int64_t side) {
   return a;
 }
 
-/// "%%MatrixMarket matrix coordinate real general|symmetric". Throws what is wrong, and where.
+/// "%%MatrixMarket matrix coordinate real general|symmetric". Throws an error that names the fault
+/// and its place.
 inline Matrix readMatrixMarket(const std::string &path) {
   std::ifstream file(path);
   std::string line, banner, object, format, field, symmetry;

@@ -93,8 +93,8 @@ private:
     return wanted;
   }
 
-  /// Tells each owner which of its elements are wanted here; gets what others want. First how
-  /// many, then which.
+  /// Tells each owner which of its elements are wanted here, and receives the requests of others:
+  /// first the numbers of elements, then their indices.
   static std::vector<std::vector<int64_t>>
   exchangeWishes(coll::Communicator &comm, const std::map<uint32_t, std::vector<int64_t>> &wanted) {
     std::vector<uint64_t> sendCounts(comm.size()), receiveCounts(comm.size());
@@ -135,7 +135,7 @@ private:
   std::map<int64_t, int64_t> place_;
   std::vector<int32_t> destinations_, sources_;
   std::vector<uint64_t> sendCounts_, receiveCounts_;
-  std::vector<size_t> sent_; // which own elements, in the order in which they are sent
+  std::vector<size_t> sent_; // own elements, in the order in which they are sent
   std::vector<double> vector_, packed_;
   std::unique_ptr<coll::Plan> exchange_;
 };

@@ -121,8 +121,8 @@ public:
 
 private:
   struct SendPort {
-    uint32_t matched; ///< which of its edges, or kNobody
-    uint32_t seenAt;  ///< where on the way it was met, or kNobody
+    uint32_t matched; ///< the number of its matched edge, or kNobody
+    uint32_t seenAt;  ///< its position on the way, or kNobody
   };
 
   void sortPowerOfTwo(RegularGraph &graph) {

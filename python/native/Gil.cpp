@@ -28,7 +28,7 @@ thread_local unsigned openHere = 0; ///< scopes without the GIL around each othe
     pause();
 }
 
-/// Calls what returns with the GIL, or stays here.
+/// Calls a function that returns with the GIL, or stays here.
 template <typename Take> void takeOrStay(Take take) {
   try {
     take();

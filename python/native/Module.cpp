@@ -1,5 +1,5 @@
-// The module colldsl._colldsl: what the package colldsl is made of. python/colldsl/_colldsl.pyi has
-// its types.
+// The module colldsl._colldsl, the native part of the package colldsl. python/colldsl/_colldsl.pyi
+// has its types.
 #include "python/native/PythonPlan.h"
 #include "python/native/Shown.h"
 

@@ -78,7 +78,7 @@ struct ThreadRank {
   }
 };
 
-/// An allgather in Python, and what it raised.
+/// An allgather in Python, and the exception that it raised.
 struct PythonBootstrap {
   py::function allgather;
   uint32_t size;
@@ -227,7 +227,7 @@ std::shared_ptr<Communicator> Communicator::launched(const Settings &settings) {
   return create(settings, nullptr);
 }
 
-// Its plans hold it: none is left.
+// The plans hold the communicator, so none is left.
 Communicator::~Communicator() { colldsl_comm_destroy(comm_); }
 
 colldsl_comm *Communicator::handle() const {
@@ -264,7 +264,7 @@ void Communicator::close() {
   colldsl_comm_destroy(comm);
 }
 
-// A library maps a file: this one has no name.
+// A library maps a file; this one is anonymous.
 Library::Library(const std::string &bytes) {
   colldsl_context *context = nullptr;
   check(colldsl_context_create(nullptr, &context));

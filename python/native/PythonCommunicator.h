@@ -123,7 +123,7 @@ private:
   Context context_;
   colldsl_comm *comm_;
   SharedInterruption interruption_;
-  std::vector<Plan *> plans_; ///< that are open
+  std::vector<Plan *> plans_; ///< open plans
   unsigned users_ = 0;        ///< threads that use it otherwise
 };
 

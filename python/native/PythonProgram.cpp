@@ -158,7 +158,7 @@ Outcome encode(Source &source, const Words &words, std::vector<std::byte> &bytes
   return std::nullopt;
 }
 
-/// Reads with the options that say how: where imports are, and the limits.
+/// Reads with the options for reading: folders of imports, and limits.
 template <typename Read>
 Outcome readWith(const Words &words, std::unique_ptr<Source> &source, Read read) {
   SingleOptions single;

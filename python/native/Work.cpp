@@ -61,7 +61,7 @@ Outcome report(const Status &status) {
   return Exit::Failure;
 }
 
-// Python notes signals in its main thread, between calls: this thread looks now and then.
+// Python notes signals in its main thread, between calls: this thread checks from time to time.
 std::string work(std::vector<std::timed_mutex *> locks,
                  const std::function<Outcome(const std::atomic<bool> &)> &body) {
   std::atomic<bool> stop{false};
