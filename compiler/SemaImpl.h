@@ -57,10 +57,9 @@ private:
     bool headBusy = false; ///< its parameters are being analysed
     FunctionResult result;
     // While types of results are being found:
-    uint32_t order = 0,
-             lowest = 0;  ///< the time when it was opened; the first that it leads back to
-    bool isOpen = false;  ///< its component is not complete
-    bool isQueued = true; ///< to be analysed again
+    uint32_t order = 0, lowest = 0;  ///< position when opened; the first that it leads back to
+    bool isOpen = false;             ///< its component is not complete
+    bool isQueued = true;            ///< to be analysed again
     llvm::SetVector<Work *> callers; ///< of its component
     ast::Name typeVariable;          ///< the one that its buffers use
     Scope scope;

@@ -40,8 +40,7 @@ public:
   }
 
   Messages run() {
-    std::vector<uint32_t> endsOf(model_.numRanks() + 1,
-                                 0); // by sender: first their number, then their begin
+    std::vector<uint32_t> endsOf(model_.numRanks() + 1, 0); // by sender: numbers, then begins
     forEachOp([&](Vertex v, const Op &op) {
       if (visit(v, op))
         ++endsOf[index(senderOf(v, op)) + 1];

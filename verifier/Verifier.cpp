@@ -59,8 +59,7 @@ private:
       return skip({Proof::Deadlock, Proof::Races, Proof::Contract, Proof::Writes});
     EventGraph graph(model_, messages, options_.channelSlots);
     PagedArray<Event> order = checkDeadlock(graph, options_.channelSlots, names_, failures_);
-    numBefore_ =
-        failures_.count(); // under a cycle of buffers only there still is an order to execute in
+    numBefore_ = failures_.count(); // a cycle of buffers only leaves an order to execute in
     if (!mayGoOn() || order.size() < graph.numEvents())
       return skip({Proof::Races, Proof::Contract, Proof::Writes});
     if (!model_.lengths())
