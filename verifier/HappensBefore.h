@@ -1,5 +1,6 @@
 /// Answers, for any timing, if ops are done with their bytes before another op touches its own. An
-/// op touches its bytes from its start to its finish; the ends of a message for less time:
+/// op touches its bytes from its start to its finish. The ends of a message touch theirs for less
+/// time:
 ///   send   is done with its bytes once its receive has finished, at the latest
 ///   recv   writes none before its send has started (EventGraph::writesWhatCame)
 #pragma once

@@ -1,11 +1,11 @@
-/// Sets of ranks that know of each other; many of them are alike in part.
+/// Sets of ranks, such as all that a rank knows of; many of them are alike in part.
 ///
-/// A set is an interval of ranks, where rank 0 follows the last one. All other sets are binary
-/// trees with words of 64 ranks as leaves. Equal trees, of whatever sets, are one and have a
+/// A set is stored as an interval of ranks, if it is one (rank 0 follows the last one), else as a
+/// binary tree with words of 64 ranks as leaves. Equal trees, of whatever sets, are one and have a
 /// number. Trees with none, or all, of the ranks below them have a fixed number at every level
-/// (kNone, kAll), so that a union ends where one side has nothing or all. Example: of 256 ranks
-/// {10, 11, ..., 200} is the interval 10 + 191. {0, 1, 128, 129} is the tree (A, A), where A is the
-/// tree (word 0b11, none).
+/// (kNone, kAll), so that a union ends where one side has nothing or all.
+/// Example: of 256 ranks {10, 11, ..., 200} is the interval 10 + 191. {0, 1, 128, 129} is the tree
+/// (A, A), where A is the tree (word 0b11, none).
 #pragma once
 
 #include "ir/EpochTable.h"
