@@ -10,7 +10,7 @@ namespace {
 
 using llvm::formatv;
 
-/// True for nearly every byte: the check is done with it.
+/// True for printable ASCII and tabs: nearly every byte, and none of them needs a further check.
 bool isPlain(unsigned char c) { return (c >= 0x20 && c < 0x7f) || c == '\t'; }
 
 /// The reason why no character of a text begins at i, where the byte is not plain; empty if one

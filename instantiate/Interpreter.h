@@ -262,7 +262,7 @@ private:
   void failLabelSetTwice(const LabelRef &label);
   void failLabelNotSet(const LabelRef &label);
   void failPeer(const Stmt &s, int64_t peer);
-  /// Ends a statement that has added its ops.
+  /// Checks the limits once a statement has added its ops and dependencies.
   void checkCounts(SourceLoc loc) {
     if (builder_.numOps() > maxOps_ || builder_.numDeps() > maxDeps_) [[unlikely]]
       failTooMany(loc);
