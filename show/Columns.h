@@ -15,17 +15,17 @@ class Columns {
 public:
   void add(llvm::StringRef name, llvm::ArrayRef<uint8_t> values);
   void add(llvm::StringRef name, llvm::ArrayRef<uint32_t> values);
-  /// As differences to the value before: shorter where neighbours are alike.
+  /// Stores differences between consecutive values, which deflate well where neighbours are alike.
   void addSteps(llvm::StringRef name, llvm::ArrayRef<uint32_t> values);
-  /// Below 2^53, as numbers of JavaScript are.
+  /// Values are below 2^53, which JavaScript represents exactly.
   void add(llvm::StringRef name, llvm::ArrayRef<uint64_t> values);
 
-  /// Where each column is: {name: {type, at, count}}. Types: "u8", "u32", "steps" (u32), "u64" (all
-  /// low words, then all high ones). Little endian, each column at a multiple of 4.
+  /// The place of each column: {name: {type, at, count}}. Types: "u8", "u32", "steps" (u32), "u64"
+  /// (all low words, then all high ones). Little endian, each column at a multiple of 4.
   llvm::json::Object directory() const { return directory_; }
   /// Bytes of all columns before they are packed.
   size_t size() const { return bytes_.size(); }
-  /// Whether packed() is deflated (RFC 1950).
+  /// True if packed() is deflated (RFC 1950).
   static bool isDeflated();
   std::string packed() const;
 

@@ -1,4 +1,4 @@
-/// What a page or a picture shows: schedules, and runs of them, simulated or measured.
+/// The content of a page or a picture: schedules, and runs of them, simulated or measured.
 #pragma once
 
 #include "show/Grid.h"

@@ -4,11 +4,11 @@
 #include <map>
 #include <set>
 
-// Of a race, both cones of happens-before are walked whole, and marked. What is drawn is found from
-// the two ops on, nearest first, and ends at ops that come before both: a path between the ops
+// For a race, FailureGraph walks and marks both cones of happens-before whole. It then draws from
+// the two ops on, nearest first, and stops at ops that precede both: a path between the two ops
 // would have to leave the part that is drawn.
-// Example: A and B both require S, and touch the same bytes. Drawn are S, A, B, the edges S-A and
-// S-B, and the edge between A and B that is missing.
+// Example: A and B both require S, and touch the same bytes. The picture has S, A, B, the edges S-A
+// and S-B, and the missing edge between A and B.
 
 namespace colldsl::show {
 namespace {
@@ -159,7 +159,7 @@ private:
       addEdge({nodeOf_.at(from), nodeOf_.at(to), way});
   }
 
-  /// What the cycle has, in either direction, is drawn as its part alone.
+  /// Skips an edge whose ends an edge of the cycle joins already, in either direction.
   void addEdge(const FailureGraph::Edge &edge) {
     auto ends = [](const FailureGraph::Edge &e) { return std::minmax(e.from, e.to); };
     bool isOfCycle =
@@ -170,8 +170,8 @@ private:
       graph_.edges.push_back(edge);
   }
 
-  /// Of a race an op is right of all that are drawn before it, and those that come before the
-  /// second op alone have rows of their own; else each rank's ops stand in their order.
+  /// For a race, each op stands to the right of the ops that precede it, and ops that precede the
+  /// second op alone have rows of their own. Otherwise each rank's ops stand in their order.
   void place() {
     std::vector<uint32_t> byOp(graph_.nodes.size());
     for (uint32_t i = 0; i < byOp.size(); ++i)

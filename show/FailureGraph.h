@@ -1,5 +1,5 @@
-/// The ops that a picture of a failed proof shows: those that the failure names, what they wait
-/// for, and, of a race, what comes before either op, down to the last ops that come before both.
+/// The ops in the picture of a failed proof: those that the failure names, and the ops that these
+/// wait for. For a race also the ops before either one, down to the last ops that precede both.
 #pragma once
 
 #include "show/OpTable.h"
@@ -15,7 +15,7 @@ struct FailureGraph {
     Cycle,     ///< of a deadlock: waits for
     Missing,   ///< between the ops of a race, which no path orders
   };
-  /// Whether an op comes before the first op of a race, before the second: bits of Node::cones.
+  /// Bits of Node::cones: the op precedes the first op of a race, precedes the second one.
   static constexpr uint8_t kFirst = 1, kSecond = 2;
 
   struct Node {

@@ -1,5 +1,5 @@
-/// What many ops amount to: per group of ranks and interval of time, which share of it they were
-/// busy, with what, and how many ops began.
+/// A summary of many ops: per group of ranks and interval of time, the share of it that they were
+/// busy with each activity, and the number of ops that began.
 #pragma once
 
 #include "ir/Vocabulary.h"
@@ -9,7 +9,7 @@
 
 namespace colldsl::show {
 
-/// What a bar of the picture is.
+/// The kind of work that a bar of the picture shows.
 enum class Activity : uint8_t { Send, Receive, Local };
 inline constexpr size_t kActivities = 3;
 

@@ -1,4 +1,4 @@
-/// Who sends to whom: messages and bytes per pair of ranks, or of groups of consecutive ranks.
+/// Traffic matrix: messages and bytes per pair of ranks, or of groups of consecutive ranks.
 #pragma once
 
 #include "show/OpTable.h"

@@ -41,7 +41,7 @@ OpTable makeOpTable(const Schedule &schedule, const std::vector<Sizes> &sizes);
 /// column of places counts in what is returned.
 std::vector<SourceLoc> addOps(const OpTable &table, const std::string &prefix, Columns &columns);
 
-/// What ops read and write, buffers, and contracts: what a page traces bytes with.
+/// Adds reads and writes of ops, buffers and contracts, from which a page traces bytes.
 void addBytes(const OpTable &table, const std::vector<Sizes> &sizes, const std::string &prefix,
               Columns &columns);
 

@@ -1,4 +1,4 @@
-/// When the ops of a schedule ran, and what each waited for: simulated, or measured.
+/// Begin and end of each op of a schedule, simulated or measured, and its last dependency.
 #pragma once
 
 #include "show/OpTable.h"
@@ -23,8 +23,8 @@ struct Times {
 Times simulatedTimes(const OpTable &ops, const sim::Workload &workload,
                      const sim::Outcome &outcome);
 
-/// `begin` and `end` of all ops, from the same clock on all ranks. What an op waited for is the
-/// last of what it requires and, of a receive, the start of its send.
+/// `begin` and `end` of all ops, from one clock on all ranks. An op waited for the last of the ops
+/// that it requires; a receive waited for the start of its send, too.
 Times measuredTimes(const OpTable &ops, std::vector<uint64_t> begin, std::vector<uint64_t> end);
 
 /// Begin, length and cause of each op, the ops of each rank by their begin, and the path.

@@ -71,7 +71,7 @@ public:
     }
   }
 
-  /// Whether the run came to its end.
+  /// True if the run completed.
   bool isWhole() const { return isWhole_; }
   const Model &model() const { return model_; }
   Area whole(Rank rank, uint32_t buffer) const { return placement_.whole(rank, BufferId{buffer}); }

@@ -1,5 +1,5 @@
-/// What buffers hold after a round, and whether promises hold in the end: the symbolic run of the
-/// verifier, up to a round.
+/// The contents of buffers after a round, and promises that are broken in the end. The verifier's
+/// symbolic run, up to that round, computes them.
 #pragma once
 
 #include "show/Document.h"
@@ -28,7 +28,7 @@ struct BrokenPromise {
 
 class Provenance {
 public:
-  /// Of a schedule that can be traced (whyNotTraced()).
+  /// `shown` can be traced: whyNotTraced() returns "".
   explicit Provenance(const ShownSchedule &shown);
   ~Provenance();
 
@@ -38,14 +38,14 @@ public:
     uint32_t buffer = 0;
     bool isResult = false;
   };
-  /// Of rank 0, which has all parameters; results first.
+  /// The parameters of rank 0, which has all of them; results first.
   const std::vector<Parameter> &parameters() const { return parameters_; }
   uint64_t bytesOf(uint32_t rank, uint32_t buffer) const;
 
-  /// Per rank, after the ops up to a round. An error: so many ops read bytes that hold nothing that
-  /// the verifier's run ends before.
+  /// The contents per rank, after the ops up to a round. An error: so many ops read unwritten bytes
+  /// that the verifier's run ends before the round.
   Result<std::vector<std::vector<HeldBytes>>> held(uint32_t buffer, uint32_t round);
-  /// Of the end.
+  /// The broken promises about a buffer at the end of the schedule.
   std::vector<BrokenPromise> broken(uint32_t buffer);
 
 private:

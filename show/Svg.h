@@ -5,14 +5,14 @@
 
 namespace colldsl::show {
 
-/// What some views draw of a schedule.
+/// The part of a schedule that some views draw.
 struct SvgChoice {
   uint32_t rank = 0;             ///< "dag": whose ops
   std::optional<uint32_t> round; ///< "provenance": after which one; none: all of them
   std::string buffer;            ///< "provenance": empty: the first result
 };
 
-/// Whether a view can be drawn; "compare" is a table.
+/// True if the view can be drawn; "compare" is a table.
 bool hasSvg(llvm::StringRef view);
 
 /// The view of Document::view, of which checkView() has nothing to say. An error: what `choice`

@@ -195,7 +195,7 @@ void SvgCanvas::finish(double width, double height, llvm::raw_ostream &out) {
 
 namespace {
 
-/// Of `most` signs, the last one an ellipsis if something is left out. No character is cut.
+/// Cuts the text to `most` bytes, of which an ellipsis counts as one. No UTF-8 character is split.
 std::string cut(llvm::StringRef text, double most) {
   auto isWithin = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; };
   if (static_cast<double>(text.size()) <= most)
@@ -206,7 +206,7 @@ std::string cut(llvm::StringRef text, double most) {
   return length > 0 ? text.take_front(length).rtrim().str() + "\u2026" : "";
 }
 
-/// Where ", 3 ranks" begins; the end: nowhere.
+/// The offset of ", 3 ranks" in the text; its size if there is none.
 size_t ranksIn(llvm::StringRef text) {
   for (size_t at = text.rfind(", "); at != llvm::StringRef::npos;
        at = text.take_front(at).rfind(", ")) {

@@ -11,13 +11,13 @@ namespace colldsl::show {
 
 class SvgCanvas {
 public:
-  /// Written to `out` by finish(), when the size is known.
+  /// finish() writes the file, when the size is known.
   explicit SvgCanvas(std::string title) : title_(std::move(title)), body_(bodyText_) {}
 
   void rect(double x, double y, double width, double height, llvm::StringRef kind,
             double opacity = 1);
   void line(double x1, double y1, double x2, double y2, llvm::StringRef kind);
-  /// Of a line with a head at its end.
+  /// The shape of an arrow.
   struct Stroke {
     double width = 1;
     double bend = 0; ///< how far its middle lies to the right of a straight line
@@ -37,7 +37,7 @@ public:
   /// font, is left out.
   void text(double x, double y, llvm::StringRef text, llvm::StringRef anchor = "start",
             llvm::StringRef kind = "", double most = 1e9);
-  /// Of the whole picture, above it: finish() draws it, when it knows how much room there is.
+  /// Sets the title above the picture. finish() draws it, when it knows the width.
   void heading(double x, std::string text) {
     headingX_ = x;
     heading_ = std::move(text);
@@ -74,7 +74,8 @@ std::string escaped(llvm::StringRef text);
 std::string fitted(llvm::StringRef text, double most);
 /// "a_long_na..., 3 ranks, 64 KiB": what is in front of the ranks is cut.
 std::string fittedHeading(llvm::StringRef text, double most);
-/// Of rank r among several: hues around the circle. place: from 0 to 1, the lighter.
+/// The colour of one of `ranks` ranks: hues around the circle. A greater `place`, from 0 to 1, is
+/// lighter.
 std::string rankColor(uint32_t rank, uint32_t ranks, double place);
 
 } // namespace colldsl::show

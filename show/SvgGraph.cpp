@@ -6,8 +6,9 @@
 #include <map>
 #include <numbers>
 
-// Who sends to whom. Messages that form a tree, from its root or to it, are drawn as one; all
-// others between nodes on a ring, around which arcs show the groups of the machine's levels.
+// The communication graph. Messages that form a tree, from its root or to it, are drawn as a tree.
+// All others are drawn between nodes on a ring, around which arcs show the groups of each level of
+// the machine.
 
 namespace colldsl::show {
 namespace {

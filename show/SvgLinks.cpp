@@ -69,7 +69,7 @@ private:
     }
   }
 
-  /// Whether a link of a torus leads around: its ends are not beside each other in any dimension.
+  /// True if a link of a torus wraps around: its ends are not adjacent in any dimension.
   bool isAround(uint32_t from, uint32_t to) const {
     uint64_t stride = 1, apart = from > to ? from - to : to - from;
     for (uint32_t dim : network_.dims) {

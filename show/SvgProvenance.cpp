@@ -102,7 +102,7 @@ private:
     svg_.end();
   }
 
-  /// How far on in what its rank had, from 0 to 1.
+  /// The place of the part in the buffer of its first origin, from 0 to 1.
   double placeOf(const HeldBytes &part) const {
     const Origin &o = part.origins[0];
     auto begin = static_cast<double>(static_cast<int64_t>(part.begin) + o.shift);

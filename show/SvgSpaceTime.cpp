@@ -155,7 +155,7 @@ private:
     svg_.text(kLeft + kWidth, bottom + 33, std::string("time, ") + unit.name, "end", "muted");
   }
 
-  /// How much of a number with two decimals is to be seen.
+  /// The number of characters to show of a number with two decimals.
   static size_t decimals(double at, double step) {
     size_t whole = std::to_string(static_cast<uint64_t>(at)).size();
     return step >= 1 ? whole : step >= 0.1 ? whole + 2 : whole + 3;

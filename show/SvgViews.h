@@ -19,13 +19,14 @@ void drawSpaceTime(const Document &document, llvm::raw_ostream &out);
 void drawMatrix(const Document &document, llvm::raw_ostream &out);
 void drawGraph(const Document &document, llvm::raw_ostream &out);
 void drawLinks(const Document &document, llvm::raw_ostream &out);
-/// What the ranks of a schedule that can be traced hold, a panel per round. Returns the bottom.
+/// Draws the contents of the ranks' buffers, a panel per round, and returns the bottom. The
+/// schedule can be traced.
 inline constexpr double kPanelsWidth = 964;
 Result<double> drawPanels(const ShownSchedule &shown, const SvgChoice &choice, SvgCanvas &svg,
                           double top);
 /// The first schedule can be traced.
 Status drawProvenance(const Document &document, const SvgChoice &choice, llvm::raw_ostream &out);
-/// Of the first failure.
+/// Draws the first failure.
 Status drawFailure(const Document &document, const SvgChoice &choice, llvm::raw_ostream &out);
 /// The first schedule has ops, and that rank.
 void drawDag(const Document &document, uint32_t rank, llvm::raw_ostream &out);

@@ -79,7 +79,7 @@ Exit dispatch(std::span<const char *const> words) {
   return command ? command->run({words.subspan(1)}) : refuse(word);
 }
 
-/// Whether all that was printed has arrived: a full disk is reported here only.
+/// True if all output was written. A full disk is reported here only.
 bool finishOutput() {
   llvm::outs().flush();
   std::error_code error = llvm::outs().error();

@@ -164,7 +164,8 @@ private:
            (task.topology.empty() || task.topology == settings_.schedule.topology);
   }
 
-  /// What the image depends on: also what passes made of it for a machine.
+  /// The levels of the machine on which the image depends; all of them if passes changed it for a
+  /// machine.
   LevelSet levelsOf(const ProofTask &task) const {
     bool isOfMachine = !task.levels.empty() || settings_.schedule.topology != kFlat;
     bool hasPasses = !settings_.schedule.passes.pipeline.empty();
@@ -385,7 +386,7 @@ Exit compile(Source &input, llvm::ArrayRef<Source::Target> targets,
                       settings, rules);
 }
 
-/// What may be names of declarations: a word of the rules that is none does no harm.
+/// Words that may be names of declarations. Words of the rules that are no names do no harm.
 std::vector<std::string> namesIn(const std::vector<std::string> &operands,
                                  const std::vector<std::string> &names, std::string rules) {
   std::vector<std::string> all = operands;

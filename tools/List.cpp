@@ -17,7 +17,7 @@
 namespace colldsl::tools {
 namespace {
 
-/// Of a kind, a function or a file, under its title.
+/// The declarations of a kind, a function or a file, under its title.
 struct Section {
   std::string title;
   std::vector<DeclId> decls;
@@ -110,7 +110,8 @@ public:
   }
 
 private:
-  /// Of the longest name that the collective's begins with: bcast_tree computes bcast.
+  /// The section of the longest function name that is a prefix of the collective's name: bcast_tree
+  /// computes bcast.
   Section *functionOf(llvm::StringRef collective) {
     Section *best = nullptr;
     for (Section &section : llvm::MutableArrayRef(sections_).take_front(numFunctions_))

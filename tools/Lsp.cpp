@@ -10,7 +10,7 @@
 namespace colldsl::tools {
 namespace {
 
-/// What is proved while people type stays small, unless options raise the limits.
+/// Lowers the default limits, so that proofs during editing stay small. Options may raise them.
 void bound(InstantiateLimits &limits) {
   limits.maxSteps = std::min<uint64_t>(limits.maxSteps, 1'000'000);
   limits.maxOps = std::min<uint64_t>(limits.maxOps, 100'000);

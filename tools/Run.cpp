@@ -142,7 +142,7 @@ public:
     return execute(target, schedule, ready->sizes, row) ? std::optional(row) : std::nullopt;
   }
 
-  /// Of the standard library.
+  /// The number of collectives of the standard library whose `where` excludes this call.
   size_t numExcluded() const { return numExcluded_; }
 
 private:
@@ -151,7 +151,7 @@ private:
     std::vector<Sizes> sizes;
   };
 
-  /// What can be run; reports mistakes.
+  /// The schedule and the sizes to run; reports mistakes.
   std::optional<Prepared> prepare(const Source::Target &target) {
     if (!checkRanks(target))
       return std::nullopt;
@@ -181,7 +181,7 @@ private:
            breaksRequirement(source_.program(), target.collective, why.diagnostic());
   }
 
-  /// Of processes that a launcher started, the first one prints, and proves, for all.
+  /// True on the rank that prints and proves for all: the first of those that a launcher started.
   bool prints() const {
     return !settings_.launch.launcher || settings_.launch.launcher->rank() == 0;
   }
@@ -328,8 +328,8 @@ Status join(Settings &settings, std::unique_ptr<Launcher> &launcher) {
   return {};
 }
 
-/// Whether all that a launcher started have chosen the same: each may have a machine profile of its
-/// own. Collective.
+/// Collective. True if all ranks that a launcher started chose the same targets: machine profiles
+/// may differ between machines.
 bool allChose(Launcher &launcher, const std::vector<Source::Target> &targets,
               const Source &source) {
   std::string mine;

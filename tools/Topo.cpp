@@ -209,7 +209,7 @@ std::vector<std::vector<Rank>> nearestTo(const std::vector<Nic> &nics, const Top
   return ranks;
 }
 
-/// Of machines that hwloc knows; one that was described has none.
+/// Prints the network interfaces of a machine that hwloc describes; other descriptions have none.
 void printNics(llvm::StringRef description, const Topology &topology) {
   llvm::SmallVector<llvm::StringRef> words;
   description.split(words, ' ', -1, false);

@@ -109,8 +109,8 @@ Status writePage(size_t task, const Summary &summary, const Source &source, cons
   });
 }
 
-/// Of the first counterexample that print() shows and that has a schedule. Nothing: there is none.
-/// Else whether the page was written; mistakes are reported.
+/// Writes the page of the first counterexample that print() shows and that has a schedule. Returns
+/// true if the page was written, nothing if there is no such counterexample; reports mistakes.
 std::optional<bool> showFirst(const Summary &summary, const Source &source, const Proofs &proofs,
                               const Settings &settings) {
   for (size_t i : summary.counterexamples()) {
@@ -125,20 +125,20 @@ std::optional<bool> showFirst(const Summary &summary, const Source &source, cons
   return std::nullopt;
 }
 
-/// Of one thing that the command line named: of one of the collectives that it stands for. Their
-/// summaries say why there is none.
+/// True if one of the collectives that an operand stands for was proved. Otherwise their summaries
+/// have the reason.
 bool hasProof(const std::vector<std::string> &names, const std::set<std::string> &proved) {
   return llvm::any_of(names, [&](const std::string &name) { return proved.contains(name); });
 }
 
-/// `named`: the collectives that each thing which the command line named stands for. `hasMistakes`:
-/// there were others, which could not be read.
+/// `named`: per operand the collectives that it stands for. `hasMistakes`: other operands could not
+/// be read.
 Exit proveAll(Source &source, const std::vector<Source::Target> &targets,
               const std::vector<std::vector<std::string>> &named, bool hasMistakes,
               const Settings &settings) {
   Proofs proofs(source, settings.proofs.schedule, settings.proofs.request);
   size_t count = 0, refused = 0;
-  std::set<std::string> proved; ///< of which there was a proof
+  std::set<std::string> proved; ///< collectives with a proof
   bool ok = true;
   std::optional<bool> shown; ///< the page
   llvm::json::Array collectives;

@@ -7,8 +7,8 @@ namespace {
 
 constexpr llvm::StringLiteral kQuote = "'\\''";
 
-// What `words`, `extensions` and so on allow in the place of $1. bash takes a word apart at '=' and
-// ':' and replaces the last piece alone.
+// Offers completions of $1 from `words`, `extensions` and so on. bash splits a word at '=' and ':'
+// and replaces the last piece alone.
 constexpr llvm::StringLiteral kOffer = R"(_colldsl_offer() {
   local value=$1 head= word entry
   [[ $list && $value =~ ^(([^,{]|\{[^}]*\})*,)? ]] && head=${BASH_REMATCH[0]}

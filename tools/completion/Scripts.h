@@ -8,8 +8,8 @@
 
 namespace colldsl::tools {
 
-/// What there is to complete: the tables, and each completion once. A number of an option or of
-/// operands names one of these; nothing: nothing is offered.
+/// The option tables of all commands, and each completion once. Options and operands refer to a
+/// completion by its number; nothing: the script offers nothing.
 class CompletionTables {
 public:
   CompletionTables();
@@ -31,7 +31,7 @@ void printBashScript(const CompletionTables &tables, llvm::raw_ostream &out);
 void printZshScript(const CompletionTables &tables, llvm::raw_ostream &out);
 void printFishScript(const CompletionTables &tables, llvm::raw_ostream &out);
 
-/// In single quotes, of which one inside is written as `quote`.
+/// The text in single quotes; a quote within is written as `quote`.
 std::string inQuotes(llvm::StringRef text, llvm::StringRef quote);
 /// Each in single quotes, with blanks between them.
 std::string allInQuotes(llvm::ArrayRef<std::string> words, llvm::StringRef quote);

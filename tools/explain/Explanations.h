@@ -17,18 +17,18 @@ struct Explanation {
   llvm::StringRef text;
   llvm::StringRef example; ///< source text, or commands behind "$ "; empty: none shows it alone
 
-  /// Of the first of the fragments, with "..." where anything may stand.
+  /// The message of the first fragment, with "..." for any text.
   std::string firstMessage() const;
   bool isOfCommands() const { return example.ltrim().starts_with("$ "); }
 };
 
 llvm::ArrayRef<Explanation> explanations();
 
-/// The first that fits the message, in front of which a place and "error: " may stand; null: there
-/// is none.
+/// The first explanation that fits the message, which a place and "error: " may precede; null: none
+/// fits.
 const Explanation *findExplanation(llvm::StringRef message);
 
-/// "`colldsl explain deadlock` explains this"; empty: nothing does.
+/// "`colldsl explain deadlock` explains this"; empty: no explanation fits.
 std::string explanationNote(llvm::StringRef message);
 
 /// Adds that note for each explanation of the diagnostics, unless it is there.

@@ -1,4 +1,4 @@
-/// What is printed besides results: mistakes, with their place, on stderr.
+/// Messages on stderr: mistakes, with their place in the source.
 #pragma once
 
 #include "ir/Result.h"
@@ -19,14 +19,14 @@ bool printError(const llvm::Twine &message);
 /// "colldsl: warning: message".
 void printWarning(const llvm::Twine &message);
 
-/// One that has no place in a source; with its hint.
+/// Prints a diagnostic without a place in a source, with its hint. Returns false.
 bool printError(const Diagnostic &diagnostic);
 
 using InputOf = llvm::function_ref<const llvm::MemoryBuffer *(llvm::StringRef file)>;
 
-/// The diagnostic with its notes and hints, and for each place the line of the source
-/// with a caret, as far as that file can be read. `files` as in Schedule::files; `inputOf` has what
-/// was read of a file already, or null.
+/// The diagnostic with its notes and hints, and for each place the line of the source with a caret,
+/// if the file can be read. `files` as in Schedule::files; `inputOf` returns the content of a file
+/// that was read already, or null.
 std::string renderInFiles(const Diagnostic &diagnostic, const std::vector<std::string> &files,
                           InputOf inputOf);
 

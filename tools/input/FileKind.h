@@ -1,4 +1,4 @@
-/// What a file holds, by its first bytes, not by its name.
+/// The kind of a file's content, by its first bytes, not by its name.
 #pragma once
 
 #include "formats/Msccl.h"
@@ -19,10 +19,10 @@ enum class FileKind {
   MscclXml,   ///< an algorithm of MSCCL
 };
 
-/// As what a file is read.
+/// The form as which a file is read.
 struct InputForm {
   std::optional<FileKind> kind;                ///< else by its bytes
-  std::optional<msccl::Collective> collective; ///< of an algorithm of MSCCL, else the one in it
+  std::optional<msccl::Collective> collective; ///< of an MSCCL algorithm; nothing: the one that it names
 };
 
 FileKind fileKind(llvm::StringRef content);
@@ -30,7 +30,7 @@ FileKind fileKind(llvm::StringRef content);
 /// An error if the content of `file` is of a format that no command reads.
 Status refuseForeign(llvm::StringRef content, const std::string &file);
 
-/// Adds --as COLLECTIVE, of an algorithm of MSCCL.
+/// Adds --as COLLECTIVE, for algorithms of MSCCL.
 void addAs(Options &options, InputForm &form);
 
 /// The words for the formats of other tools: goal, goal-bin, msccl-xml.

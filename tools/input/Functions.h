@@ -6,12 +6,12 @@
 
 namespace colldsl::tools {
 
-/// Puts the collective that the rules choose in the place of each function, and says so on stderr.
-/// False: no rule fits, or the number of ranks is not known, which was reported.
+/// Replaces each function by the collective that the rules choose, and reports it on stderr. False,
+/// after a message: no rule fits, or the number of ranks is unknown.
 bool chooseForFunctions(Source &source, std::vector<Source::Target> &targets,
                         const SingleOptions &options);
 
-/// Puts all collectives that rules may choose in the place of each function.
+/// Replaces each function by all collectives that rules may choose for it.
 void expandFunctions(Source &source, std::vector<Source::Target> &targets);
 
 } // namespace colldsl::tools

@@ -1,14 +1,14 @@
-/// Jobs that are too large for this machine, before they take its memory.
+/// Refusal of jobs that are too large for this machine, before they take its memory.
 #pragma once
 
 #include "instantiate/Instantiate.h"
 
 namespace colldsl::tools {
 
-/// An error with the numbers if the ops of all ranks are more than InstantiateLimits::maxTotalOps,
-/// or take more than the memory of this machine with so many bytes each. Of many ranks a few are
-/// instantiated: if each of them has more than four times the ops that its share allows, so have
-/// nearly all. Others pass; the limits themselves stop them later.
+/// An error with the numbers if the ops of all ranks exceed InstantiateLimits::maxTotalOps, or, with
+/// `bytesPerOp` each, the memory of this machine. If there are many ranks, it instantiates a few and
+/// refuses the job if each of them has more than four times the ops of its share: nearly all ranks
+/// will. Other jobs pass, and the limits stop them later.
 Status checkJobSize(const Program &program, const InstantiateRequest &request, double bytesPerOp);
 
 } // namespace colldsl::tools

@@ -8,24 +8,25 @@
 
 namespace colldsl::tools {
 
-/// A schedule that was read from a file is not copied, but must fit: have so many ranks,
-/// and hold for n. Thread safe as long as no thread adds arguments.
+/// A schedule that was read from a file is not copied, but must fit (checkFit()). Thread safe as
+/// long as no thread adds arguments.
 Result<std::shared_ptr<const Schedule>> makeSchedule(const Source &source,
                                                      const Source::Target &target,
                                                      const ScheduleOptions &options,
                                                      const Call &call, const Shape &shape);
 
-/// What instantiates the collective of a target.
+/// The request that instantiates the collective of a target.
 InstantiateRequest requestFor(const Source::Target &target, const ScheduleOptions &options,
                               const Call &call, const Shape &shape);
 
-/// Whether a schedule that was read from a file fits.
+/// An error if a schedule from a file does not fit: it has other ranks, excludes n, or the shape
+/// asks for a form in place.
 Status checkFit(const Schedule &schedule, const Shape &shape);
 
-/// Whether instantiation failed because the collective's own `where` does not hold.
+/// True if instantiation failed because the collective's own `where` does not hold.
 bool breaksRequirement(const Program &program, DeclId collective, const Diagnostic &error);
 
-/// Whether the collective has forms in place.
+/// True if the target is a collective that has forms in place.
 bool hasAliases(const Source &source, const Source::Target &target);
 
 } // namespace colldsl::tools

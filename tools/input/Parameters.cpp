@@ -199,7 +199,7 @@ Status Parameters::addCalls(DeclId id, uint32_t ranks, const std::string &root, 
   return {};
 }
 
-/// What is combined with the values of the other parameters.
+/// The values of a parameter that are combined with those of the other parameters.
 Result<std::vector<Parameters::Choice>>
 Parameters::valuesOf(DeclId id, const Param &param, uint32_t ranks, const std::string &root) {
   const Program &program = source_.program();
@@ -312,7 +312,7 @@ Result<std::vector<Call>> Parameters::calls(const Source::Target &target, uint32
 
 namespace {
 
-/// Whether the name is that of n.
+/// True if the name is that of n in the target's collective.
 bool isN(const std::string &name, const Source &source, const Source::Target &target) {
   if (target.schedule)
     return false;

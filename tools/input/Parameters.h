@@ -1,5 +1,5 @@
-/// The values of a collective's parameters: given with --set and --op, tried where there
-/// is nothing else.
+/// The values of a collective's parameters: given with --set and --op, else defaults or trial
+/// values.
 #pragma once
 
 #include "tools/input/Source.h"
@@ -13,17 +13,17 @@ struct Call {
   std::vector<ExprId> arguments;                       ///< as in InstantiateRequest
   std::vector<GivenValue> values;                      ///< likewise
   std::vector<std::pair<std::string, uint64_t>> sizes; ///< likewise
-  /// Names and values of what is not at its default, in the language's words: root, 3.
+  /// Names and values of parameters that are not at their default, in the language's words: root, 3.
   std::vector<std::pair<std::string, std::string>> chosen;
   std::shared_ptr<const LeaderOrder> leaders; ///< null: the lowest ranks lead
 
-  /// Instead of the value chosen before, if there was one.
+  /// Sets the value in `chosen`; replaces the one before, if there is one.
   void choose(const std::string &name, const std::string &value);
   /// "root=3, op=matmul"
   std::string words() const;
 };
 
-/// What values parameters get that were given none.
+/// The choice of values for parameters without a given one.
 struct Variety {
   bool tryValues = false;      ///< those without a default: see TrialValues.h; and a reduction
                                ///< that does not commute besides the default
@@ -35,7 +35,7 @@ struct Variety {
   bool thorough = false; ///< that at each root; more lengths of blocks, and of those graphs
 };
 
-/// All ranks of up to 8; of more 0, 1, P/2 and P - 1. Ascending.
+/// All ranks if there are up to 8; else 0, 1, P/2 and P - 1. Ascending.
 std::vector<uint32_t> eachRank(uint32_t ranks);
 
 class Parameters {
@@ -55,7 +55,7 @@ private:
   std::vector<Call> withoutElements(const Call &base) const;
   Status addCalls(DeclId id, uint32_t ranks, const std::string &root, bool varies, const Call &base,
                   std::vector<Call> &calls);
-  /// A value for a parameter, in words, too.
+  /// A value for a parameter, also in words.
   struct Choice {
     ExprId value; ///< kNoExpr: its default
     std::string words;
@@ -72,7 +72,7 @@ private:
   llvm::StringMap<ExprId> known_; ///< arguments that were checked already
 };
 
-/// Whether every --set is of use to some target; else reports the mistake.
+/// True if some target uses every --set; else reports the mistake.
 bool usedAllSettings(const Source &source, const std::vector<Source::Target> &targets,
                      const ScheduleOptions &options);
 

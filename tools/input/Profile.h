@@ -5,15 +5,15 @@
 
 namespace colldsl::tools {
 
-/// The one that counts on this machine, read once; null: there is none. One that does not count is
+/// The profile of this machine, read once; null: there is none. A profile that does not apply is
 /// reported on stderr.
 const MachineProfile *ownProfile();
 
-/// Whether this is the text of a profile, whatever is wrong with it.
+/// True if this is the text of a profile, valid or not.
 bool looksLikeProfile(std::string_view json);
 
-/// The costs that the profile of that name has, or the user's for an empty name. One of another
-/// machine is reported, and taken.
+/// The costs in the profile at the path, or in the user's if the path is empty. A profile of
+/// another machine is reported, and used.
 Result<MachineModel> modelOfProfile(const std::string &path);
 
 } // namespace colldsl::tools

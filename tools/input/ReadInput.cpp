@@ -39,7 +39,7 @@ Status failed() { return Status::error(llvm::sys::StrError()); }
 
 bool isNullDevice(const struct stat &info) { return info.st_rdev == makedev(1, 3); }
 
-/// What is read to its end, of unknown length.
+/// True for a FIFO, a socket, a terminal and /dev/null: input of unknown length.
 bool isStream(int fd, const struct stat &info) {
   return S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode) ||
          (S_ISCHR(info.st_mode) && (isatty(fd) || isNullDevice(info)));

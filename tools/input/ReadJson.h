@@ -1,4 +1,4 @@
-/// JSON that others wrote.
+/// Parsing of JSON from other programs.
 #pragma once
 
 #include "ir/Result.h"
@@ -8,8 +8,8 @@
 
 namespace colldsl::tools {
 
-/// An error says what is wrong with the text, hostile text included: brackets that are nested too
-/// deep for the parser, which recurses.
+/// An error describes the mistake in the text. Safe for hostile text: brackets that are nested too
+/// deep for the recursive parser are an error.
 Result<llvm::json::Value> readJson(llvm::StringRef text);
 
 } // namespace colldsl::tools

@@ -119,8 +119,8 @@ Result<SinglePlan> planSingle(Source &source, const Source::Target &target,
 
 namespace {
 
-/// What was given with --set, as a call of a program gives it; the arguments of a rule stay.
-/// Nothing: something is no number.
+/// The request with the arguments of --set as values, as a program's call passes them. Arguments of
+/// a rule stay. Nothing: an argument is no number.
 std::optional<InstantiateRequest> asCall(const Program &program, const Source::Target &target,
                                          InstantiateRequest request) {
   request.values.resize(request.arguments.size());

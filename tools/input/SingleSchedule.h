@@ -6,31 +6,31 @@
 
 namespace colldsl::tools {
 
-inline constexpr uint64_t kUsualBytes = 64 << 10; ///< where none are given
+inline constexpr uint64_t kUsualBytes = 64 << 10; ///< default of --bytes
 
 struct SingleOptions {
   ScheduleOptions schedule;
   std::optional<uint32_t> ranks; ///< -n
   std::optional<uint64_t> bytes; ///< --bytes
-  bool tryValues = false;        ///< as in Variety; of several the first
-  bool takesImages = false;      ///< of a library, where one serves the call and no pass is to run
+  bool tryValues = false;        ///< as in Variety; the first of several values
+  bool takesImages = false;      ///< uses a library's image if one serves the call and no pass runs
 
   /// This object and the text outlive the parse.
   void addTo(Options &options, llvm::StringRef topologyHelp);
 };
 
-/// Reads what `options` were given as operands, and chooses the one target that they and --name
-/// leave; with a kind in `form`, files of that kind. Else reports mistakes, and how to end is
-/// returned.
+/// Reads the operands of `options`, as files of the kind in `form` if it has one, and chooses the
+/// one target that they and --name leave. Returns nothing, or reports mistakes and returns the exit
+/// code.
 std::optional<Exit> chooseSingle(const Options &options, const SingleOptions &single,
                                  const InputForm &form, std::unique_ptr<Source> &source,
                                  Source::Target &target);
 
-/// The same of a source that was read before.
+/// As chooseSingle(), for a source that was read before.
 std::optional<Exit> chooseOne(const Options &options, const SingleOptions &single, Source &source,
                               Source::Target &target);
 
-/// What is to be made of a target.
+/// The schedule to make of a target.
 struct SinglePlan {
   Shape shape;
   std::unique_ptr<Topology> topology; ///< the shape's

@@ -348,7 +348,8 @@ const std::string &Source::nameOfFile(const Target &target) const {
   return program().files[program().decl(target.collective).loc.file];
 }
 
-/// What a file imports counts as its own: of several files as that of each.
+/// True if a target is from the file, or from one that it imports. Imports count for each of the
+/// files that were read.
 bool Source::hasAnyOf(const std::string &file, llvm::ArrayRef<Target> targets) const {
   bool isSource = llvm::none_of(files_, [&](const auto &f) { return f->name == file; });
   return llvm::any_of(targets, [&](const Target &target) {
@@ -401,8 +402,8 @@ Source::Target Source::ruled(const SelectionRule &rule) const {
   return target;
 }
 
-// Of the standard library only the rules for the function are read: others may name collectives
-// that are not in scope.
+// From the standard library, hasFunction() reads only the rules for the function: others may name
+// collectives that are not in scope.
 bool Source::hasFunction(const std::string &name, bool usesProfile) {
   auto isOurs = [&](const SelectionRule &rule) { return rule.function == name; };
   if (!compilation_)

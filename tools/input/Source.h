@@ -1,4 +1,4 @@
-/// What the command line names: collectives of programs, and schedules from files.
+/// The inputs of a command: collectives of programs, and schedules from files.
 #pragma once
 
 #include "compiler/Compile.h"
@@ -16,10 +16,10 @@
 
 namespace colldsl::tools {
 
-/// Everything that a command reads, files and streams (ReadInput.h). Files are distinguished by
-/// what is in them: source text (`.coll`), the text form or GOAL, an image, GOAL in binary, an
-/// algorithm of MSCCL, a schedule library. A library brings its own program, so that nothing is
-/// compiled, and stands alone.
+/// Everything that a command reads, files and streams (ReadInput.h). The content of a file tells its
+/// kind: source text (`.coll`), the text form or GOAL, an image, GOAL in binary, an algorithm of
+/// MSCCL, a schedule library. A library has its own program, so that nothing is compiled, and must
+/// be the only operand.
 class Source {
 public:
   /// One thing to prove, run or print: a collective, or a whole schedule.
@@ -27,8 +27,8 @@ public:
     std::string name;
     DeclId collective = kNoDecl;        ///< of the program
     const Schedule *schedule = nullptr; ///< or this one
-    bool isFunction = false;            ///< or what rules choose for a function of that name
-    /// Of parameters, by their numbers, unless others are given: those of a rule.
+    bool isFunction = false;            ///< or the collective that rules choose for the function `name`
+    /// The arguments of a rule, by the number of the parameter. Given values take precedence.
     std::vector<std::pair<uint32_t, ExprId>> arguments = {};
   };
 
@@ -38,7 +38,7 @@ public:
   static std::unique_ptr<Source> read(const std::vector<std::string> &operands,
                                       const ScheduleOptions &options, const InputForm &form = {});
 
-  /// Source text that comes from elsewhere than a file; messages name it `name`. Else as read().
+  /// As read(), for source text that is in memory; messages call it `name`.
   static std::unique_ptr<Source> ofText(const std::string &name, llvm::StringRef text,
                                         const ScheduleOptions &options);
   /// The source texts of this one and one more, with rules for the same functions. Declarations
@@ -50,13 +50,13 @@ public:
   /// A schedule that was made before; it has ranks.
   static std::unique_ptr<Source> of(Schedule schedule);
 
-  /// Each operand counts: names choose in the files that have them, and else in the standard
-  /// library; of the other files it is all. --name leaves only what it names. Reports mistakes;
-  /// empty then.
+  /// The targets of all operands: a name chooses in the files that have it, else in the standard
+  /// library; other files contribute all that they have. --name then selects among these. Empty after
+  /// a mistake, which is reported.
   std::vector<Target> choose(const ScheduleOptions &options);
 
-  /// Whether each file that was read has one of the targets, or no collective, or what a --set
-  /// names; else reports which does not.
+  /// True if each file has one of the targets, has no collective, or declares a name in a --set; else
+  /// reports the first that does not.
   bool usesAllFiles(llvm::ArrayRef<Target> targets, const ScheduleOptions &options) const;
 
   /// All collectives of the standard library.
@@ -72,16 +72,16 @@ public:
   const std::string &mainFile() const { return mainFile_; }
   /// Numbers of the files of source text, or of the library's, in Program::files.
   std::set<uint16_t> mainFiles() const;
-  /// Whether one of the files was of that kind.
+  /// True if one of the files is of that kind.
   bool hasRead(FileKind kind) const { return kinds_.contains(kind); }
-  /// Whether source text was read, the standard library's at least.
+  /// True if source text was compiled, at least the standard library's.
   bool isCompiled() const { return compilation_.has_value() && !library_; }
-  /// Whether there are declarations, and not schedules alone.
+  /// True if there are declarations, and no schedules from files.
   bool isProgram() const { return compilation_.has_value() && files_.empty(); }
 
-  /// For the functions that were chosen: those of the library, or of the standard library.
+  /// The rules for the chosen functions, of the library or of the standard library.
   const std::vector<SelectionRule> &rules() const { return rules_; }
-  /// Whether one of these is a decision of the user's machine profile, which come first.
+  /// True if one of rules() is a decision of the user's machine profile. Decisions come first.
   bool isDecision(const SelectionRule &rule) const {
     return isDecision_[static_cast<size_t>(&rule - rules_.data())];
   }
@@ -91,7 +91,7 @@ public:
   /// Empty if schedules alone were read.
   const Program &program() const;
 
-  /// Where the program is from; null: it was compiled.
+  /// The library that the program is from; null: it was compiled.
   Library *library() const { return library_.get(); }
 
   /// Bytes of one element of the size symbol n.
@@ -99,15 +99,13 @@ public:
 
   const Compilation &compilation() const { return *compilation_; }
 
-  /// The diagnostics as people read them, with the lines of the source where they can be
-  /// had. One thread at a time.
+  /// The text of the diagnostics, with lines of the source if they can be read. One thread at a time.
   std::string render(llvm::ArrayRef<Diagnostic> diagnostics, const Target &target) const;
 
-  /// The same, on stderr. Returns false.
+  /// Prints the text of render() on stderr. Returns false.
   bool report(llvm::ArrayRef<Diagnostic> diagnostics, const Target &target) const;
 
-  /// The line of the source that a target's ops name, without what surrounds it; "" where the text
-  /// is not at hand.
+  /// The line of the source that a target's op names, trimmed; "" if the text is not available.
   std::string lineAt(const SourceLoc &loc, const Target &target) const;
 
 private:
@@ -124,7 +122,7 @@ private:
   bool readGoalBinary(const std::string &name, llvm::StringRef bytes, const TextLimits &limits);
   bool readMscclXml(const std::string &name, llvm::StringRef xml, const ScheduleOptions &options,
                     const InputForm &form);
-  /// False: it has no ranks, which was reported.
+  /// False, after a message: the schedule has no ranks.
   bool add(const std::string &name, Schedule schedule);
   bool keep(const std::string &name, Result<Schedule> schedule);
   bool readLibrary(const std::string &name, llvm::StringRef bytes);
@@ -147,7 +145,7 @@ private:
   bool isNamedBySettings(const std::string &file, const ScheduleOptions &options) const;
 
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> sourceFiles_;
-  llvm::StringMap<std::unique_ptr<llvm::MemoryBuffer>> inputs_; ///< all others, by shownName()
+  llvm::StringMap<std::unique_ptr<llvm::MemoryBuffer>> inputs_; ///< the other files, by shownName()
   std::string mainFile_;
   std::vector<std::string> names_; ///< among the operands
   std::set<FileKind> kinds_;

@@ -8,8 +8,8 @@
 
 namespace colldsl::tools {
 
-/// How collectives for the functions of programs are declared, behind `collective NAME`: parameters
-/// and postconditions as those that the rules of the standard library name have them.
+/// The declaration of a collective for a function of programs, behind `collective NAME`. Parameters
+/// and postconditions are those of the collectives that the standard library's rules name.
 struct CallForm {
   msccl::Collective collective;
   llvm::StringLiteral function;
@@ -18,7 +18,8 @@ struct CallForm {
 };
 llvm::ArrayRef<CallForm> callForms();
 
-/// The declaration in source text. It excludes all calls, so that nothing is made of its body.
+/// The declaration in source text. Its `where` excludes all calls, so that its body makes no
+/// schedule.
 std::string declarationOf(const CallForm &form, llvm::StringRef name);
 
 /// One schedule on its way into a library.
@@ -29,8 +30,8 @@ struct ImportedSchedule {
   const CallForm *form = nullptr;
 };
 
-/// All of the targets are schedules. Their names are unlike each other, those of functions and of
-/// the program's declarations. An error: one serves no function.
+/// All of the targets are schedules. Their new names are unique, also among functions and the
+/// program's declarations. An error: one serves no function.
 Result<std::vector<ImportedSchedule>> describeImports(llvm::ArrayRef<Source::Target> targets,
                                                       const Program &program);
 

@@ -1,4 +1,4 @@
-/// Images of a library say what was proved of them.
+/// The proof that an image of a library records.
 #pragma once
 
 #include "ir/Schedule.h"

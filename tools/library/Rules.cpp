@@ -140,7 +140,7 @@ private:
     return parseTypes(value, rule_.types);
   }
 
-  /// Of a condition, or of an argument.
+  /// An error if the condition, or the argument, was given before.
   Status once(const std::string &word) {
     if (!seen_.insert(word).second)
       return Status::error("'" + word + "' is given twice");
@@ -183,7 +183,7 @@ private:
   std::set<std::string> seen_; ///< words that may stand once
 };
 
-/// Of a function that the standard library has not: plans call it by name, MPI programs do not.
+/// Warns of a function that the standard library lacks: plans call it by name, MPI programs do not.
 void warnOfOwn(llvm::StringRef where, const std::string &function) {
   std::string hint = didYouMean(nearestWord(function, functionNames()));
   printWarning(where + ": '" + function +

@@ -5,10 +5,10 @@
 ///   allreduce commutative use allreduce_ring
 ///   bcast bytes 64KiB.. use bcast_tree segment=32KiB t='kary(0, 4)'
 ///
-/// The first one that fits is taken. `a..b` includes both ends, of which each may be left
-/// out; `commutative` requires an operator that commutes, `oversubscribed` ranks of one node that
-/// has fewer cores than ranks. Each condition stands once. Values of parameters are expressions of
-/// the language, in quotes if they hold blanks.
+/// The first rule that fits is taken. `a..b` includes both ends, either of which may be left out;
+/// `commutative` requires an operator that commutes, `oversubscribed` that all ranks are on one
+/// node with fewer cores than ranks. Each condition stands once. Values of parameters are
+/// expressions of the language, in quotes if they contain blanks.
 #pragma once
 
 #include "compiler/Compile.h"
@@ -20,23 +20,23 @@ namespace colldsl::tools {
 
 class StandardFunctions;
 
-/// Adds the arguments to the compilation's program. An error names the file and the line. With
-/// `standard`, rules that cannot serve one of these functions are errors, and functions that are
-/// none of these are warned of.
+/// Adds the arguments of the rules to the compilation's program. An error names the file and the
+/// line. With `standard`, a rule that cannot serve one of these functions is an error, and a rule
+/// for any other function a warning.
 Result<std::vector<SelectionRule>> readRules(llvm::StringRef fileName, llvm::StringRef text,
                                              Compilation &compilation,
                                              const StandardFunctions *standard = nullptr);
 
-/// What may be names of declarations: the words of a text of rules.
+/// The words of a text of rules, as candidates for names of declarations.
 std::vector<std::string> wordsOf(std::string_view text);
 
 /// The text with the rules for one function alone; all lines keep their numbers.
 std::string linesOfFunction(std::string_view text, llvm::StringRef function);
 
-/// For which the standard library has rules, each once, in their order.
+/// The functions for which the standard library has rules, each once, in the order of the rules.
 std::vector<llvm::StringRef> functionNames();
 
-/// A rule again as a line of such a file.
+/// A rule as a line of a file of rules.
 std::string printRule(const SelectionRule &rule, const Program &program,
                       const std::vector<LibrarySource> &sources);
 

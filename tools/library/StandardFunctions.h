@@ -1,5 +1,5 @@
-/// The functions that MPI programs call and the standard library serves, as rules of other
-/// libraries have to serve them.
+/// The functions that MPI programs call and the standard library serves. Rules of other libraries
+/// have to serve them compatibly.
 #pragma once
 
 #include "runtime/CallInterface.h"
@@ -19,9 +19,10 @@ public:
 
   bool has(const std::string &function) const { return models_.contains(function); }
 
-  /// Whether the rule, of a program, may serve its function in place of the standard library's
-  /// rules: its collective can be called like theirs, promises the same, and the rule gives no
-  /// value that is the caller's to choose. A function that the standard library has not is fine.
+  /// An error if a program's rule may not serve its function in place of the standard library's
+  /// rules. It may if its collective can be called like theirs and promises the same, and if the rule
+  /// sets no parameter that the caller chooses. A function that the standard library lacks is no
+  /// error.
   Status check(const SelectionRule &rule, const Program &program) const;
 
 private:

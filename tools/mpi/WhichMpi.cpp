@@ -105,7 +105,8 @@ void findWitnesses(llvm::StringRef word, std::vector<Witness> &witnesses) {
 // Longer files are no scripts that somebody wrote.
 constexpr size_t kLongestScript = 1 << 20;
 
-/// What a word of the command has a shell run: its text, or that of the script which it names.
+/// The text that a shell would run for a word of the command: the word itself, or the script that
+/// it names; empty for other executable files.
 std::string shellTextOf(const std::string &word) {
   std::optional<std::string> path = executableOf(word);
   if (!path)
@@ -116,7 +117,7 @@ std::string shellTextOf(const std::string &word) {
   return isScript ? (*buffer)->getBuffer().str() : "";
 }
 
-/// Of the words that a shell would see in there. What variables and commands stand for is unknown.
+/// Examines the words that a shell would see in the text. Variables and commands are not expanded.
 void findWitnessesInShell(llvm::StringRef text, std::vector<Witness> &witnesses) {
   std::set<llvm::StringRef> seen;
   while (!text.empty()) {

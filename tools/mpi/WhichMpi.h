@@ -1,4 +1,4 @@
-/// Which MPI a command uses.
+/// Detection of the MPI that a command uses.
 #pragma once
 
 #include "ir/Result.h"
@@ -11,7 +11,7 @@
 
 namespace colldsl::tools {
 
-/// What a launcher is known by: all of these that are not empty.
+/// The features that identify a launcher: it has all of these that are not empty.
 struct KnownLauncher {
   llvm::StringRef library; ///< that it needs
   llvm::StringRef file;    ///< its name, with links followed
@@ -26,11 +26,10 @@ struct KnownMpi {
   llvm::ArrayRef<KnownLauncher> launchers; ///< none: the launchers of all others
 };
 
-/// Looks at every word of the command that is an executable file. Programs are known by the
-/// libraries that they need, launchers as in `KnownLauncher`. Where there is neither, at the words
-/// that a shell would see in the command's words, such as that behind `sh -c`, and in its scripts.
-/// Programs of the standard ABI have any launcher. An error where it follows from no word, or where
-/// two differ.
+/// Examines every word of the command that is an executable file: programs by the libraries that
+/// they need, launchers as in `KnownLauncher`. If none tells, it examines the words that a shell
+/// would see in the command's words, such as the one behind `sh -c`, and in its scripts. Programs
+/// of the standard ABI fit any launcher. An error if no word tells, or if two differ.
 Result<const KnownMpi *> whichMpi(std::span<const std::string> command);
 
 } // namespace colldsl::tools

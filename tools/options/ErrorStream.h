@@ -1,5 +1,5 @@
-/// Where mistakes and remarks are printed: on the standard error, or for a program that embeds
-/// the commands into a text. Masked.
+/// The stream for mistakes and remarks: standard error, or a text for a program that embeds the
+/// commands. It masks what is not printable.
 #pragma once
 
 #include "tools/options/MaskedStream.h"
@@ -8,10 +8,10 @@
 
 namespace colldsl::tools {
 
-/// Of the calling thread.
+/// The stream of the calling thread.
 llvm::raw_ostream &errorStream();
 
-/// While it lives, what this thread prints on errorStream() is kept, and no progress is shown.
+/// While it lives, it keeps all that this thread prints on errorStream(), and no progress is shown.
 class CapturedErrors {
 public:
   CapturedErrors();
@@ -22,7 +22,7 @@ public:
   /// All that was printed so far.
   const std::string &text() const { return text_; }
 
-  /// Whether one lives in the calling thread.
+  /// True if a CapturedErrors lives in the calling thread.
   static bool areCaptured();
 
 private:

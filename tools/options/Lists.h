@@ -25,8 +25,8 @@ std::string bytesWord(uint64_t bytes);
 /// "1 rank", "2 ranks".
 std::string counted(uint64_t count, llvm::StringRef word);
 
-/// In ns, of what people wait for: "20s", "500ms". A number without a unit stands for so many of
-/// `plainUnitNs`; 0: it is an error. None is shorter than 1 ns.
+/// A duration that people wait for, in ns: "20s", "500ms". A number without a unit counts in units
+/// of `plainUnitNs`; if that is 0, such a number is an error. Durations are at least 1 ns.
 Result<uint64_t> parseDurationNs(llvm::StringRef text, uint64_t plainUnitNs = 0);
 
 /// In ns: "1500", "1500ns", "2us", "3ms", "1s".

@@ -74,7 +74,7 @@ Completion modelCompletion() {
   return completion;
 }
 
-/// Of a word that is neither a file nor the name of a model.
+/// The error for a word that is neither a file nor the name of a model.
 Status noModel(llvm::StringRef word, const Status &unread) {
   std::vector<llvm::StringRef> names{"profile"};
   names.insert(names.end(), knownModelNames().begin(), knownModelNames().end());

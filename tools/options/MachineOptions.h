@@ -10,7 +10,7 @@ class MachineOptions {
 public:
   /// This object outlives the parse, after which it has what the options set together.
   void addTo(Options &options);
-  /// -L -o -g -G -O -S besides, where these mean nothing else.
+  /// Adds -L -o -g -G -O -S too, for commands in which these letters mean nothing else.
   void addLettersTo(Options &options);
 
   const CostModel &cost() const { return cost_; }
@@ -26,7 +26,7 @@ private:
   CostModel cost_;
 };
 
-/// All of a file.
+/// The whole text of a file.
 Result<std::string> readText(llvm::StringRef file);
 /// "where: " before the message of the status.
 Status wrap(llvm::StringRef where, const Status &status);

@@ -9,7 +9,7 @@
 
 namespace colldsl::tools {
 
-/// Has no buffer of its own, but for the beginning of a character. `to` outlives it.
+/// It buffers nothing except the beginning of a UTF-8 character. `to` outlives it.
 class MaskedStream : public llvm::raw_ostream {
 public:
   explicit MaskedStream(llvm::raw_ostream &to, Masking masking = Masking::QuestionMarks)

@@ -24,7 +24,7 @@ enum class Exit : int {
   Usage = 2,   ///< the command line makes no sense
 };
 
-/// What a shell may put where a value of an option, or an operand, stands.
+/// The words that a shell offers in the place of an operand or of an option's value.
 struct Completion {
   /// Words that are found when a script is written.
   enum class Names : uint8_t {
@@ -50,14 +50,14 @@ Completion completionOfList(std::vector<std::string> words, char separator = ','
 Completion completionOfFiles(std::vector<std::string> extensions);
 Completion completionOfTopology();
 Completion completionOfNames(Completion::Names names, char separator = 0);
-/// What `FILE|COLLECTIVE` stands for: names, and files of all forms of schedules.
+/// The completion of `FILE|COLLECTIVE`: names, and files of all forms of schedules.
 Completion completionOfSchedules(Completion::Names names = Completion::Names::Collectives);
 
-/// What a subcommand takes, as data: for `--help`, completion by shells, man pages.
+/// The options and operands of a subcommand, as data: for `--help`, shell completion, man pages.
 struct OptionTable {
   struct Row {
     std::string name;  ///< with its dashes
-    std::string value; ///< what the help calls it; empty: a flag
+    std::string value; ///< placeholder in the help; empty: a flag
     std::string help;
     std::string section;
     Completion completion; ///< of the value
@@ -89,8 +89,8 @@ public:
   /// Begins a group of options in the help, or goes on with one of that title.
   void section(llvm::StringRef title) { section_ = title; }
 
-  /// `name` with its dashes. `value` is what the help calls it. The result is valid until the next
-  /// option; before it is filled in, a value that is called FILE, LIB or DIR is one.
+  /// `name` with its dashes. `value` is the placeholder in the help. The result is valid until the
+  /// next option is added. By default a placeholder FILE, LIB or DIR completes files or folders.
   Completion &add(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help, Take take);
   /// One of the words, each with what it stands for.
   template <typename T>
@@ -111,7 +111,7 @@ public:
         });
     completion = completionOf(spelled);
   }
-  /// Of two flags of one bool, `--verify` and `--no-verify`, one may be given.
+  /// Two flags that set one bool, such as `--verify` and `--no-verify`, exclude each other.
   void addFlag(llvm::StringRef name, llvm::StringRef help, bool &flag, bool meaning = true);
   Completion &addText(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
                       std::string &text);
@@ -120,30 +120,30 @@ public:
   void addNumber(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
                  uint32_t &number, uint32_t min = 0, uint32_t max = UINT32_MAX);
 
-  /// A file to write, `-` for the standard output. It must be no file that another option or an
-  /// operand names.
+  /// Adds an option for a file to write, `-` for standard output. No other option and no operand may
+  /// name that file.
   Completion &addOutput(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
                         std::string &file);
-  /// One beside the report of the command, which has the standard output.
+  /// As addOutput(), for a file in addition to the command's report, which occupies standard output.
   Completion &addSideOutput(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
                             std::string &file);
-  /// The option that was added last may be given again, and is taken again; others may not.
+  /// Allows the option that was added last to be given several times; each value is taken.
   void mayRepeat() { options_.back().mayRepeat = true; }
 
-  /// Whether the command line has it.
+  /// True if the command line has the option.
   bool isGiven(llvm::StringRef name) const;
-  /// Options that have no effect here, since ...: an error names the first of them that was given.
+  /// An error if one of these options was given: it names the first, which has no effect because of
+  /// `why`.
   Status refuseGiven(llvm::ArrayRef<llvm::StringRef> names, const llvm::Twine &why) const;
 
-  /// What operands may be.
+  /// Sets the completion of operands.
   void completeOperands(Completion completion) { operandCompletion_ = std::move(completion); }
 
-  /// What is to be done once all options have been read. An error, which names them, ends the
-  /// program.
+  /// Adds a check that runs after all options were read. Its error, which names the options, ends
+  /// the program.
   void addCheck(std::function<Status()> check) { checks_.push_back(std::move(check)); }
 
-  /// A value means: go no further, and end the program with it (help was wanted and
-  /// printed, or a mistake was reported).
+  /// A value ends the program with that exit code: the help was printed, or a mistake was reported.
   [[nodiscard]] std::optional<Exit> parse(Arguments arguments);
 
   const std::vector<std::string> &operands() const { return operands_; }
@@ -151,7 +151,7 @@ public:
   /// "'tcp' is not shm, cma or ofi", with the nearest word if one is near.
   static Status notOneOf(llvm::StringRef given, llvm::ArrayRef<llvm::StringRef> words);
 
-  /// Tells a mistake in the use of this command.
+  /// Reports a mistake in the use of this command.
   Exit refuse(const llvm::Twine &message) const;
 
 private:
@@ -162,7 +162,7 @@ private:
     llvm::StringRef section;
     Take take;
     Completion completion;
-    const bool *flag = nullptr; ///< what it sets
+    const bool *flag = nullptr; ///< the bool that it sets
     bool isOutput = false, isSideOutput = false;
     bool mayRepeat = false;
     std::vector<std::string> given; ///< its values on the command line
@@ -170,7 +170,7 @@ private:
 
   Option *find(llvm::StringRef name);
   std::optional<Exit> take(Option &option, llvm::StringRef value);
-  /// Another one that was given, and sets the same.
+  /// Another given option that sets the same bool; null: none.
   const Option *rivalOf(const Option &option) const;
   Status checkOutputs() const;
   std::optional<Exit> parseOption(llvm::StringRef word, std::span<const char *const> &rest);

@@ -1,4 +1,4 @@
-/// How far long work is, on stderr, if a person watches and errors are not captured.
+/// Progress of long work, on stderr, if stderr is a terminal and errors are not captured.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace colldsl::tools {
 
-/// Thread safe. Leaves no trace on the terminal when it goes.
+/// Thread safe. The destructor clears the line on the terminal.
 class Progress {
 public:
   Progress(std::string what, uint64_t total);
@@ -19,7 +19,7 @@ public:
 
   /// One piece of work is done.
   void step();
-  /// So many are done, and what else is to be printed.
+  /// So many pieces are done; `more` is printed behind them.
   void reached(uint64_t done, const std::string &more);
 
 private:
@@ -31,7 +31,7 @@ private:
   bool watched_;
   std::atomic<uint64_t> done_{0};
   std::mutex mutex_;
-  std::chrono::steady_clock::time_point next_; ///< when it may be written
+  std::chrono::steady_clock::time_point next_; ///< the next write is not before
   bool shown_ = false;
 };
 

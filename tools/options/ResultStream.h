@@ -1,5 +1,5 @@
-/// Where results that people read are printed: on the standard output, as tables and lines. Data
-/// goes there as it is: text of schedules and sources, pages.
+/// Streams for results on standard output, for people and as JSON. Data bypasses them: text of
+/// schedules and sources, pages.
 #pragma once
 
 #include "llvm/Support/raw_ostream.h"
@@ -8,7 +8,7 @@ namespace colldsl::tools {
 
 llvm::raw_ostream &resultStream();
 
-/// The same for JSON.
+/// As resultStream(), for JSON: it escapes what is not printable.
 llvm::raw_ostream &jsonStream();
 
 } // namespace colldsl::tools

@@ -27,11 +27,11 @@ struct ScheduleOptions {
   std::string topology = "flat";
   bool inPlace = false;
   bool usesProfile = false; ///< decisions of the machine profile choose for functions first
-  bool simulates = false;   ///< so that a machine model counts without passes
-  bool runs = false; ///< here: a topology counts of a schedule from a file, and ranks share cores
+  bool simulates = false;   ///< a machine model has an effect without passes, too
+  bool runs = false; ///< on this machine: --topology applies to schedules from files, ranks share cores
   bool retypes = false; ///< schedules from files are made for another type, too
   bool contract = true; ///< schedules carry their postconditions, to be proved or shown
-  bool noWarn = true;   ///< of what has no use in the files that are named
+  bool noWarn = true;   ///< about names in the given files that nothing uses
   MachineOptions machine;
   PassSettings passes;
   CompileOptions compile;
@@ -45,7 +45,7 @@ struct ScheduleOptions {
       Options &options); ///< not one of them: from then on there are warnings, unless it is given
 
 private:
-  /// Their defaults are the values that they have now.
+  /// Adds the options of limits, with the present values as defaults.
   void addLimits(Options &options);
   llvm::StringRef withDefault(llvm::StringRef help, uint64_t value);
 

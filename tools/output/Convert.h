@@ -1,5 +1,5 @@
-/// What `opt`, `import` and `export` have in common: one schedule is read, or made of a
-/// collective, and written in some form.
+/// The common part of `opt`, `import` and `export`: they read one schedule, or make it of a
+/// collective, and write it in some form.
 #pragma once
 
 #include "tools/input/FileKind.h"

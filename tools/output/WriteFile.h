@@ -10,13 +10,13 @@
 
 namespace colldsl::tools {
 
-/// What stood in `file` before stays until all that `write` prints is there; nothing is left of
-/// what fails or is ended by a signal. What is no regular file, a device or a pipe, is written
-/// as it is, and so is standard output, "-". An error names the file, unless it is `write`'s.
+/// Replaces `file` in one step, after `write` has printed everything to a temporary file. A failure
+/// or a signal leaves the old content and removes the temporary file. Devices and pipes are written
+/// in place, and so is standard output, "-". An error names the file, unless it is `write`'s.
 Status writeFile(const std::string &file, llvm::function_ref<Status(llvm::raw_ostream &)> write);
 
-/// Whether both names are those of one file, which need not exist: writing one would write the
-/// other. Of standard input and output, of devices and of pipes they are not.
+/// True if both names denote one file, which need not exist, so that writing one would write the
+/// other. False for standard input and output, for devices and for pipes.
 bool isSameFile(const std::string &a, const std::string &b);
 
 } // namespace colldsl::tools

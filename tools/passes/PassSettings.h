@@ -15,7 +15,7 @@ struct PassSettings {
 
   /// This object outlives the parse.
   void addTo(Options &options);
-  /// Also --no-verify, of commands that write what the passes made: it is proved otherwise.
+  /// Adds --no-verify, too, for commands that write the result of passes and prove it by default.
   void addProofTo(Options &options);
 };
 

@@ -61,8 +61,8 @@ private:
 
 constexpr const char *kHint = "--no-verify writes it nevertheless";
 
-/// What `before` the passes on schedules was wrong is reported as such; the passes that fill
-/// tuning parameters came first.
+/// Proves `made`. If `before`, the schedule ahead of the DAG passes, fails as well, the error says
+/// so; program passes, which fill tuning parameters, have run by then.
 Status prove(const Schedule &made, const Schedule &before, const ScheduleOptions &options,
              const std::vector<Sizes> &sizes) {
   VerifyOptions how;

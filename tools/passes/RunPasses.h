@@ -6,8 +6,8 @@
 
 namespace colldsl::tools {
 
-/// Runs the program passes: what they bind becomes part of the call, unless it was
-/// given with --set. Not while others make schedules of the same source.
+/// Runs the program passes. The values that they bind become part of the call, unless --set gave
+/// them. No other thread may make schedules of the source meanwhile.
 Status bindTuningParameters(Source &source, const Source::Target &target,
                             const ScheduleOptions &options, const Shape &shape, Call &call);
 

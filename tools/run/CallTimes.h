@@ -1,4 +1,4 @@
-/// How long calls took.
+/// Statistics of the times of calls.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace colldsl::tools {
 
-/// Over all calls; of each, the time of its slowest rank. Nanoseconds.
+/// Over all calls, each with the time of its slowest rank. Nanoseconds.
 struct Times {
   int64_t min = 0;
   int64_t median = 0;
@@ -15,7 +15,7 @@ struct Times {
   int64_t max = 0;
 };
 
-/// `perRank`: nanoseconds per call, as many on each rank, at least one.
+/// `perRank`: nanoseconds per call, equally many on each rank, at least one.
 Times summarize(const std::vector<std::vector<int64_t>> &perRank);
 
 /// Three digits and a unit: "912 ns", "1.32 us", "45.0 ms".

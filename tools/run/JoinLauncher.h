@@ -9,7 +9,7 @@ namespace colldsl::tools {
 /// launcher, and prints nothing unless it is the first rank.
 Result<std::unique_ptr<Launcher>> joinLauncher();
 
-/// Where the ranks of these nodes sit, for Topology::make(), if they are on several.
+/// The placement of the launcher's ranks, for Topology::make(); nothing if all are on one node.
 /// Example: ranks 0 and 2 on one node, 1 and 3 on another: "node:2 core:2 bind=0,2,1,3".
 Result<std::optional<std::string>> nodesOf(Launcher &launcher);
 

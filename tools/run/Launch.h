@@ -12,34 +12,34 @@ namespace colldsl::tools {
 
 enum class TransportKind : uint8_t {
   Shm, ///< shared memory between processes; long messages in pieces
-  Cma, ///< the same, but receivers read long messages from the sender's memory
+  Cma, ///< as Shm, but receivers read long messages from the sender's memory
   Ofi, ///< messages over libfabric between processes, of several machines if a launcher started
        ///< them
-  Datagram, ///< the same over datagrams, which may get lost
-  Verbs,    ///< the same over an RDMA device
+  Datagram, ///< as Ofi, over datagrams, which may get lost
+  Verbs,    ///< as Ofi, over an RDMA device
   Fake,     ///< all ranks are threads of this process; messages overtake each other
 };
 
 struct LaunchOptions {
   TransportKind transport = TransportKind::Cma;
-  uint64_t seed = 1; ///< Fake: of the order of messages
+  uint64_t seed = 1; ///< for Fake: determines the order of messages
   bool bindToCores = false;
   uint64_t singleCopyMinBytes = 0; ///< of cma; 0: the usual
   Launcher *launcher =
       nullptr; ///< of this process, which is one of the ranks; null: they are forked
-  std::shared_future<void> prepared; ///< what the transport loads; see prepare()
+  std::shared_future<void> prepared; ///< loads the transport's libraries; see prepare()
 };
 
 /// Begins to load what the transport needs, while the caller makes a schedule.
 void prepare(LaunchOptions &options);
 
-/// What each rank returned, on all that a launcher started; an error is as that of launch(). Not
-/// for the fake transport.
+/// The result of `body` on each rank, available on all ranks that a launcher started. An error is
+/// like that of launch(). Not for the fake transport.
 Result<std::vector<std::vector<std::byte>>>
 onAllRanks(uint32_t numRanks, const LaunchOptions &options, const RankBody &body);
 
-/// One report per rank, on all that a launcher started. An error names the rank that failed, and
-/// what the others report about it.
+/// One report per rank, available on all ranks that a launcher started. An error names the rank that
+/// failed, with the reports of the others about it.
 Result<std::vector<RankReport>> launch(const RunTask &task, const LaunchOptions &options);
 
 } // namespace colldsl::tools

@@ -1,5 +1,5 @@
-/// Reductions by their definitions, one element after the other: what data that
-/// came out of a run is compared with. Shares no code with the executor's reductions.
+/// Reductions by their definitions, one element after the other, to compare results of runs with.
+/// Shares no code with the executor's reductions.
 #pragma once
 
 #include "ir/Result.h"

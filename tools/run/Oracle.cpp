@@ -50,7 +50,7 @@ std::string hexWord(std::byte b) {
   return {'0', 'x', kDigits[value >> 4], kDigits[value & 15]};
 }
 
-/// What of `ranges` lies outside of `hole`.
+/// The parts of `ranges` outside of `hole`.
 std::vector<ByteRange> without(const std::vector<ByteRange> &ranges, ByteRange hole) {
   std::vector<ByteRange> left;
   for (const ByteRange &range : ranges) {

@@ -1,4 +1,4 @@
-/// What the memory of a rank must hold after a call, computed from the contract alone.
+/// The expected memory of a rank after a call, computed from the contract alone.
 #pragma once
 
 #include "ir/Schedule.h"
@@ -6,11 +6,11 @@
 
 namespace colldsl::tools {
 
-/// Of all ranks together, without guards; may be more than any machine holds.
+/// Bytes of the parameters of all ranks together, without guards; may exceed any machine's memory.
 double parameterBytes(const Schedule &schedule, const std::vector<Sizes> &sizes);
 
-/// One rank's parameters, laid out in one piece of memory with guards between them, so
-/// that comparing it whole shows every byte that is wrong, or was not to be touched.
+/// One rank's parameters in one piece of memory, with guards between them: comparing all of it
+/// shows every wrong byte, and every write outside of the parameters.
 class Oracle {
 public:
   /// `sizes` as verify() takes them, one per rank. The arguments outlive the oracle.
@@ -18,8 +18,8 @@ public:
 
   uint64_t bytes() const { return bytes_; }
 
-  /// Where a parameter begins, and how long it is; of those that have storage of their
-  /// own on this rank, else length 0.
+  /// The range of a parameter. Its length is 0 if the parameter has no storage of its own on this
+  /// rank.
   ByteRange placeOf(BufferId buffer) const { return places_[index(buffer)]; }
 
   struct Contents {
@@ -27,11 +27,11 @@ public:
     std::vector<std::byte> after;
     std::vector<ByteRange> anything; ///< parts of `after` that the contract leaves open
   };
-  /// For the data of one call. An error: the contract makes no sense, which verify() would
-  /// have reported.
+  /// The contents for the data of one call. An error: the contract is inconsistent, which verify()
+  /// would have reported.
   Result<Contents> contents(uint32_t call) const;
 
-  /// Names the first byte that differs, and both values; memory and expected differ.
+  /// Describes the first byte that differs, with both values. `memory` and `expected` differ.
   std::string mismatch(std::span<const std::byte> memory,
                        std::span<const std::byte> expected) const;
 

@@ -1,5 +1,5 @@
-/// The data that runs are checked with: every element of every buffer of every rank has
-/// a value of its own, which any rank can compute.
+/// Test data of runs: every element of every buffer of every rank has a value of its own, which any
+/// rank can compute.
 #pragma once
 
 #include "ir/Schedule.h"
@@ -11,8 +11,8 @@ namespace colldsl::tools {
 
 class Pattern {
 public:
-  /// Chooses values with which all that the schedule promises to reduce is exact: then
-  /// the result does not depend on where its parentheses stand.
+  /// Chooses values for which the promised reductions of the schedule are exact, so that results do
+  /// not depend on the association.
   explicit Pattern(const Schedule &schedule);
 
   struct Place {
@@ -22,7 +22,7 @@ public:
     uint32_t call;    ///< each call has other data
   };
 
-  /// Elements of that type, from the place on.
+  /// Fills `bytes` with elements of the type, from the place on.
   void fill(std::span<std::byte> bytes, ElementType type, const Place &place) const;
 
 private:
@@ -30,7 +30,7 @@ private:
     Any,     ///< integers: any; floating point: small whole numbers
     Factors, ///< 1, -1 and now and then 2: products of many are exact
     Truths,  ///< 0, 1, 2
-    Bits,    ///< any, in floating point numbers too
+    Bits,    ///< any bits, also in floating-point numbers
   };
 
   template <typename T> T value(uint64_t random) const;

@@ -170,7 +170,7 @@ private:
       report_.wrong = "call " + std::to_string(call + 1) + ": " + wrong;
   }
 
-  /// Of blocks whose lengths travel with the data.
+  /// Describes the first block whose length, which travels with the data, is wrong.
   std::string wrongLength() const {
     const Dag &dag = task_.schedule->ranks[index(rank_)];
     for (const Ensure &ensure : dag.contract.ensures) {

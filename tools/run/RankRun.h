@@ -1,4 +1,4 @@
-/// Calls one schedule again and again on one rank, and looks at the data after each call.
+/// Calls one schedule repeatedly on one rank, and checks the data after each call.
 #pragma once
 
 #include "executor/Plan.h"
@@ -7,23 +7,23 @@
 
 namespace colldsl::tools {
 
-/// What all ranks have in common. Everything it names outlives the run.
+/// The common part of all ranks' runs. Everything that it refers to outlives the run.
 struct RunTask {
-  std::string name; ///< of the collective: rank 0 prints how far it is, if the output is a terminal
+  std::string name; ///< of the collective; rank 0 shows progress if stderr is a terminal
   const Schedule *schedule = nullptr;
   const Image *image = nullptr;                ///< of the schedule
   const Image *barrier = nullptr;              ///< of barrierSchedule()
   const std::vector<Sizes> *sizes = nullptr;   ///< per rank
   uint32_t warmup = 0;                         ///< calls that are not timed
-  uint32_t iterations = 1;                     ///< calls that are
+  uint32_t iterations = 1;                     ///< calls that are timed
   std::chrono::nanoseconds timeout = kForever; ///< of one call
   bool isShared =
-      false; ///< buffers are in memory that the ranks of a machine share, if there is some
+      false; ///< buffers are in memory that the ranks of a machine share, if available
   bool isTraced = false; ///< RankReport::trace of the last call
   TransferPolicy transferPolicy = TransferPolicy::Report;
 };
 
-/// When an op ran, in ns of the machine's steady clock, which all ranks there have in common.
+/// The times of an op, in ns of the steady clock, which all ranks of a machine share.
 struct OpTimes {
   uint64_t begin = 0, end = 0;
 };
@@ -33,16 +33,16 @@ struct RankReport {
   std::vector<int64_t> ns; ///< per timed call
   TransferReport transfers;
   std::vector<OpTimes> trace; ///< per op
-  std::string wrong;          ///< what is wrong with the data of the first call that was wrong
+  std::string wrong;          ///< description of the first wrong result; empty: none
 
   std::vector<std::byte> pack() const;
   static RankReport unpack(std::span<const std::byte> bytes);
 };
 
-/// Bytes that runRank() takes for data, on all ranks together.
+/// Bytes that runRank() allocates for data, on all ranks together.
 double memoryOfRun(const Schedule &schedule, const std::vector<Sizes> &sizes);
 
-/// Collective. Wrong data is no error here: all ranks make all calls.
+/// Collective. Wrong data is no error: all ranks make all calls.
 Result<RankReport> runRank(const RunTask &task, Endpoint &endpoint);
 
 } // namespace colldsl::tools

@@ -17,7 +17,7 @@ struct RunTrace {
   std::vector<uint64_t> begin, end; ///< ns, per op; those of rank 0 come first
 };
 
-/// Of a file's text. An error if it is of another schedule: some op is missing, or is another one.
+/// Parses the text of a trace. An error if it is of another schedule: an op is missing or differs.
 Result<RunTrace> readRunTrace(llvm::StringRef text, const Schedule &schedule);
 
 } // namespace colldsl::tools

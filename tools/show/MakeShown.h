@@ -13,7 +13,7 @@ Status addSimulated(show::Document &document, Source &source, const Source::Targ
                     const SingleOptions &single, const sim::SimulateOptions &model,
                     const std::string &label);
 
-/// Of what it has: the first schedule, and how many more.
+/// A title for the document: the first schedule, and the number of others.
 std::string titleOf(const show::Document &document);
 
 /// A schedule with all its ops; no run.

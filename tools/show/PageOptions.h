@@ -16,9 +16,9 @@ struct PageOptions {
 
   /// This object outlives the parse.
   void addTo(Options &options);
-  /// Those that a picture alone takes.
+  /// Adds the options that apply to pictures alone.
   void addChoiceTo(Options &options);
-  /// Whether those that were given choose something in this view.
+  /// An error if an option that was given chooses nothing in this view.
   Status check(const Options &options, bool isSvg, llvm::StringRef shown) const;
 };
 

@@ -1,4 +1,4 @@
-/// What a simulation found, for people and as JSON.
+/// The result of a simulation, for people and as JSON.
 #pragma once
 
 #include "simulator/CriticalPath.h"

@@ -1,5 +1,5 @@
-/// The machines on which a collective is proved that looks at where its ranks sit, and which ranks
-/// lead their groups there.
+/// The machines, and the leaders of their groups, for proofs of a collective that depends on the
+/// placement of its ranks.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,17 @@ namespace colldsl::tools {
 
 struct TrialMachine {
   std::string topology;     ///< as --topology takes it
-  std::string family;       ///< the same without the cores that so many ranks need, for summaries
+  std::string family;       ///< `topology` without the numbers that depend on the ranks, for summaries
   bool highestLead = false; ///< rather than the lowest ranks
 };
 
-/// One node first, then a node per rank; nodes of sockets and cores, filled one after the other,
-/// the last one in part, and with ranks spread cyclically; one that has all levels; and some of
-/// these again, for other leaders. Several may be the same for few ranks. `thorough`: more of them.
+/// One node first, then a node per rank; nodes of sockets and cores, filled one after the other
+/// with the last one in part, and with ranks spread cyclically; one machine with all levels; and
+/// some of these again, with other leaders. For few ranks, some may coincide. `thorough`: more
+/// machines.
 std::vector<TrialMachine> trialMachines(uint32_t ranks, bool thorough);
 
-/// The family of one of them; what is none of them is its own.
+/// The family of one of trialMachines(); any other topology is its own family.
 std::string familyOf(const std::string &topology, uint32_t ranks);
 
 } // namespace colldsl::tools

@@ -170,7 +170,7 @@ std::string Summary::rangeOfRanks() const {
   return "ranks " + rangesWord({ranks.begin(), ranks.end()});
 }
 
-/// "; 0 B, 4 B" of n; of another symbol "; m: 0 B, 4 B"; nothing where there is none.
+/// "; 0 B, 4 B" for n, "; m: 0 B, 4 B" for another size symbol; empty if there is none.
 std::string Summary::rangeOfSizes(const Program &program) const {
   std::set<uint64_t> sizes;
   for (size_t i = 0; i < tasks.size(); ++i)
@@ -204,7 +204,7 @@ std::string Summary::rangeOfForms() const {
   return isInPlace ? (isNot ? "; in place and not" : "; in place") : "";
 }
 
-/// Of collectives that look at the machine: "; topology=flat|node:P; leaders=lowest|highest".
+/// "; topology=flat|node:P; leaders=lowest|highest"; empty if the schedules depend on no machine.
 std::string Summary::rangeOfMachines() const {
   std::vector<std::string> families;
   std::set<ProofTask::Lead> leads;
@@ -248,7 +248,7 @@ std::string Summary::rangeOfValues(const Program &program) const {
   return text;
 }
 
-/// Of the proofs, each once, in the order in which they were tried.
+/// The values of a parameter in the proofs, each once, in the order of the tasks.
 std::vector<std::string> Summary::valuesOf(const std::string &name) const {
   std::vector<std::string> values;
   std::set<std::string> known;

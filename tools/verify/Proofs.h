@@ -1,6 +1,5 @@
-/// The proofs that `verify` tries of one collective: all that the options have of numbers of
-/// ranks, sizes, parameters, and forms in place or not; and machines, where the schedule depends on
-/// that.
+/// The proofs that `verify` tries of one collective: the numbers of ranks, sizes, parameters and
+/// forms (in place or not) of the options; and machines, if the schedule depends on the machine.
 #pragma once
 
 #include "program/MachineUse.h"
@@ -13,16 +12,16 @@
 
 namespace colldsl::tools {
 
-/// One of them.
+/// One proof to try.
 struct ProofTask {
   Shape shape;
   uint64_t bytes = 0; ///< n times the size of T
   Call call;
   std::string topology = {}; ///< as --topology takes it; empty: the schedule depends on none
-  LevelSet levels = {};      ///< of the machine, at which the text of the collective looks
-  /// Which ranks lead groups, if the schedule depends on that and no pass chooses them.
+  LevelSet levels = {};      ///< levels of the machine that the collective's text uses
+  /// The leaders of groups. None: the schedule does not depend on them, or a pass chooses them.
   enum class Lead : uint8_t { None, Lowest, Highest } lead = Lead::None;
-  bool hasSize = true; ///< some size symbol is n; else `bytes` is but a bound of lengths of blocks
+  bool hasSize = true; ///< some size symbol is n; else `bytes` only bounds lengths of blocks
 
   /// "in place, root=2, topology=node:3, leaders=highest"; may be empty.
   std::string callWords() const;
@@ -38,7 +37,7 @@ struct ProofOutcome {
     Excluded, ///< the collective's `where` does not allow it
   };
   Kind kind = Kind::Proved;
-  std::vector<Diagnostic> why;     ///< Refused, Invalid: the counterexample, or what the mistake is
+  std::vector<Diagnostic> why;     ///< Refused, Invalid: the counterexample, or the mistake
   std::vector<SourceLoc> compared; ///< Proved: as in VerifyReport
   std::string pattern = {};        ///< Refused, Invalid: of the first failure, as in Failure
   Waste waste = {};                ///< Proved: as in VerifyReport
@@ -49,7 +48,7 @@ struct ProofRequest {
   std::optional<std::vector<uint32_t>> ranks;
   std::optional<std::vector<uint64_t>> bytes;
   bool onlyInPlace = false;
-  bool variesMachine = false; ///< by trialMachines(), in place of the options' topology
+  bool variesMachine = false; ///< tries trialMachines() in place of the options' topology
   VerifyOptions verify;
   uint64_t seed = 1;
   Variety variety;
@@ -62,32 +61,33 @@ public:
       : source_(source), options_(options), request_(request),
         parameters_(source, options, request.variety) {}
 
-  /// In the order from few ranks to many, small sizes to large.
+  /// The tasks, from few ranks to many, small sizes to large.
   Result<std::vector<ProofTask>> plan(const Source::Target &target);
 
   // Thread safe
 
   ProofOutcome prove(const Source::Target &target, const ProofTask &task) const;
 
-  /// The two steps of prove(). Null: there is no schedule, and `outcome` has the reason.
+  /// The two steps of prove(): the schedule, then its proof. Null: there is no schedule, and `outcome`
+  /// has the reason.
   std::shared_ptr<const Schedule> make(const Source::Target &target, const ProofTask &task,
                                        ProofOutcome &outcome) const;
   ProofOutcome prove(const ProofTask &task, const Schedule &schedule) const;
 
 private:
-  /// What is proved for one number of ranks on each machine: a size and a call.
+  /// A size and a call to prove for one number of ranks, on each machine or on the first.
   struct Trial {
     uint64_t bytes;
     Call call;
-    MachineUse::Found use;   ///< what of the machine its text looks at
-    LevelSet levels;         ///< of the machine, on which its schedule depends
-    bool variesLead = false; ///< no pass chooses leaders that it asks for
-    bool isOnAll = false;    ///< on each machine, rather than on the first alone
+    MachineUse::Found use;   ///< the features of the machine that its text uses
+    LevelSet levels;         ///< levels of the machine on which its schedule depends
+    bool variesLead = false; ///< it uses leaders, and no pass chooses them
+    bool isOnAll = false;    ///< proved on each machine, not on the first alone
   };
   struct Place {
     TrialMachine machine;
     const Topology *topology;
-    /// What distinguishes it from others to a trial.
+    /// A key of the features that distinguish places for a trial.
     std::tuple<uint8_t, uint64_t, bool> look(const Trial &trial) const;
   };
 
@@ -111,7 +111,7 @@ private:
   std::map<std::pair<std::string, uint32_t>, Topology> topologies_;
 };
 
-/// What refuses a proof, for people: each failure, with its steps as notes.
+/// The counterexample for people: each failure, with its steps as notes.
 std::vector<Diagnostic> counterexample(const VerifyReport &report);
 
 } // namespace colldsl::tools

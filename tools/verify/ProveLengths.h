@@ -1,5 +1,5 @@
-/// The proofs of one schedule at one n: of all lengths that blocks [*] and [<= m] may have, or of
-/// as many as can be.
+/// The proofs of one schedule at one n: for all lengths that blocks [*] and [<= m] may have, or for
+/// a sample of them.
 #pragma once
 
 #include "verifier/Verifier.h"
@@ -12,17 +12,18 @@ struct LengthProofs {
     All,
     Some, ///< kSomeLengths: there is no proof for all
   };
-  VerifyReport report;      ///< the first that fails; else `compared` is that of all together
+  VerifyReport report;      ///< the first that fails; else `compared` is the union of all
   std::vector<Sizes> sizes; ///< of the report
   Lengths lengths = Lengths::None;
 };
 
-/// What is tried where ops divide blocks, or lists put them in another order: in words.
+/// The sample of lengths, in words. It serves schedules whose ops divide blocks, or whose lists
+/// reorder them.
 inline constexpr const char *kSomeLengths =
     "lengths of blocks: all 0, none 0, one 0, one not 0, and 3 at random";
 
-/// The report stands for these lengths of seed `seed`, too. An error: the contract equates lengths
-/// that cannot be equal.
+/// The report includes the lengths that chooseSizes() makes of `seed`. An error: the contract
+/// equates lengths that cannot be equal.
 Result<LengthProofs> proveLengths(const Schedule &schedule, uint64_t elements, uint64_t seed,
                                   const VerifyOptions &options);
 

@@ -1,4 +1,4 @@
-/// What is to be proved of collectives, as `verify` takes it, and all proofs of one of them.
+/// The options of `verify`, and all proofs of one collective.
 #pragma once
 
 #include "tools/verify/ProofSummary.h"
@@ -19,8 +19,8 @@ struct ProofOptions {
   void addTo(Options &options);
 };
 
-/// On all cores. An error is reported as Source::render() shows it: the options make no sense for
-/// this collective, or `stop` became true, which is looked at before each proof.
+/// Proves the target on all cores. An error, which is reported as Source::render() shows it: the
+/// options do not fit the collective, or `stop` became true, which is checked before each proof.
 Result<Summary> proveTarget(Proofs &proofs, const Source &source, const Source::Target &target,
                             const ProofOptions &options, const std::atomic<bool> *stop = nullptr);
 

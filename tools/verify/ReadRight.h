@@ -1,4 +1,4 @@
-/// Operands of which some have mistakes: what is right of them.
+/// Reading of operands, some of which have mistakes.
 #pragma once
 
 #include "tools/input/Source.h"
@@ -6,12 +6,13 @@
 namespace colldsl::tools {
 
 struct RightOperands {
-  std::unique_ptr<Source> source; ///< null: nothing is right
-  bool hasMistakes = false;       ///< of operands that were reported and left out
+  std::unique_ptr<Source> source; ///< null: all operands have mistakes
+  bool hasMistakes = false;       ///< operands were reported and left out
 };
 
-/// As Source::read(); of several operands those that cannot be read, or name nothing, are reported
-/// and left out. Streams are read once only, so that with one among them all must be right.
+/// As Source::read(), but with several operands and without --name it reports and leaves out those
+/// that cannot be read or name nothing. With a stream among them, which can be read once only, all
+/// must be right.
 RightOperands readRight(const std::vector<std::string> &operands, const ScheduleOptions &options);
 
 } // namespace colldsl::tools

@@ -5,8 +5,8 @@
 
 namespace colldsl::tools {
 
-/// Of the files that were named. An operation is reported if it has no use in any of the proofs,
-/// rounds if in each proof fewer would do. Nothing if a proof failed.
+/// Warnings for the files that were named: operations that no proof needs, and rounds if fewer would
+/// do in each proof. Empty if a proof failed.
 std::vector<Diagnostic> warningsOfWaste(const Summary &summary, const Source &source);
 
 } // namespace colldsl::tools
