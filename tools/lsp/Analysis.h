@@ -1,4 +1,4 @@
-/// What the compiler finds in the text of a document.
+/// The result of compiling the text of a document.
 #pragma once
 
 #include "compiler/Compile.h"
@@ -20,17 +20,17 @@ struct Analysis {
 
   bool hasNames() const { return !symbols.empty(); }
   const Program &program() const { return compilation.program(); }
-  /// Whether the compilation read that file: its diagnostics change with it.
+  /// True if the compilation read that file, so that its diagnostics change with it.
   bool reads(const std::string &realPath) const;
-  /// The declaration that a symbol is, or is a part of; null: it belongs to none.
+  /// The declaration that a symbol is, or belongs to; null: none.
   const Decl *declOf(const SymbolIndex::Symbol &symbol) const;
 };
 
-/// `options` with the texts that are open elsewhere.
+/// Compiles the text. `options` include the texts of other open documents.
 std::shared_ptr<const Analysis> analyse(const std::string &path, std::string text,
                                         CompileOptions options);
 
-/// What all names of one file have in common; the path itself if there is no such file.
+/// The canonical path, the same for all names of one file; `path` itself if there is no such file.
 std::string realPathOf(const std::string &path);
 
 } // namespace colldsl::lsp

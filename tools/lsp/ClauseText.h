@@ -6,8 +6,8 @@
 
 namespace colldsl::lsp {
 
-/// The clause of which a word is the keyword (`where`, `ensures`, `aliases`), as it is written and
-/// what it states; empty: there is none. From tokens alone, so the text need not parse.
+/// The clause with its keyword (`where`, `ensures`, `aliases`) at the offset: its text, then its
+/// meaning; empty: there is none. It uses tokens alone, so the text need not parse.
 std::string describeClause(std::string_view text, size_t keyword, bool markdown);
 
 } // namespace colldsl::lsp

@@ -64,7 +64,8 @@ private:
   json::Array items_;
 };
 
-/// Of the value before the dot. Its type is known where the compiler looked for the member.
+/// Adds the members of the value before the dot: those of its type if the compiler looked up the
+/// member there, else all.
 void Items::addMembers(size_t dot) {
   std::optional<ValueType> base;
   if (names_.analysis) {

@@ -1,4 +1,4 @@
-/// What all features know of the client and of this server.
+/// The state of client and server that all features share.
 #pragma once
 
 #include "tools/lsp/Positions.h"
@@ -7,7 +7,7 @@
 
 namespace colldsl::lsp {
 
-/// What the client can do, from its `initialize`.
+/// The capabilities of the client, from its `initialize`.
 struct ClientAbilities {
   Encoding encoding = Encoding::Utf16;
   bool hoverMarkdown = false, completionMarkdown = false, signatureMarkdown = false;
@@ -16,7 +16,7 @@ struct ClientAbilities {
   bool relatedInformation = false;
   bool refreshesLenses = false; ///< workspace/codeLens/refresh
   bool showsDocuments = false;  ///< window/showDocument
-  bool opensPages = false;      ///< it opens what colldsl.showCounterexample yields by itself
+  bool opensPages = false;      ///< it opens the result of colldsl.showCounterexample by itself
 };
 
 struct Context {

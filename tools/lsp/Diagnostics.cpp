@@ -80,7 +80,7 @@ std::string messageOf(const Analysis &analysis, const Diagnostic &diagnostic) {
   return text;
 }
 
-/// Of the import that names a file with the mistake, or of the first one; else the beginning.
+/// The offset of the import that names the file with the mistake, else of the first import, else 0.
 size_t importOf(const Analysis &analysis, SourceLoc loc) {
   std::string_view text = analysis.text;
   std::string file;

@@ -6,16 +6,16 @@
 
 namespace colldsl::lsp {
 
-/// What a word is: declaration, contract and documentation, or the language's reference.
+/// The description of a word: declaration, contract and documentation, or the language's reference.
 Answer hover(const View &view, Position position);
 
-/// Where a name is declared, also in the standard library's text.
+/// The location of a name's declaration, which may be in the standard library's text.
 Answer definition(const View &view, Position position);
-/// In all open documents, what they import, and the files of the workspace.
+/// The occurrences in all open documents, their imports, and the files of the workspace.
 Answer references(const View &view, Position position, bool withDeclaration);
 
 Answer prepareRename(const View &view, Position position);
-/// Refuses what would change the meaning of some name.
+/// Fails if the new name would change the meaning of some name.
 Answer rename(const View &view, Position position, const std::string &newName);
 
 /// Names in scope at a place, and the words that may stand there.
@@ -24,7 +24,7 @@ Answer completion(const View &view, Position position);
 /// The parameters of the call around a place, and which of them is being written there.
 Answer signatureHelp(const View &view, Position position);
 
-/// As `colldsl fmt` does it.
+/// Formats the document as `colldsl fmt` does.
 Answer formatting(const Document &document, Encoding encoding, const ParseLimits &limits);
 
 /// The declarations with their parameters.

@@ -16,7 +16,8 @@ constexpr size_t kMaxContentBytes = size_t{256} << 20;
 
 } // namespace
 
-/// Whether the stream can be read, or has ended.
+/// Waits until the stream can be read or has ended. False: `interrupt_` can be read, or poll()
+/// failed.
 bool MessageReader::wait() const {
   pollfd both[] = {{descriptor_, POLLIN, 0}, {interrupt_, POLLIN, 0}};
   int ready = 0;

@@ -16,9 +16,8 @@ public:
   explicit MessageReader(int descriptor, int interrupt = -1)
       : descriptor_(descriptor), interrupt_(interrupt) {}
 
-  /// The content of the next message; nothing at the end of the stream, also where that cuts a
-  /// message off. An error: the headers make no sense, so that it is unknown where the next
-  /// message begins.
+  /// The content of the next message; nothing at the end of the stream, even within a message. An
+  /// error: the headers are malformed, so that the start of the next message is unknown.
   Result<std::optional<std::string>> next();
 
 private:
@@ -31,7 +30,7 @@ private:
   std::string buffer_; ///< read, and not yet used
 };
 
-/// Thread safe. What is written after the reader of the stream has closed it is dropped.
+/// Thread safe. It drops messages after the reader of the stream has closed it.
 class MessageWriter {
 public:
   explicit MessageWriter(int descriptor) : descriptor_(descriptor) {}

@@ -1,4 +1,4 @@
-/// What the server has yet to do: messages of the client and findings of the proofs.
+/// The queue of the server: messages of the client and findings of the proofs.
 #pragma once
 
 #include "tools/lsp/Prover.h"
@@ -12,12 +12,12 @@
 
 namespace colldsl::lsp {
 
-/// The client's stream ended, or makes no sense (`why`).
+/// The client's stream ended, or is malformed (`why`).
 struct StreamEnd {
   std::string why;
 };
 
-/// A message that the client cancelled before it was looked at.
+/// A request that the client cancelled before the server took it.
 struct Cancelled {
   json::Value id;
 };
@@ -28,10 +28,10 @@ using Event = std::variant<Message, BadMessage, Cancelled, Prover::Finding, Stre
 class Inbox {
 public:
   void push(Event event);
-  /// A request that waits becomes Cancelled.
+  /// Replaces the waiting request of that id by Cancelled.
   void cancel(const json::Value &id);
 
-  /// Waits until there is one; nothing: none came within the time. No time: for ever.
+  /// Waits for an event; nothing: none came within the time. Without a time it waits for ever.
   std::optional<Event> pop(std::optional<std::chrono::milliseconds> time);
 
 private:

@@ -141,7 +141,8 @@ void addBuiltins(std::vector<LanguageWord> &words) {
                      withoutLinks(aggregate.summary)});
 }
 
-/// Of "`a requires b, c;`" it is the second word that the language knows.
+/// Adds the keyword of each statement form: the first word that is a name. In "`a requires b, c;`"
+/// that is the second one.
 void addStatements(std::vector<LanguageWord> &words) {
   for (const auto &statement : kStatements) {
     llvm::SmallVector<llvm::StringRef> forms;

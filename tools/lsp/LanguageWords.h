@@ -1,4 +1,4 @@
-/// The words that the language knows by itself, with their rows in the reference.
+/// The built-in words of the language, with their rows in the reference.
 #pragma once
 
 #include "program/Program.h"
@@ -23,22 +23,22 @@ struct LanguageWord {
   };
   Kind kind = Kind::Keyword;
   std::string word;
-  std::string usage;                            ///< how it is written
+  std::string usage;                            ///< its form in source text
   std::string summary;                          ///< empty: the tables have none
   std::optional<ValueType> base = std::nullopt; ///< of a member
-  /// How it is called, with what is known of the types: "shift(dims: int[], d: int, delta: int)";
-  /// empty: it is not called.
+  /// The signature, with the types that are known: "shift(dims: int[], d: int, delta: int)"; empty:
+  /// it is not called.
   std::string call = {};
 };
 
-/// The parameters between the parentheses of such a call.
+/// The parameters of a signature as in LanguageWord::call.
 std::vector<std::string> parametersOf(llvm::StringRef call);
 
-/// From the tables of the language.
+/// All words in the tables of the language.
 llvm::ArrayRef<LanguageWord> languageWords();
 
-/// In Markdown, all that the tables have of a word: of a member of `base`, or else of no member.
-/// Empty: nothing.
+/// The text of the tables on a word, in Markdown: on a member of `base`, or, without `base`, on a
+/// word that is no member. Empty: nothing.
 std::string describeWord(llvm::StringRef word, std::optional<ValueType> base);
 
 } // namespace colldsl::lsp

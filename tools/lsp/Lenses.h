@@ -1,4 +1,4 @@
-/// What the proofs of a document found, as diagnostics and code lenses.
+/// The results of a document's proofs, as diagnostics and code lenses.
 #pragma once
 
 #include "tools/lsp/Prover.h"
@@ -8,7 +8,7 @@ namespace colldsl::lsp {
 
 inline constexpr const char *kShowCommand = "colldsl.showCounterexample";
 
-/// Of one text of a document.
+/// The results for one text of a document.
 struct Findings {
   uint64_t generation = 0;
   llvm::ArrayRef<std::string> names;        ///< only these are proved; empty: all
@@ -18,10 +18,10 @@ struct Findings {
   bool isReported = true;                   ///< the client has the verdicts
 };
 
-/// A line above each collective. Null findings: no proofs are wanted.
+/// A lens above each collective. Null findings: proofs are turned off.
 json::Array codeLenses(const View &view, const Findings *findings);
 
-/// Of the proofs that were refused, at the place of the first failure.
+/// A diagnostic for each collective that was refused, at the place of the first failure.
 json::Array proofDiagnostics(Context &context, const Findings &findings);
 
 } // namespace colldsl::lsp

@@ -5,14 +5,14 @@
 
 namespace colldsl::lsp {
 
-/// A name that stands for what is not typed yet.
+/// A placeholder for the part of a name that is not typed yet.
 inline constexpr std::string_view kPlaceholder = "completed__";
 
-/// A text in which the cursor has a place, and its names.
+/// The names of a text, and the place of the cursor in it.
 struct Names {
   std::shared_ptr<const Analysis> analysis; ///< null: no version of the document had names
   size_t cursor = 0;                        ///< in its text
-  bool isWhole = true; ///< of this text; else the places behind the cursor may have moved
+  bool isWhole = true; ///< the analysis is of this text; else places behind the cursor may have moved
 };
 
 /// `word` is the beginning of the word that is typed at the cursor.

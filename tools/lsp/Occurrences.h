@@ -1,4 +1,4 @@
-/// All places of a symbol, in the files that can see it.
+/// All occurrences of a symbol, in the files that can see it.
 #pragma once
 
 #include "tools/lsp/View.h"
@@ -15,8 +15,8 @@ struct Occurrence {
   bool isDeclaration = false;
 };
 
-/// Searches the document, the other open ones, what they import and, where other files can name the
-/// symbol, the files of the workspace that have its name. By file and place, each once.
+/// Searches the document, the other open ones, their imports and, if other files can name the
+/// symbol, the files of the workspace that contain its name. Sorted by file and place, each once.
 std::vector<Occurrence> occurrencesOf(const View &view, const SymbolIndex::Symbol &symbol);
 
 /// Files of the language below the workspace's folders that are not open, as documents; only those

@@ -9,17 +9,17 @@
 
 namespace colldsl::lsp {
 
-/// What `character` counts. UTF-16 unless the client offers UTF-8.
+/// The unit of `character`: code units of UTF-16, unless the client offers UTF-8.
 enum class Encoding : uint8_t { Utf16, Utf8 };
 
-/// From 0.
+/// Counted from 0.
 struct Position {
   uint32_t line = 0;
   uint32_t character = 0;
   bool operator==(const Position &) const = default;
 };
 
-/// Without its end.
+/// Half-open: `end` is not part of it.
 struct Range {
   Position start, end;
   bool operator==(const Range &) const = default;
@@ -31,15 +31,15 @@ class Lines {
 public:
   explicit Lines(std::string_view text);
 
-  /// A position behind the end of its line is its end, one within a character is its beginning, a
-  /// line behind the last one is the end of the text.
+  /// A position behind the end of its line maps to that end, one within a character to the
+  /// character's beginning, a line behind the last one to the end of the text.
   size_t offsetOf(Position position, Encoding encoding) const;
   Position positionOf(size_t offset, Encoding encoding) const;
   Range rangeOf(size_t begin, size_t end, Encoding encoding) const {
     return {positionOf(begin, encoding), positionOf(end, encoding)};
   }
 
-  /// As the compiler counts; clamped alike.
+  /// As the offsetOf() above, for lines and columns of the compiler.
   size_t offsetOf(SourceLoc loc) const;
   SourceLoc locOf(size_t offset, uint16_t file) const;
 
@@ -53,7 +53,7 @@ private:
   std::vector<size_t> compilerBegins_; ///< of the compiler's
 };
 
-/// The text with a range replaced, both ends in the right order or not.
+/// The text with a range replaced. The ends may be in either order.
 std::string replaced(const std::string &text, Range range, std::string_view by, Encoding encoding);
 
 } // namespace colldsl::lsp

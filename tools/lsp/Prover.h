@@ -20,18 +20,18 @@ public:
     Verdict verdict;
     std::shared_ptr<const Proving> proving; ///< draws its pages
   };
-  /// Called by the thread of the proofs, per collective. It returns soon.
+  /// The thread of the proofs calls it for each collective. It must return soon.
   using Report = std::function<void(Finding)>;
 
   /// `options` outlive this object.
   Prover(const tools::ProofOptions &options, uint32_t seconds, Report report);
-  /// Waits for the proof that is on the way.
+  /// Waits for the running proof.
   ~Prover();
   Prover(const Prover &) = delete;
   Prover &operator=(const Prover &) = delete;
 
-  /// Proves the collectives of a document when it has not changed for a while; what was wanted of
-  /// it before is cancelled.
+  /// Proves the collectives of a document when it has not changed for a while. Cancels earlier
+  /// requests for the document.
   void start(const std::string &path, uint64_t generation,
              std::shared_ptr<const Analysis> analysis);
   void cancel(const std::string &path);

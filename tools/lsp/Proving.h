@@ -12,11 +12,11 @@
 
 namespace colldsl::lsp {
 
-/// What became of the proofs of one collective.
+/// The verdict of the proofs of one collective.
 struct Verdict {
   enum class Kind : uint8_t {
-    Pending,  ///< not tried yet, or on the way
-    Proved,   ///< for what `words` has
+    Pending,  ///< not tried yet, or running
+    Proved,   ///< for the range in `words`
     Refused,  ///< `why` has the counterexample
     Unproved, ///< no number of ranks was completed
   };
@@ -27,7 +27,7 @@ struct Verdict {
       refused; ///< the first proof that the verifier refused, to be drawn
 };
 
-/// A program of its own, as proofs add to it.
+/// It has a program of its own, because proofs add to it.
 class Proving {
 public:
   using Clock = std::chrono::steady_clock;
@@ -38,13 +38,13 @@ public:
   /// The collectives of the document, or those of --name, in the order of its text.
   const std::vector<tools::Source::Target> &targets() const { return targets_; }
 
-  /// Tries the proofs of the numbers of ranks in turn, until one is refused or `seconds` are over;
-  /// the verdict is of the numbers that were completed. Nothing: `stop` became true, which is
-  /// looked at before each proof.
+  /// Runs the proofs for one number of ranks after the other, until one is refused or `seconds` are
+  /// over. The verdict covers the numbers that were completed. Nothing: `stop` became true, which is
+  /// checked before each proof.
   std::optional<Verdict> prove(const tools::Source::Target &target, uint32_t seconds,
                                const std::atomic<bool> &stop);
 
-  /// Draws the refused proof of a verdict. Thread safe; waits for the proof that is on the way.
+  /// Draws the refused proof of a verdict. Thread safe; waits for the running proof.
   Status writePage(const std::string &file, llvm::StringRef collective,
                    const Verdict &verdict) const;
 
@@ -55,7 +55,7 @@ private:
     const std::atomic<bool> &stop;
   };
   enum class Ended : uint8_t { Completed, Limited, Stopped };
-  /// Adds those that were tried to the summary; `why` of Limited.
+  /// Adds the tasks that were tried to the summary. Sets `why` if it returns Limited.
   Ended proveRanks(llvm::ArrayRef<tools::ProofTask> tasks, const Limits &limits,
                    tools::Summary &summary, std::string &why) const;
   Verdict judge(tools::Summary &summary, const std::string &why) const;

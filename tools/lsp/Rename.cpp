@@ -14,7 +14,7 @@
 namespace colldsl::lsp {
 namespace {
 
-/// What is wrong with renaming the word, or the symbol.
+/// The symbol to rename; null: `why` has the reason that the word cannot be renamed.
 struct Target {
   const SymbolIndex::Symbol *symbol = nullptr;
   std::string why;
@@ -89,7 +89,7 @@ Changes changesFor(const View &view, const std::vector<Occurrence> &occurrences,
   return changes;
 }
 
-/// What the new name is already; empty: nothing.
+/// A description of the present meaning of the new name; empty: it has none.
 std::string meaningBefore(const Analysis &analysis, const std::string &name) {
   for (size_t file = analysis.program().files.size(); file-- > 0;)
     for (const SymbolIndex::Symbol *symbol :

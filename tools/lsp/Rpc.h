@@ -31,7 +31,7 @@ struct Failed {
   std::string message;
 };
 
-/// What a request yields.
+/// The result of a request, or its failure.
 using Answer = std::variant<json::Value, Failed>;
 inline Answer failed(std::string message, ErrorCode code = ErrorCode::RequestFailed) {
   return Failed{code, std::move(message)};
@@ -45,7 +45,7 @@ struct Message {
   std::optional<json::Value> result; ///< of a response without an error
 };
 
-/// Or what is to be answered, and under which id.
+/// A malformed message: the answer to send, and its id.
 struct BadMessage {
   json::Value id = nullptr;
   Failed why;
@@ -56,7 +56,7 @@ json::Value response(json::Value id, Answer answer);
 json::Value request(int64_t id, llvm::StringRef method, json::Value params);
 json::Value notification(llvm::StringRef method, json::Value params);
 
-/// As text for the wire.
+/// The text of a value for the wire.
 std::string toText(const json::Value &value);
 
 } // namespace colldsl::lsp

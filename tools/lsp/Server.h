@@ -21,7 +21,7 @@ public:
   /// `options` outlive this object. When `interrupt` can be read the server ends.
   Server(const ServerOptions &options, int input, int output, int interrupt);
 
-  /// Until `exit` or the end of the stream. Whether `shutdown` came before.
+  /// Runs until `exit` or the end of the stream. True if `shutdown` came before.
   bool run();
 
 private:
@@ -86,7 +86,7 @@ private:
   std::unique_ptr<Prover> prover_;           ///< null: no proofs are wanted, or not yet
   enum class State : uint8_t { New, Ready, ShutDown } state_ = State::New;
   bool ends_ = false;
-  /// When the client gets the verdicts that have come since the last time; nothing: none has.
+  /// The time at which the client gets the verdicts since the last report; nothing: there are none.
   std::optional<std::chrono::steady_clock::time_point> reportAt_;
   int64_t requests_ = 0; ///< requests to the client
 };

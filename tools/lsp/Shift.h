@@ -1,4 +1,4 @@
-/// Where the places of a text are in a later version of it.
+/// Translation of places between a text and a later version of it.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace colldsl::lsp {
 
-/// Both texts begin alike and end alike; what is between was changed.
+/// Both texts share a prefix and a suffix; the part between them was changed.
 /// Example: "let a = 1;" and "let abc = 1;" differ between offsets 5 and 5, or 5 and 7.
 class Shift {
 public:

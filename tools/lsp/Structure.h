@@ -9,7 +9,8 @@
 
 namespace colldsl::lsp {
 
-/// Offsets are bytes. A text without tokens, such as one with an open comment, has none of them.
+/// Offsets are bytes. A text that cannot be split into tokens, such as one with an open comment, has
+/// no structure.
 class Structure {
 public:
   /// The text outlives this object.
@@ -19,12 +20,12 @@ public:
     size_t begin = 0, end = 0;
   };
 
-  /// Where the local name that is declared at an offset is in scope: from there to the end of the
-  /// innermost brackets around it; that of a `for` with a block to the end of the block.
+  /// The scope of the local name that is declared at an offset: from there to the end of the
+  /// innermost brackets around it, or, for the variable of a `for` with a block, of that block.
   Piece scopeOf(size_t name) const;
   /// The declaration around an offset, from its first word to its last sign.
   Piece declAround(size_t offset) const;
-  /// What is between commas, semicolons and brackets, around an offset.
+  /// The part around an offset, between commas, semicolons and brackets.
   Piece partAround(size_t offset) const;
 
   /// An argument of a call, as far as it is written.
@@ -45,7 +46,7 @@ public:
   /// The clause of a collective whose keyword is at an offset: `where`, `ensures`, or `aliases`
   /// with the name before it. Nothing: there is none.
   std::optional<Piece> clauseAt(size_t keyword) const;
-  /// How many brackets are open there.
+  /// The number of brackets that are open at an offset.
   size_t depthAt(size_t offset) const;
 
 private:
@@ -64,7 +65,7 @@ private:
   std::string_view text_;
   std::vector<Token> tokens_;
   static constexpr size_t kNone = static_cast<size_t>(-1);
-  std::vector<size_t> partner_;   ///< of brackets, the other one; kNone
+  std::vector<size_t> partner_;   ///< per bracket, its counterpart; kNone
   std::vector<size_t> enclosing_; ///< the innermost bracket that is open before the token; kNone
 };
 

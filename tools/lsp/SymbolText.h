@@ -1,4 +1,4 @@
-/// What people read of a symbol.
+/// Texts about a symbol, for people.
 #pragma once
 
 #include "compiler/Scanner.h"
@@ -17,8 +17,8 @@ std::string partAt(const Analysis &analysis, SourceLoc loc);
 /// One line: "collective, stdlib/bcast.coll:35", "a rank".
 std::string kindOf(const Analysis &analysis, const SymbolIndex::Symbol &symbol);
 
-/// As `colldsl list NAME` has it: the declaration as it is written, its documentation, its place.
-/// In Markdown, or as plain text.
+/// The declaration as it is written, its documentation and its place, as `colldsl list NAME` prints
+/// them. In Markdown, or as plain text.
 std::string describe(const Analysis &analysis, const SymbolIndex::Symbol &symbol, bool markdown);
 
 /// The code as a block of Markdown, or as it is.

@@ -9,8 +9,8 @@
 
 namespace colldsl::lsp {
 
-/// Made at the first use, removed with this object. The process holds a lock of it (flock), by
-/// which others see that it lives.
+/// The folder is made at the first use and removed with this object. The process holds a lock on it
+/// (flock), which tells others that the process lives.
 class TemporaryFolder {
 public:
   TemporaryFolder() = default;
@@ -18,16 +18,16 @@ public:
   TemporaryFolder(const TemporaryFolder &) = delete;
   TemporaryFolder &operator=(const TemporaryFolder &) = delete;
 
-  /// Removes those of this user whose process has died.
+  /// Removes folders of this user whose process has died.
   static void removeAbandoned();
 
   /// The path of a file of the standard library ("stdlib/trees.coll"), read-only.
   Result<std::string> libraryFile(llvm::StringRef name);
-  /// A path for a page that is to be written; the same for the same name.
+  /// A path for a page to write; equal names give equal paths.
   Result<std::string> page(llvm::StringRef name);
-  /// Whether a file of a compilation, by its number and name, is one of the standard library.
+  /// True if a file of a compilation, by its number and name, is one of the standard library.
   static bool isLibrary(size_t number, llvm::StringRef name);
-  /// Whether a path is that of a file here.
+  /// True if the path is that of a file in this folder.
   bool holds(llvm::StringRef path) const;
 
 private:

@@ -1,4 +1,4 @@
-/// Code, strings and comments of a text, also of one that does not end them.
+/// Code, strings and comments of a text, in which the last ones may be open.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ struct TextPart {
   size_t begin = 0; ///< of the string or the comment
 };
 
-/// The part that an insertion at the offset would belong to. A string ends with its line, a comment
-/// that nothing closes with the text.
+/// The part to which an insertion at the offset would belong. A string ends with its line at the
+/// latest, an open comment with the text.
 TextPart textPartAt(std::string_view text, size_t offset);
 
-/// The end of what stands before the offset, blanks and comments aside.
+/// The end of the last code or string before the offset; blanks and comments are skipped.
 size_t endOfCodeBefore(std::string_view text, size_t offset);
 
 } // namespace colldsl::lsp

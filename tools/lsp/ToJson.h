@@ -17,7 +17,7 @@ std::optional<Range> rangeFrom(const json::Value &value);
 json::Value toJson(const Position &position);
 json::Value toJson(const Range &range);
 
-/// What replaces a range.
+/// A TextEdit that replaces a range.
 json::Object textEdit(const Range &range, llvm::StringRef newText);
 
 } // namespace colldsl::lsp

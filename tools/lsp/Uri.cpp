@@ -6,7 +6,7 @@
 namespace colldsl::lsp {
 namespace {
 
-/// What stands for itself in a path (RFC 3986: pchar and the slash).
+/// True for characters that a path has unescaped (RFC 3986: pchar and the slash).
 bool isPlain(char c) {
   return llvm::isAlnum(c) || llvm::StringRef("-._~!$&'()*+,;=:@/").contains(c);
 }

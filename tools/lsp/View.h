@@ -1,4 +1,4 @@
-/// What a feature sees of a document: its text, and the newest analysis of it that has names.
+/// The view of a document for a feature: its text, and its newest analysis that has names.
 #pragma once
 
 #include "tools/lsp/Context.h"
@@ -7,8 +7,8 @@
 
 namespace colldsl::lsp {
 
-/// While a text does not parse, the analysis is that of an earlier one, and places that have not
-/// been changed since are found in it.
+/// While a text does not parse, the analysis is that of an earlier text. Places that have not
+/// changed since are found in it.
 class View {
 public:
   /// Analyses the document if that has not been done. All outlive this object.
@@ -19,11 +19,11 @@ public:
     size_t begin = 0;
     std::string_view text;
   };
-  /// The one at a position, or that ends there; empty: there is none.
+  /// The word at a position, or the one that ends there; empty: there is none.
   Word wordAt(Position position) const;
   Word wordAt(size_t offset) const;
 
-  /// Where the word is in the analysis; nothing if it is not there.
+  /// The place of the word in the analysed text; nothing if it is not there.
   std::optional<SourceLoc> placeOf(const Word &word) const;
   /// The symbol that a word is; null: none is known.
   const SymbolIndex::Symbol *symbolOf(const Word &word) const;
@@ -31,14 +31,14 @@ public:
   Range rangeOf(const Word &word) const {
     return lines_.rangeOf(word.begin, word.begin + word.text.size(), encoding());
   }
-  /// Of a place in the document's file, for so many bytes; nothing if it was changed.
+  /// The present range of `bytes` bytes at a place of the analysed text; nothing if they were changed.
   std::optional<Range> rangeOf(SourceLoc loc, size_t bytes) const;
   /// A Location in any file of the analysis; nothing if there is none to open.
   std::optional<json::Value> locationOf(SourceLoc loc, size_t bytes) const;
 
   bool hasAnalysis() const { return analysis_ != nullptr; }
   const Analysis &analysis() const { return *analysis_; }
-  /// Whether the analysis is of the document's text, without mistakes.
+  /// True if the analysis is of the document's present text, without mistakes.
   bool isFine() const;
   Context &context() const { return context_; }
   const Document &document() const { return document_; }
@@ -53,8 +53,8 @@ private:
   Shift shift_;
 };
 
-/// The URI of a file of an analysis: of the document that is open, of the library, of the disk;
-/// empty: there is none.
+/// The URI of a file of an analysis: an open document, a file of the library or on the disk; empty:
+/// there is none.
 std::string uriOfFile(Context &context, const Analysis &analysis, uint16_t file);
 
 } // namespace colldsl::lsp

@@ -14,7 +14,7 @@ Document &Workspace::open(const std::string &uri, std::string text, int64_t vers
   return document;
 }
 
-/// What stands on the disk counts again.
+/// From now on the text on the disk counts again.
 void Workspace::close(const std::string &uri) {
   std::string path = pathOf(uri);
   documents_.erase(path);
@@ -23,8 +23,8 @@ void Workspace::close(const std::string &uri) {
 
 void Workspace::touch(const std::string &path) { expire(path); }
 
-/// Those who read the file are to be analysed again; so are those with names that were not found,
-/// which may be in it.
+/// Discards the analyses of the path, of documents that read the file, and of those with mistakes:
+/// the file may declare names that they did not find.
 void Workspace::expire(const std::string &path) {
   std::string real = realPathOf(path);
   for (auto &[own, document] : documents_) {

@@ -18,7 +18,7 @@ struct Document {
   uint64_t generation = 0;                  ///< counts the texts of all documents
   bool isPublished = false;                 ///< the client has the diagnostics of this text
   std::string published;                    ///< the parameters that it has, as text
-  std::shared_ptr<const Analysis> analysis; ///< null: of no text yet, or stale
+  std::shared_ptr<const Analysis> analysis; ///< null: not analysed yet, or stale
   std::shared_ptr<const Analysis> named;    ///< the last that has names, perhaps of an older text
 };
 
@@ -28,19 +28,19 @@ public:
 
   Document &open(const std::string &uri, std::string text, int64_t version);
   void close(const std::string &uri);
-  /// The contentChanges of a didChange. False: they make no sense, and the text stays.
+  /// Applies the contentChanges of a didChange. False: they are malformed, and the text stays.
   bool change(Document &document, const llvm::json::Array &changes, int64_t version,
               Encoding encoding);
-  /// A file changed on the disk.
+  /// Tells that a file changed on the disk.
   void touch(const std::string &path);
 
   Document *find(llvm::StringRef uri);
   Document *findPath(const std::string &realPath);
 
-  /// Of the text as it is.
+  /// The analysis of the document's present text.
   const Analysis &analyse(Document &document);
-  /// Of another text in its place, and others in the place of the files that it imports, by real
-  /// path.
+  /// The analysis of another text for the path. `instead` has texts that replace imported files, by
+  /// real path.
   std::shared_ptr<const Analysis> analyse(const std::string &path, std::string text,
                                           std::map<std::string, std::string> instead = {});
 
