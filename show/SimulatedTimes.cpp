@@ -33,8 +33,8 @@ private:
       }
   }
 
-  /// Pairs each send with its receive: by the schedule, or, where ends match by rank and tag, by the
-  /// run.
+  /// Pairs each send with its receive: by the schedule, or, where ends match by rank and tag, by
+  /// the run.
   void meet() {
     for (uint32_t op = 0; op < ops_.size(); ++op) {
       const sim::ActivityId &after = recording_.ops[vertexOf_[op]].after;

@@ -22,7 +22,7 @@ enum class FileKind {
 /// The form as which a file is read.
 struct InputForm {
   std::optional<FileKind> kind;                ///< else by its bytes
-  std::optional<msccl::Collective> collective; ///< of an MSCCL algorithm; nothing: the one that it names
+  std::optional<msccl::Collective> collective; ///< of MSCCL; else the one that it names
 };
 
 FileKind fileKind(llvm::StringRef content);

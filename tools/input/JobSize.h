@@ -5,10 +5,10 @@
 
 namespace colldsl::tools {
 
-/// An error with the numbers if the ops of all ranks exceed InstantiateLimits::maxTotalOps, or, with
-/// `bytesPerOp` each, the memory of this machine. If there are many ranks, it instantiates a few and
-/// refuses the job if each of them has more than four times the ops of its share: nearly all ranks
-/// will. Other jobs pass, and the limits stop them later.
+/// An error with the numbers if the ops of all ranks exceed InstantiateLimits::maxTotalOps, or,
+/// with `bytesPerOp` each, the memory of this machine. If there are many ranks, it instantiates a
+/// few and refuses the job if each of them has more than four times the ops of its share: nearly
+/// all ranks will. Other jobs pass, and the limits stop them later.
 Status checkJobSize(const Program &program, const InstantiateRequest &request, double bytesPerOp);
 
 } // namespace colldsl::tools

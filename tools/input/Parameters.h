@@ -13,7 +13,8 @@ struct Call {
   std::vector<ExprId> arguments;                       ///< as in InstantiateRequest
   std::vector<GivenValue> values;                      ///< likewise
   std::vector<std::pair<std::string, uint64_t>> sizes; ///< likewise
-  /// Names and values of parameters that are not at their default, in the language's words: root, 3.
+  /// Names and values of parameters that are not at their default, in the language's words:
+  /// root, 3.
   std::vector<std::pair<std::string, std::string>> chosen;
   std::shared_ptr<const LeaderOrder> leaders; ///< null: the lowest ranks lead
 

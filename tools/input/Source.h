@@ -16,10 +16,10 @@
 
 namespace colldsl::tools {
 
-/// Everything that a command reads, files and streams (ReadInput.h). The content of a file tells its
-/// kind: source text (`.coll`), the text form or GOAL, an image, GOAL in binary, an algorithm of
-/// MSCCL, a schedule library. A library has its own program, so that nothing is compiled, and must
-/// be the only operand.
+/// Everything that a command reads, files and streams (ReadInput.h). The content of a file tells
+/// its kind: source text (`.coll`), the text form or GOAL, an image, GOAL in binary, an algorithm
+/// of MSCCL, a schedule library. A library has its own program, so that nothing is compiled.
+/// Neither source text nor another library may accompany it.
 class Source {
 public:
   /// One thing to prove, run or print: a collective, or a whole schedule.
@@ -27,7 +27,7 @@ public:
     std::string name;
     DeclId collective = kNoDecl;        ///< of the program
     const Schedule *schedule = nullptr; ///< or this one
-    bool isFunction = false;            ///< or the collective that rules choose for the function `name`
+    bool isFunction = false;            ///< or a function of that name, with rules
     /// The arguments of a rule, by the number of the parameter. Given values take precedence.
     std::vector<std::pair<uint32_t, ExprId>> arguments = {};
   };
@@ -51,12 +51,12 @@ public:
   static std::unique_ptr<Source> of(Schedule schedule);
 
   /// The targets of all operands: a name chooses in the files that have it, else in the standard
-  /// library; other files contribute all that they have. --name then selects among these. Empty after
-  /// a mistake, which is reported.
+  /// library; other files contribute all that they have. --name then selects among these. Empty
+  /// after a mistake, which is reported.
   std::vector<Target> choose(const ScheduleOptions &options);
 
-  /// True if each file has one of the targets, has no collective, or declares a name in a --set; else
-  /// reports the first that does not.
+  /// True if each file has one of the targets, has no collective, or declares a name in a --set;
+  /// else reports the first that does not.
   bool usesAllFiles(llvm::ArrayRef<Target> targets, const ScheduleOptions &options) const;
 
   /// All collectives of the standard library.
@@ -99,7 +99,8 @@ public:
 
   const Compilation &compilation() const { return *compilation_; }
 
-  /// The text of the diagnostics, with lines of the source if they can be read. One thread at a time.
+  /// The text of the diagnostics, with lines of the source if they can be read. One thread at a
+  /// time.
   std::string render(llvm::ArrayRef<Diagnostic> diagnostics, const Target &target) const;
 
   /// Prints the text of render() on stderr. Returns false.

@@ -6,8 +6,8 @@
 
 namespace colldsl::tools {
 
-/// Puts the compiled program with its sources into the library, which is for these collectives. Call
-/// it after everything that adds arguments to the program: rules, parameters of images.
+/// Puts the compiled program with its sources into the library, which is for these collectives.
+/// Call it after everything that adds arguments to the program: rules, parameters of images.
 void addProgram(const Source &source, const std::vector<Source::Target> &targets,
                 LibraryContent &content);
 

@@ -20,9 +20,9 @@ public:
   bool has(const std::string &function) const { return models_.contains(function); }
 
   /// An error if a program's rule may not serve its function in place of the standard library's
-  /// rules. It may if its collective can be called like theirs and promises the same, and if the rule
-  /// sets no parameter that the caller chooses. A function that the standard library lacks is no
-  /// error.
+  /// rules. It may if its collective can be called like theirs and promises the same, and if the
+  /// rule sets no parameter that the caller chooses. A function that the standard library lacks is
+  /// no error.
   Status check(const SelectionRule &rule, const Program &program) const;
 
 private:

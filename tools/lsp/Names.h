@@ -12,7 +12,7 @@ inline constexpr std::string_view kPlaceholder = "completed__";
 struct Names {
   std::shared_ptr<const Analysis> analysis; ///< null: no version of the document had names
   size_t cursor = 0;                        ///< in its text
-  bool isWhole = true; ///< the analysis is of this text; else places behind the cursor may have moved
+  bool isWhole = true; ///< false: places behind the cursor may have moved since
 };
 
 /// `word` is the beginning of the word that is typed at the cursor.

@@ -39,8 +39,8 @@ public:
   const std::vector<tools::Source::Target> &targets() const { return targets_; }
 
   /// Runs the proofs for one number of ranks after the other, until one is refused or `seconds` are
-  /// over. The verdict covers the numbers that were completed. Nothing: `stop` became true, which is
-  /// checked before each proof.
+  /// over. The verdict covers the numbers that were completed. Nothing: `stop` became true, which
+  /// is checked before each proof.
   std::optional<Verdict> prove(const tools::Source::Target &target, uint32_t seconds,
                                const std::atomic<bool> &stop);
 

@@ -9,8 +9,8 @@
 
 namespace colldsl::lsp {
 
-/// Offsets are bytes. A text that cannot be split into tokens, such as one with an open comment, has
-/// no structure.
+/// Offsets are bytes. A text that cannot be split into tokens, such as one with an open comment,
+/// has no structure.
 class Structure {
 public:
   /// The text outlives this object.

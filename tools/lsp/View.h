@@ -31,7 +31,8 @@ public:
   Range rangeOf(const Word &word) const {
     return lines_.rangeOf(word.begin, word.begin + word.text.size(), encoding());
   }
-  /// The present range of `bytes` bytes at a place of the analysed text; nothing if they were changed.
+  /// The present range of `bytes` bytes at a place of the analysed text; nothing if they were
+  /// changed.
   std::optional<Range> rangeOf(SourceLoc loc, size_t bytes) const;
   /// A Location in any file of the analysis; nothing if there is none to open.
   std::optional<json::Value> locationOf(SourceLoc loc, size_t bytes) const;

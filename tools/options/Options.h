@@ -120,11 +120,12 @@ public:
   void addNumber(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
                  uint32_t &number, uint32_t min = 0, uint32_t max = UINT32_MAX);
 
-  /// Adds an option for a file to write, `-` for standard output. No other option and no operand may
-  /// name that file.
+  /// Adds an option for a file to write, `-` for standard output. No other option and no operand
+  /// may name that file.
   Completion &addOutput(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
                         std::string &file);
-  /// As addOutput(), for a file in addition to the command's report, which occupies standard output.
+  /// As addOutput(), for a file in addition to the command's report, which occupies standard
+  /// output.
   Completion &addSideOutput(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
                             std::string &file);
   /// Allows the option that was added last to be given several times; each value is taken.

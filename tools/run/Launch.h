@@ -38,8 +38,8 @@ void prepare(LaunchOptions &options);
 Result<std::vector<std::vector<std::byte>>>
 onAllRanks(uint32_t numRanks, const LaunchOptions &options, const RankBody &body);
 
-/// One report per rank, available on all ranks that a launcher started. An error names the rank that
-/// failed, with the reports of the others about it.
+/// One report per rank, available on all ranks that a launcher started. An error names the rank
+/// that failed, with the reports of the others about it.
 Result<std::vector<RankReport>> launch(const RunTask &task, const LaunchOptions &options);
 
 } // namespace colldsl::tools

@@ -17,8 +17,7 @@ struct RunTask {
   uint32_t warmup = 0;                         ///< calls that are not timed
   uint32_t iterations = 1;                     ///< calls that are timed
   std::chrono::nanoseconds timeout = kForever; ///< of one call
-  bool isShared =
-      false; ///< buffers are in memory that the ranks of a machine share, if available
+  bool isShared = false; ///< buffers are in memory that the ranks of a machine share, if available
   bool isTraced = false; ///< RankReport::trace of the last call
   TransferPolicy transferPolicy = TransferPolicy::Report;
 };

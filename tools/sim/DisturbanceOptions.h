@@ -11,8 +11,8 @@ public:
   /// This object outlives the parse.
   void addTo(Options &options);
 
-  /// The simulation that the options describe, on a machine of that cost. An error names the option,
-  /// or the file.
+  /// The simulation that the options describe, on a machine of that cost. An error names the
+  /// option, or the file.
   Result<sim::SimulateOptions> make(const CostModel &cost) const;
 
 private:

@@ -1,4 +1,4 @@
-/// Calls that take turns, so that what disturbs a machine disturbs all of them alike.
+/// Calls that take turns, so that a disturbance of the machine affects all of them alike.
 #pragma once
 
 #include "runtime/RoundTimes.h"
@@ -6,20 +6,21 @@
 
 namespace colldsl::tools {
 
-/// Collective, as all that it does.
+/// All of its methods except barriers() are collective.
 class Alternation {
 public:
   static Result<std::unique_ptr<Alternation>> make(Communicator &communicator, Library &library);
 
-  /// So many rounds of one call each. Appends to times[i] for calls[i], alike on all ranks.
+  /// Runs `rounds` rounds, in which each call runs once. Appends the times of calls[i] to times[i],
+  /// equal on all ranks.
   Status run(std::span<TimedCall *const> calls, CallMemory &memory, uint32_t rounds,
              std::span<RoundTimes *const> times);
 
-  /// Of the last run() a barrier per round, of which the machine and not the calls decide how long
-  /// it takes. Alike on all ranks.
+  /// The times of a barrier per round of the last run(). They depend on the machine, not on the
+  /// calls. Equal on all ranks.
   const RoundTimes &barriers() const { return barriers_; }
 
-  /// The greatest of what the ranks have.
+  /// The greatest value of all ranks.
   Result<int64_t> greatest(int64_t mine);
 
 private:

@@ -1,4 +1,4 @@
-/// The standard library as processes without a compiler have it: what `colldsl tune` measures.
+/// The standard library as processes without a compiler load it, for `colldsl tune` to measure.
 #pragma once
 
 #include "runtime/Library.h"
@@ -11,11 +11,11 @@ struct BuiltLibrary {
   std::unique_ptr<llvm::MemoryBuffer> bytes;
   std::unique_ptr<Library> library; ///< a view of them, with program and rules decoded
 
-  /// The same once more, with the decisions of a profile.
+  /// Another view of the library, with the decisions of a profile.
   Result<std::unique_ptr<Library>> tuned(const MachineProfile &profile) const;
 };
 
-/// Compiles it.
+/// Compiles the standard library.
 Result<BuiltLibrary> buildStandardLibrary();
 
 } // namespace colldsl::tools

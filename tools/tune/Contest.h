@@ -1,10 +1,10 @@
-/// A contest of what can be done for a call, beside the usual choice: successive halving.
+/// A contest of the candidates for a call with the usual choice: successive halving.
 ///
-/// It begins with all contenders. In each round all that are left run once, in turns; after some
-/// rounds the slower half is out. The last one runs in turns with the usual choice alone, until the
-/// margin is known well. Where the usual choice is alone, it runs alone as often.
+/// It begins with all contenders. In each round the remaining ones run once, in turns; after some
+/// rounds the slower half drops out. The last one then takes turns with the usual choice alone, for
+/// more rounds. Without contenders, the usual choice runs alone.
 /// Example: 8 contenders: 8 and the usual choice, 4 and it, 2 and it, 1 and it.
-/// bound: (1 + log2 contenders) * rounds calls of the usual choice; the time that is given.
+/// bound: (1 + log2 contenders) * rounds calls of the usual choice; the given time.
 /// source: K. Jamieson, A. Talwalkar, Non-stochastic best arm identification and hyperparameter
 /// optimization (2016)
 #pragma once
@@ -20,7 +20,7 @@
 
 namespace colldsl::tools {
 
-/// What takes part; those who measure derive from it.
+/// A participant. Measurers derive from it.
 struct Contender {
   TunedCollective what;
   RoundTimes times;     ///< of all rounds
@@ -28,50 +28,51 @@ struct Contender {
 };
 using Contenders = std::vector<Contender *>;
 
-/// Runs contenders in turns. Those that fail leave the list, whose order stays. An error ends the
-/// contest, and is its error.
+/// Runs contenders in turns. It removes those that fail from the list, and keeps the order of the
+/// others. Its errors end the contest and become the contest's error.
 class ContestMeasurer {
 public:
   virtual ~ContestMeasurer() = default;
-  /// The first calls, of which each contender gets a first time.
+  /// Makes the first calls, which give each contender a first time.
   virtual Status warmUp(Contenders &left) = 0;
-  /// So many rounds: sets their last times, and adds them to their times.
+  /// Runs `rounds` rounds: sets the last times of the contenders, and adds these to their times.
   virtual Status measure(Contenders &left, uint32_t rounds) = 0;
-  /// What a round of all these takes, by their times.
+  /// The estimated ns of a round of all these, from their times.
   virtual double roundNs(const Contenders &left) const = 0;
-  /// Of the rounds that ran last, by the times of the first contender and another one.
+  /// The noise of the last rounds, from the times of the usual choice and another contender.
   virtual Noise noiseOf(const Contender &usual, const Contender &other) const {
     return tools::noiseOf(usual.lastTimes, other.lastTimes);
   }
 };
 
 struct ContestLimits {
-  /// A hint: a rung has least numbers of rounds, whatever they take.
+  /// A hint: a rung runs its least number of rounds even if they exceed the time.
   std::chrono::nanoseconds time;
-  /// Times the fastest first time: what is slower by more is out at once.
+  /// A contender drops out at once if its first time exceeds the fastest one by more than this
+  /// factor.
   double hopeless = std::numeric_limits<double>::infinity();
 };
 
-/// Rounds of a rung: fewer show nothing, more show nothing new.
+/// Bounds of the rounds of a rung: fewer show nothing, more show nothing new.
 inline constexpr uint32_t kLeastRungRounds = 5, kMostRungRounds = 100;
-/// And of the last two.
+/// Bounds of the rounds of the final.
 inline constexpr uint32_t kLeastFinalRounds = 25, kMostFinalRounds = 400;
 
-/// As many as fit, within these bounds.
+/// The number of rounds that fit into the time, clamped to [least, most].
 uint32_t roundsIn(std::chrono::nanoseconds time, double roundNs, uint32_t least, uint32_t most);
 
 struct ContestOutcome {
-  const Contender *best = nullptr; ///< null: none is left, or the usual choice failed
-  Ratio ratio{1, 1, 1};            ///< of the usual choice's times over its times, in the final
+  const Contender *best = nullptr; ///< null: no contender is left, or the usual choice failed
+  Ratio ratio{1, 1, 1};            ///< of the usual choice's times to those of `best`, in the final
   Noise noise;                     ///< of the final
 };
 
-/// `all`: the usual choice first. Among equals the one that comes first stays.
+/// `all`: the usual choice first. Of equal contenders the earlier one stays.
 Result<ContestOutcome> holdContest(ContestMeasurer &measurer, Contenders all,
                                    const ContestLimits &limits);
 
-/// Of `all` as they took part: the usual choice's time, the entries of all that were measured, the
-/// best one first, and its margin.
+/// Fills in the usual choice's time, an entry for each measured contender, the best one first, and
+/// the margin. `all` as in holdContest().
 void fillPoint(TuningPoint &point, const Contenders &all, const ContestOutcome &outcome);
 
 } // namespace colldsl::tools

@@ -32,15 +32,15 @@ struct Pair {
   uint32_t first = 0, second = 0;
 };
 
-/// What one rank found out about a pair, in ns.
+/// The measurements of a pair by its first rank, in ns.
 struct PairTimes {
   double oneWay[kNumSizes] = {};
-  double few = 0, many = 0; ///< until that many messages were answered
+  double few = 0, many = 0; ///< until that many messages are answered
   double sends = 0;         ///< a send of many, at the sender
   double wakeup = 0;
 };
 
-/// And about itself.
+/// The measurements of one rank's own memory, in ns.
 struct LocalTimes {
   double shortCopy = 0, longCopy = 0, shortCombine = 0, longCombine = 0;
 };
@@ -180,7 +180,7 @@ private:
         return s;
       times.push_back(std::chrono::duration<double, std::nano>(Clock::now() - begin).count());
     }
-    // What the machine can do: what else it has to do is no cost of a message.
+    // The lowest decile: other work of the machine is no cost of a message.
     auto low = times.begin() + static_cast<ptrdiff_t>(times.size() / 10);
     std::nth_element(times.begin(), low, times.end());
     ns = *low;
@@ -215,13 +215,13 @@ std::array<std::optional<Pair>, kMaxDistance + 1> pairsOf(const Topology &topolo
   return pairs;
 }
 
-/// What was found out in one go: ranks find each other once.
+/// The results of one launch; the ranks connect once for all of them.
 struct Measured {
   std::vector<PairTimes> pairs; ///< in their order, each by its first rank
   LocalTimes local;             ///< by rank 0
 };
 
-/// What one rank sends: its own times, then those of the pairs.
+/// Measures on one rank and packs the result: its own times, then those of the pairs.
 Result<std::vector<std::byte>> measureOn(Endpoint &endpoint, const std::vector<Pair> &pairs,
                                          bool isWhole) {
   CostMeter meter(endpoint);
@@ -245,7 +245,7 @@ Result<std::vector<std::byte>> measureOn(Endpoint &endpoint, const std::vector<P
   return bytes;
 }
 
-/// `isWhole`: else only how long messages take.
+/// `isWhole`: false measures messages alone.
 Result<Measured> measureOnAll(const std::vector<Pair> &pairs, uint32_t ranks,
                               const LaunchOptions &options, bool isWhole) {
   auto returned = onAllRanks(
@@ -262,7 +262,8 @@ Result<Measured> measureOnAll(const std::vector<Pair> &pairs, uint32_t ranks,
   return all;
 }
 
-/// How long waking takes is left out: the kernel decides it, and nothing is chosen by it.
+/// The greatest difference of two measurements, except for wakeups: the kernel determines their
+/// times, and no choice depends on these.
 double apartOf(const Measured &a, const Measured &b) {
   double most = 0;
   auto compare = [&](double x, double y) { most = std::max(most, apart(x, y)); };
@@ -279,7 +280,7 @@ double apartOf(const Measured &a, const Measured &b) {
   return most;
 }
 
-/// Measures on all ranks until it is known well.
+/// Measures on all ranks until two measurements agree.
 class SteadyCosts {
 public:
   SteadyCosts(uint32_t ranks, double noiseLimit) : ranks_(ranks), noiseLimit_(noiseLimit) {}

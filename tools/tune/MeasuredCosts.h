@@ -1,5 +1,5 @@
-/// What time costs between the ranks that take part: LogGOP for each distance class, copies,
-/// reductions, the kernel's copy, and waking a rank that sleeps.
+/// Measured costs between the participating ranks: LogGOP for each distance class, copies,
+/// reductions, the kernel's copy, and waking a sleeping rank.
 #pragma once
 
 #include "tools/run/Launch.h"
@@ -7,10 +7,10 @@
 
 namespace colldsl::tools {
 
-/// Collective over what a launcher started, else forks so many ranks, two at least. Fills in the
-/// model and the costs. Classes that no two ranks have get what the nearest one has. All is
-/// measured until two measurements in a row differ by no more than `noiseLimit` (Noise.h); an
-/// error: none do. Takes some seconds.
+/// Collective over the ranks that a launcher started, else forks the ranks of the topology, two at
+/// least. Fills in the model and the costs. A distance class without a pair of ranks gets the costs
+/// of the nearest class. It measures until two measurements in a row differ by no more than
+/// `noiseLimit` (TimingNoise.h); an error: none do. Takes some seconds.
 Status measureCosts(const Topology &topology, const LaunchOptions &options, double noiseLimit,
                     MachineProfile &profile);
 

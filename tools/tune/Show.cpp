@@ -49,7 +49,7 @@ void printCosts(const MachineProfile &profile, llvm::raw_ostream &out) {
   out << "wake-up " << timeWord(static_cast<int64_t>(profile.wakeupNs)) << "\n\n";
 }
 
-/// What the rules chose where the decision holds.
+/// The choices of the rules at the points of the decision.
 std::string shippedFor(const MachineProfile &profile, const Decision &d) {
   std::string words;
   for (const TuningPoint &point : profile.points) {

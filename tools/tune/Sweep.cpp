@@ -22,7 +22,7 @@ struct Runner : Contender {
   std::unique_ptr<TimedCall> call;
 };
 
-/// All that measures of a library have in common.
+/// The common part of all measurements of a library.
 class Measuring {
 public:
   Measuring(Communicator &communicator, Library &library, const SweepOptions &options)
@@ -36,7 +36,7 @@ public:
     return {};
   }
 
-  /// What is left for each of so many points, alike on all ranks; nothing: there is no time.
+  /// The time left for each of so many points, equal on all ranks; nothing: no time is left.
   Result<std::optional<std::chrono::nanoseconds>> share(size_t pointsLeft) {
     bool isStopped = options_.stop && options_.stop->load() != 0;
     Result<int64_t> gone = alternation_->greatest(isStopped ? INT64_MAX : nsSince(begin_));
@@ -55,7 +55,7 @@ public:
                             point.bytes);
   }
 
-  /// Nothing: it cannot be done here.
+  /// Commits a call; nothing: it is not possible here.
   std::optional<Runner> enter(Library &library, const std::string &name,
                               const TunedCollective &what, const CallMemory &memory) {
     Runner runner;
@@ -66,7 +66,7 @@ public:
     return runner;
   }
 
-  /// By the times so far, alike on all ranks.
+  /// The estimated ns of a round, from the times so far; equal on all ranks.
   static double roundNs(const Contenders &runners) {
     double round = 0;
     for (const Contender *runner : runners)
@@ -74,14 +74,15 @@ public:
     return round;
   }
 
-  /// Of Runners that ran last. A machine was never quieter than its quietest barriers were.
+  /// The noise of the Runners that ran last. If the time of a quiet barrier is unknown, the
+  /// quietest barrier so far stands for it.
   Noise noiseOf(const Contender &usual, const Contender &other) const {
     bool isKnown = options_.quietNs > 0 && !communicator_.engine().endpoint().caps().sharesCores;
     double quiet = isKnown ? options_.quietNs : quietest_;
     return tools::noiseOf(usual.lastTimes, other.lastTimes, alternation_->barriers(), quiet);
   }
 
-  /// Whether there is time to measure a point once more.
+  /// True if there is time to measure a point once more.
   Result<bool> goesOn() {
     auto left = share(1);
     if (!left)
@@ -89,7 +90,7 @@ public:
     return left->has_value();
   }
 
-  /// Of Runners.
+  /// Runs the contenders, all of which are Runners, in turns.
   Status run(const Contenders &runners, CallMemory &memory, uint32_t rounds) {
     std::vector<TimedCall *> calls;
     std::vector<RoundTimes *> times;
@@ -107,7 +108,7 @@ public:
     return {};
   }
 
-  /// Of the warm-up the last round is a measure.
+  /// Runs the warm-up, whose last round gives the first times.
   Status warmUp(const Contenders &runners, CallMemory &memory) {
     if (Status s = run(runners, memory, kWarmup); !s)
       return s;

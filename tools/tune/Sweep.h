@@ -1,5 +1,5 @@
-/// Measures what can be done for functions, on the ranks that do it: a contest (Contest.h) for each
-/// point, a function for so many bytes, of all its candidates and what the rules choose.
+/// Measures the candidates for functions, on the ranks of the call. Each point, a function with so
+/// many bytes, has a contest (Contest.h) between its candidates and the choice of the rules.
 #pragma once
 
 #include "protocol/Endpoint.h"
@@ -17,22 +17,22 @@ struct SweptPoint {
 };
 
 struct SweepOptions {
-  std::chrono::nanoseconds limit;              ///< for all points; one that was begun is finished
-  const std::atomic<uint32_t> *stop = nullptr; ///< not 0: no further point is begun
+  std::chrono::nanoseconds limit;              ///< for all points; a point in progress is finished
+  const std::atomic<uint32_t> *stop = nullptr; ///< not 0: no further point begins
   double noiseLimit = kUsualNoise;             ///< points with more are measured again
   double quietNs = 0;                          ///< of a barrier of these ranks; 0: not known
-  /// On rank 0: so many points are done, of which this is the last one.
+  /// Called on rank 0 after each point, with the number of points that are done.
   std::function<void(size_t done, const SweptPoint &)> progress;
 };
 
-/// Collective. Points that were measured, in their order, alike on all ranks; those too that have
-/// too much noise to be used.
+/// Collective. The measured points in their order, equal on all ranks; also those that are too
+/// noisy to be used.
 Result<std::vector<SweptPoint>> sweep(Endpoint &endpoint, const Topology &topology,
                                       Library &library,
                                       const std::vector<CandidatesOfPoint> &points,
                                       const SweepOptions &options);
 
-/// One call with decisions against one without.
+/// The times of a point with the decisions and without.
 struct ComparedRow {
   size_t point = 0; ///< its number
   double shippedNs = 0, tunedNs = 0;
@@ -40,7 +40,7 @@ struct ComparedRow {
   Noise noise;
 };
 
-/// Collective. As many points as time allows, in their order.
+/// Collective. Compares as many points as time allows, in their order.
 Result<std::vector<ComparedRow>> compareLibraries(Endpoint &endpoint, const Topology &topology,
                                                   Library &shipped, Library &tuned,
                                                   const std::vector<CandidatesOfPoint> &points,

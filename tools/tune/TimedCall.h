@@ -1,4 +1,4 @@
-/// One call of a function on one rank, as it is timed: its memory, and a plan for it.
+/// A timed call of a function on one rank: its memory, and a plan.
 #pragma once
 
 #include "runtime/Candidates.h"
@@ -22,8 +22,8 @@ public:
   /// Binds a plan, which is not committed yet.
   Status describe(CollectivePlan &plan) const;
 
-  /// What a program does between calls: it writes what is sent, and reads what came. Otherwise a
-  /// copy by the sender would look faster than it is.
+  /// Write the send buffers and read the results, as programs do between calls. Without this a copy
+  /// by the sender would look faster than it is.
   void write();
   void read();
 
@@ -32,7 +32,7 @@ private:
     std::string name;
     BufferRole role = BufferRole::In;
     bool isSignificant = true;
-    uint64_t blocks = 0; ///< that have a length each, given with the call; 0: none have
+    uint64_t blocks = 0; ///< blocks whose lengths the call gives; 0: none
     uint64_t bytes = 0;
     std::shared_ptr<std::byte> data;
   };
@@ -57,7 +57,7 @@ public:
   Status commit(const CallMemory &memory, const std::vector<TunedCollective::Value> &values);
   /// Collective.
   Status run();
-  /// Once committed.
+  /// The collective that runs. Call it after commit().
   TunedCollective what() const { return plan_.chosen(); }
 
 private:

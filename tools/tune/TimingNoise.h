@@ -1,6 +1,5 @@
-/// How far times can be trusted on a machine that has other work, too: how much they vary, and
-/// whether the machine changed while they were taken. What cannot be trusted is measured again,
-/// then left out.
+/// The reliability of times on a machine with other load: their spread, and drift of the machine
+/// during the measurement. Unreliable points are measured again, then left out.
 #pragma once
 
 #include "ir/Result.h"
@@ -13,22 +12,23 @@
 
 namespace colldsl::tools {
 
-/// Pure, so that all ranks that have the same times come to the same.
+/// A pure function of the times, so that ranks with equal times agree.
 struct Noise {
-  double spread = 0;   ///< median absolute deviation by median, the greater one of two calls
-  double drift = 0;    ///< how far the last third of the rounds is from the first: ratio less 1
+  double spread = 0;   ///< median absolute deviation over median, the greater of two calls
+  double drift = 0;    ///< ratio of the medians of first and last third of the rounds, less 1
   double slowdown = 1; ///< of a barrier between the calls, over one on a quiet machine
 };
 
-/// More is left out, unless the user allows it.
+/// Points with more noise are left out, unless the user allows it.
 inline constexpr double kUsualNoise = 0.5;
-/// A quiet machine's barrier varies by its load of messages alone.
+/// Limit of the slowdown per noise limit: the times of a barrier vary with the load of messages
+/// even on a quiet machine.
 inline constexpr double kSlowdownPerNoise = 40;
-/// So often a point is measured in all.
+/// The greatest number of measurements of a point.
 inline constexpr uint32_t kMostTries = 3;
 
-/// Of two calls that took turns. `barriers`: between them; `quietNs`: of such a one on a quiet
-/// machine; 0: not known.
+/// The noise of two calls that took turns. `barriers`: the times of barriers between them;
+/// `quietNs`: the time of such a barrier on a quiet machine; 0: unknown.
 Noise noiseOf(const RoundTimes &usual, const RoundTimes &other, const RoundTimes &barriers = {},
               double quietNs = 0);
 
@@ -40,9 +40,9 @@ std::string noiseWords(const Noise &noise, double limit);
 /// "messages and copies take another time whenever they are measured (by 80 %): ..."
 Status disagreement(double difference);
 
-/// Measures until it is steady, `kMostTries` times at most: the last outcome, whose noise tells
-/// whether it is. `measure`: a Result of something with a noise; `goesOn`: whether there is time
-/// for another try, alike on all ranks.
+/// Measures until the outcome is steady, `kMostTries` times at most, and returns the last outcome.
+/// `measure` returns a Result of a value with a `noise`; `goesOn` returns true if there is time for
+/// another try, equally on all ranks.
 template <typename Measure, typename GoesOn>
 auto measureSteadily(double limit, Measure measure, GoesOn goesOn) -> decltype(measure()) {
   auto outcome = measure();
@@ -58,12 +58,12 @@ auto measureSteadily(double limit, Measure measure, GoesOn goesOn) -> decltype(m
   return outcome;
 }
 
-/// How far apart two times of the same are: their ratio less 1. By less than the clock and the
-/// caches account for they do not differ.
+/// The difference of two times of one thing: their ratio less 1; 0 if clock and caches may account
+/// for it.
 double apart(double a, double b);
 
-/// Measures until two measurements in a row agree, `kMostTries` and one more at most; the last one.
-/// `apartOf`: how far apart two are. An error: none do.
+/// Measures until two measurements in a row agree, `kMostTries` + 1 times at most, and returns the
+/// last one. `apartOf`: the difference of two measurements. An error: none agree.
 template <typename Measure, typename ApartOf>
 auto measureUntilAgreed(double limit, Measure measure, ApartOf apartOf) -> decltype(measure()) {
   auto last = measure();

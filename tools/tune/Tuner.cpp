@@ -321,7 +321,7 @@ void Tuner::leaveOut(const TuningPoint &point, const std::string &why) {
            .str());
 }
 
-/// What an earlier command kept with another limit.
+/// Removes points and decisions that an earlier command kept under another noise limit.
 void Tuner::leaveOutNoise() {
   std::erase_if(profile_.points, [&](const TuningPoint &p) {
     return std::max(p.spread, p.drift) > profile_.noiseLimit;
@@ -330,7 +330,8 @@ void Tuner::leaveOutNoise() {
                 [&](const Decision &d) { return d.noise > profile_.noiseLimit; });
 }
 
-/// Of one rank after the other the farthest one is awaited, there and back, in a few rounds.
+/// The estimated time of a barrier on a quiet machine: per round of a dissemination, a message to
+/// the farthest rank and back.
 double Tuner::quietBarrierNs(const Topology &topology) const {
   uint64_t farthest = 0;
   for (uint32_t r = 1; r < topology.numRanks(); ++r) {

@@ -13,12 +13,12 @@ struct TuneOptions {
   std::vector<uint32_t> ranks;        ///< none: powers of two up to the cores
   std::vector<uint64_t> bytes;        ///< ascending
   std::vector<std::string> functions; ///< none: all
-  bool fresh = false;                 ///< what the profile has is forgotten
+  bool fresh = false;                 ///< the content of the profile is dropped
   uint64_t noisePercent = 50;         ///< times that vary by more are not used
   double noiseLimit() const { return static_cast<double>(noisePercent) / 100; }
 };
 
-/// Powers of two up to the cores of this machine, and these.
+/// The powers of two below the number of cores of this machine, and that number.
 Result<std::vector<uint32_t>> usualRanks();
 
 class Tuner {
@@ -27,43 +27,43 @@ public:
   /// the launcher outlive this.
   Tuner(const TuneOptions &options, Launcher *launcher, BuiltLibrary library);
 
-  /// Collective over what the launcher started. Writes the profile to profilePath() and tells on
-  /// stdout, by rank 0, what has become of it. An error: that is not all that was wanted, since it
-  /// was interrupted, or the machine too busy for any point.
+  /// Collective over the ranks that the launcher started. Writes the profile to profilePath(); rank
+  /// 0 reports on stdout. An error: the profile is incomplete, because of an interrupt or because
+  /// the machine was too busy for any point.
   Status run();
 
   const MachineProfile &profile() const { return profile_; }
 
 private:
-  /// Ranks of one number, and the points that are measured with them.
+  /// The points to measure with one number of ranks.
   struct Group {
     Topology topology = Topology::flat(1);
     std::vector<CandidatesOfPoint> points;
   };
 
   bool isFirst() const { return !launch_.launcher || launch_.launcher->rank() == 0; }
-  /// What rank 0 has, on all ranks of a launcher.
+  /// Collective over the ranks of a launcher. Returns rank 0's text.
   Result<std::string> agreed(const std::string &mine) const;
-  /// The same where rank 0 may have an error, which is then one on all ranks.
+  /// As agreed() above; an error of rank 0 becomes an error on all ranks.
   Result<std::string> agreed(const Result<std::string> &mine) const;
   Status begin();
-  /// What there is already, as text.
+  /// The text of the present profile, or of an empty one.
   Result<std::string> known(const MachineFingerprint &machine) const;
   Status makeGroups();
   Result<std::vector<std::string>> functions() const;
-  /// What is not measured yet.
+  /// Chooses the points that are not measured yet.
   Status choosePoints();
   Status measureAll();
   Status measure(Group &group, std::chrono::nanoseconds time);
-  /// Rows of decisions once more, each in turns with what the rules choose. What does not win again
-  /// loses its decision.
+  /// Measures the points of decisions once more, in turns with the choice of the rules. Points that
+  /// do not win again lose their decision.
   Status verify();
   void take(const ComparedRow &row, TuningPoint &point);
   void leaveOutNoise();
   void leaveOut(const TuningPoint &point, const std::string &why);
   double quietBarrierNs(const Topology &topology) const;
   Result<std::vector<ComparedRow>> compare(Group &group);
-  /// Rank 0 writes for all; an error is one on all ranks.
+  /// Rank 0 writes the profile; its error becomes an error on all ranks.
   Status keep() const;
   void report() const;
   std::string verifiedWords() const;

@@ -10,7 +10,7 @@ namespace colldsl::tools {
 
 struct TrialMachine {
   std::string topology;     ///< as --topology takes it
-  std::string family;       ///< `topology` without the numbers that follow from the ranks, for summaries
+  std::string family;       ///< `topology` without numbers of ranks or cores, for summaries
   bool highestLead = false; ///< rather than the lowest ranks
 };
 

@@ -10,7 +10,8 @@ struct Summary {
   std::vector<ProofTask> tasks;
   std::vector<ProofOutcome> outcomes; ///< of the tasks
   std::vector<Diagnostic> vacuous;    ///< promises of which nothing was compared, if nothing failed
-  /// A vacuous promise may be due to values of --set, or to values chosen when the schedule was made.
+  /// A vacuous promise may be due to values of --set, or to values chosen when the schedule was
+  /// made.
   bool mayBeVacuous = false;
 
   size_t count(ProofOutcome::Kind kind) const;
@@ -27,7 +28,8 @@ struct Summary {
   bool ok() const { return failed() == 0 && !promisesNothing(); }
 
   /// Fills in `vacuous`: promises of which no rank compared a byte in any proof. A schedule from a
-  /// file has one promise for each place in its sources; one of them at least must compare something.
+  /// file has one promise for each place in its sources; one of them at least must compare
+  /// something.
   void findPromisesOfNothing(const Program &program);
 
   /// "proved for ranks 1..4; 8 B; root=all: 10 proofs"; or the number that were refused.

@@ -68,8 +68,8 @@ public:
 
   ProofOutcome prove(const Source::Target &target, const ProofTask &task) const;
 
-  /// The two steps of prove(): the schedule, then its proof. Null: there is no schedule, and `outcome`
-  /// has the reason.
+  /// The two steps of prove(): the schedule, then its proof. Null: there is no schedule, and
+  /// `outcome` has the reason.
   std::shared_ptr<const Schedule> make(const Source::Target &target, const ProofTask &task,
                                        ProofOutcome &outcome) const;
   ProofOutcome prove(const ProofTask &task, const Schedule &schedule) const;

@@ -5,8 +5,8 @@
 
 namespace colldsl::tools {
 
-/// Warnings for the files that were named: operations that no proof needs, and rounds if fewer would
-/// do in each proof. Empty if a proof failed.
+/// Warnings for the files that were named: operations that no proof needs, and rounds if fewer
+/// would do in each proof. Empty if a proof failed.
 std::vector<Diagnostic> warningsOfWaste(const Summary &summary, const Source &source);
 
 } // namespace colldsl::tools

@@ -61,7 +61,7 @@ bool endsWithin(int pid, std::chrono::nanoseconds time) {
   return true;
 }
 
-/// What the program writes of an arm. Other lines are of its launcher.
+/// Takes a line of the program about an arm. Ignores others, which the launcher printed.
 void takeLine(llvm::StringRef line, std::vector<ArmResult> &results, size_t &begun) {
   static const std::map<llvm::StringRef, ArmResult::Verdict> verdicts = {
       {"begin", ArmResult::NotRun},

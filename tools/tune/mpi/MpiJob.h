@@ -11,17 +11,17 @@
 
 namespace colldsl::tools {
 
-/// How the program is started.
+/// The command that starts the program.
 struct MpiLaunch {
   std::vector<std::string> launcher; ///< "mpirun" and the words behind it
   std::string program;
-  unsigned callSeconds = 20; ///< a call that takes longer does not end
+  unsigned callSeconds = 20; ///< a call that takes longer counts as hung
 };
 
-/// "NAME=VALUE"; "NAME" alone: not set.
+/// "NAME=VALUE" sets a variable, "NAME" alone unsets it.
 using Environment = std::vector<std::string>;
 
-/// What the program finds out about an MPI without a job.
+/// Facts about an MPI that the program reports without a job.
 struct MpiFacts {
   struct Variable {
     int value = 0;
@@ -49,8 +49,8 @@ struct MeasuredCall {
   uint32_t warmups = 0, rounds = 0;
 };
 
-/// A process and all that it starts, in a process group of its own: Ctrl-C reaches the caller
-/// alone. It ends with this object at the latest.
+/// A process and its descendants, in a process group of their own: Ctrl-C reaches the caller alone.
+/// They end with this object at the latest.
 class Job {
 public:
   static Result<std::unique_ptr<Job>> start(const MpiLaunch &launch, uint32_t ranks,
@@ -71,9 +71,9 @@ private:
 
   Job() = default;
   Status spawn(const std::vector<std::string> &words, const Environment &environment);
-  /// The next line of its output; nothing: it has ended, or writes none in time.
+  /// The next line of the process's output; nothing: it has ended, or writes none in time.
   std::optional<std::string> readLine(std::chrono::seconds time);
-  /// What it wrote to stderr first.
+  /// The first text that the process wrote to stderr, behind ": "; empty: none.
   std::string complaint();
   void end();
 

@@ -1,4 +1,4 @@
-/// What differs between MPIs: which algorithms they have, how one is forced, and the files by which
+/// The differences between MPIs: their algorithms, the way to force one, and the files by which
 /// they choose.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace colldsl::tools {
 
-/// One of the MPI's algorithms, and how it is forced.
+/// One of the MPI's algorithms, and the way to force it.
 struct MpiAlgorithm {
   TunedCollective what;
   std::string arm = "-";   ///< in a job that runs
@@ -20,10 +20,10 @@ struct TuningFile {
   Environment use;
 };
 
-/// Each is written whole. An error: those that were not there before are removed.
+/// Writes each file whole. After an error it removes the files that did not exist before.
 Status writeTogether(const std::vector<TuningFile> &files);
 
-/// All functions that are measured, in order.
+/// All functions to measure, in order.
 const std::vector<std::string> &mpiFunctions();
 bool mpiFunctionReduces(const std::string &function);
 
@@ -35,22 +35,22 @@ public:
 
   const MpiFacts &facts() const { return facts_; }
 
-  /// What `colldsl tune --mpi` writes if no file is named.
+  /// The default file of `colldsl tune --mpi`.
   virtual std::string usualFile() const = 0;
   /// The form of the jobs, as the program takes it.
   virtual std::string form() const = 0;
-  /// Of jobs whose algorithms are forced, and of those that run as without any of this.
+  /// The environments of jobs with forced algorithms, and of jobs that run without any tuning.
   virtual Environment forcing() const = 0;
   virtual Environment untouched() const = 0;
 
-  /// Calls of so many bytes a block.
+  /// The algorithms for calls of so many bytes a block.
   virtual std::vector<MpiAlgorithm> algorithms(const std::string &function,
                                                uint64_t bytes) const = 0;
-  /// The MPI chooses by a size that is the same on all ranks, whatever the program passes.
+  /// True if the MPI chooses by a size that is the same on all ranks, whatever the program passes.
   virtual bool hasSize(const std::string &function) const = 0;
 
-  /// Files that follow the decisions, whose bytes are those of one block. Several files are valid
-  /// together alone, and have the same names only if all of them are the same.
+  /// The files for the decisions, whose bytes are those of one block. Several files are valid only
+  /// together; their names differ unless all of them are equal.
   virtual std::vector<TuningFile> files(const std::vector<Decision> &decisions,
                                         const std::string &path) const = 0;
 

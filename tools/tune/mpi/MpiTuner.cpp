@@ -27,10 +27,10 @@ constexpr uint32_t kWarmups = 8;
 constexpr uint32_t kFirstRounds = 3;
 /// Times the best: what is slower by more is out at once.
 constexpr double kHopeless = 4;
-/// How often the jobs of the verification are started.
+/// The number of starts of the verification's jobs.
 constexpr unsigned kStarts = 3;
 constexpr uint32_t kLeastVerified = 10;
-/// Of the time; the rest is for the verification.
+/// The sweep's share of the time; the rest is for the verification.
 constexpr double kSweep = 0.7;
 
 /// Arms of a call.
@@ -311,7 +311,7 @@ void MpiTuner::take(const Comparison &c) {
   });
 }
 
-// What was not verified gets no rule, whatever else is left to choose from.
+// A decision that was not verified gets no rule, even if it is the best of those that are left.
 void MpiTuner::dropLosers() {
   std::vector<Decision> before = std::move(decisions_);
   decideAll();

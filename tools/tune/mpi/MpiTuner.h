@@ -12,24 +12,24 @@ namespace colldsl::tools {
 
 class MpiTuner {
 public:
-  /// `output`: an absolute path, of which MpiKind::files() makes names. The options, which name
-  /// functions and ranks, outlive this.
+  /// `output`: an absolute path, from which MpiKind::files() derives names. `options` have
+  /// functions and ranks; all references outlive this object.
   MpiTuner(const TuneOptions &options, const MpiLaunch &launch, const MpiKind &kind,
            std::string output)
       : settings_(options), launch_(launch), kind_(kind), output_(std::move(output)) {}
 
-  /// Measures, writes files, loads them, measures again, and reports on stdout. An error leaves the
-  /// files as they were; so does an interrupt, which is one.
+  /// Measures, writes files, loads them, measures again, and reports on stdout. An error, such as
+  /// an interrupt, leaves the files as they were.
   Status run();
 
 private:
-  /// A point, and how many times longer the MPI's own choice took than the best that was seen; 1:
-  /// nothing was better beyond noise.
+  /// A point, and the ratio of the time of the MPI's own choice to the best time; 1: nothing was
+  /// better beyond noise.
   struct Row {
     TuningPoint point;
     double seen = 1;
   };
-  /// A point in jobs without the file and with it.
+  /// A point in jobs without the files and with them.
   struct Comparison {
     Row *row;
     Arm own, tuned;
@@ -39,26 +39,26 @@ private:
   Status measureAll();
   Status measureRanks(uint32_t ranks);
   Status measurePoint(ArmRunner &runner, uint32_t ranks, const MeasuredCall &call);
-  /// The MPI's own choice is the first arm, as everywhere.
+  /// The arms of a call. The MPI's own choice is the first one, as everywhere.
   std::vector<Arm> armsFor(const MeasuredCall &call) const;
-  /// The MPI's own choice against its algorithms, which are `arms` then.
+  /// Holds the contest of the MPI's own choice with its algorithms, and returns these in `arms`.
   Result<ContestOutcome> holdOnce(ArmRunner &runner, const MeasuredCall &call,
                                   std::vector<Arm> &arms);
   void keep(TuningPoint point, std::vector<Arm> &arms, const ContestOutcome &outcome);
   void leaveOut(const TuningPoint &point, const Noise &noise);
   Status interrupted() const;
   std::vector<uint64_t> sizesOf(const std::string &function) const;
-  /// Of the time until so much of all of it is gone, for each of so many points.
+  /// The time for each of `pointsLeft` points, until the fraction `ofAll` of all time is used up.
   std::chrono::nanoseconds share(double ofAll, size_t pointsLeft) const;
 
   Status verify();
-  /// More rounds of a point. `backwards`: the job with the file is started first.
+  /// Runs more rounds of a point. `backwards`: the job with the files starts first.
   static Status compare(ArmRunner &runner, Comparison &comparison, bool backwards,
                         std::chrono::nanoseconds time);
   void take(const Comparison &comparison);
   void decideAll();
   void dropLosers();
-  /// Null: none.
+  /// The decision for the point; null: none.
   const Decision *decisionFor(const TuningPoint &point) const;
   Environment useOf(const std::vector<TuningFile> &files) const;
 

@@ -74,7 +74,7 @@ std::string algorithmVariable(const std::string &function) {
   return variableOf(function, "INTRA_ALGORITHM");
 }
 
-/// Of the first level, from the top, that has it.
+/// The subtree under the condition, at the first level from the top that has it; null: none has.
 const SelectionTree *findBelow(const SelectionTree &tree, const std::string &condition) {
   if (auto here = tree.find(condition); here != tree.end())
     return &*here;
@@ -90,7 +90,7 @@ std::string withVersion(llvm::StringRef path, const std::string &version) {
   return concat(path.str(), ".", version, isJson ? ".json" : "");
 }
 
-/// Of what the files hold together.
+/// A hash of the content of all files together.
 std::string versionOf(const std::vector<std::string> &texts) {
   uint64_t hash = 0;
   for (const std::string &text : texts)

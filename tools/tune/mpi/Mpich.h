@@ -19,7 +19,7 @@ public:
     int number = 0;
   };
   using Algorithms = std::map<std::string, std::vector<Named>>;
-  /// Those that the texts of the library name; numbers are not known.
+  /// The algorithms that the texts of the library name, without their numbers.
   static Algorithms namesIn(const MpiFacts &facts);
   static Result<std::unique_ptr<Mpich>> make(MpiFacts facts, Algorithms algorithms);
 
@@ -36,11 +36,11 @@ public:
 private:
   explicit Mpich(MpiFacts facts) : MpiKind(std::move(facts)) {}
   static Status findNumbers(const MpiLaunch &launch, const MpiFacts &facts, Algorithms &all);
-  /// What the device does with a collective in a communicator without nodes: the algorithm in all
-  /// of it. Null: it always does that.
+  /// The device's composition for a collective in a communicator without a hierarchy of nodes: one
+  /// algorithm in the whole communicator. Null: the device has no composition for it.
   const SelectionTree *flatComposition(const std::string &function) const;
   SelectionTree leafOf(const Decision &decision) const;
-  /// In one tree: `leaf` of each decision.
+  /// Inserts rules into one tree, with `leaf` of each decision.
   void insert(SelectionTree &tree, const std::vector<const Decision *> &decisions,
               llvm::function_ref<SelectionTree(const Decision &)> leaf) const;
 

@@ -45,7 +45,7 @@ constexpr Function kFunctions[] = {{"allgather", 0, Unit::AllBlocks},
                                    {"scan", 14, Unit::None},
                                    {"scatter", 15, Unit::None}};
 
-// Of bcast, reduce and allreduce.
+// The segmented algorithms of bcast, reduce and allreduce.
 constexpr llvm::StringLiteral kSegmented[] = {
     "chain",    "pipeline", "split_binary_tree", "binary_tree",    "binary",
     "binomial", "knomial",  "in-order_binary",   "segmented_ring",

@@ -19,8 +19,8 @@ bool isLeaf(const SelectionTree &tree) {
          llvm::StringRef(tree.begin().key()).starts_with("composition=");
 }
 
-/// Whether a condition on the number of ranks holds; nothing: it is about something else, or about
-/// where ranks are.
+/// True if a condition on the number of ranks holds; nothing: the condition is on something else,
+/// such as the placement of ranks.
 std::optional<bool> holds(llvm::StringRef condition, uint32_t ranks) {
   if (condition == kAlways)
     return true;
@@ -33,8 +33,8 @@ std::optional<bool> holds(llvm::StringRef condition, uint32_t ranks) {
   return bound && (orEqual ? ranks <= *bound : ranks < *bound);
 }
 
-/// Without conditions on the number of ranks. Below conditions on messages MPICH 4.0 takes
-/// "comm_size<8" for "comm_size<=8", so that none may be there.
+/// The tree for a number of ranks, without conditions on that number. Below conditions on messages,
+/// MPICH 4.0 reads "comm_size<8" as "comm_size<=8", so that no such condition may be there.
 SelectionTree forRanks(const SelectionTree &tree, uint32_t ranks) {
   if (isLeaf(tree))
     return tree;
@@ -56,7 +56,7 @@ SelectionTree forRanks(const SelectionTree &tree, uint32_t ranks) {
   return left;
 }
 
-/// Conditions of one more level, which follow others there.
+/// Appends the conditions of the tree to a level.
 void append(SelectionTree &level, const SelectionTree &tree) {
   if (isLeaf(tree)) {
     level[kAlways] = tree;

@@ -1,6 +1,6 @@
-/// Selection trees of MPICH, as its JSON has them: conditions on the way, an algorithm or a
-/// composition at each leaf. The first condition of a level that holds counts. A level ends in one
-/// that always holds, or the tree is not complete. Source: MPICH 4.0 and 5.0, csel.c.
+/// Selection trees of MPICH, in the structure of its JSON: conditions at inner nodes, an algorithm
+/// or a composition at each leaf. The first condition of a level that holds counts. The last
+/// condition of a level always holds, or the tree is incomplete. Source: MPICH 4.0 and 5.0, csel.c.
 #pragma once
 
 #include "ir/Result.h"
@@ -15,14 +15,14 @@ namespace colldsl::tools {
 
 using SelectionTree = nlohmann::ordered_json;
 
-/// For calls of up to so many bytes and more than those of the rule before.
+/// A rule for calls of up to so many bytes, and more than those of the rule before.
 struct TreeRule {
   uint64_t upTo = UINT64_MAX;
-  std::optional<SelectionTree> leaf; ///< nothing: what the tree has already
-  std::string unless;                ///< under this condition, too; empty: none
+  std::optional<SelectionTree> leaf; ///< nothing: the present subtree stays
+  std::string unless;                ///< it stays under this condition, too; empty: none
 };
 
-/// What comes before a tree's own choice, for one collective in communicators of some ranks.
+/// Rules that precede a tree's own choice, for one collective in communicators of so many ranks.
 struct TreeRules {
   std::string collective;
   uint32_t ranks = 0;
@@ -33,8 +33,8 @@ struct TreeRules {
 
 Result<SelectionTree> parseTree(const std::string &text);
 
-/// Puts rules for one collective, by ascending ranks, into a tree that has the collective. They are
-/// for communicators that are no inter-communicators.
+/// Puts rules for one collective, by ascending ranks, into a tree that has the collective. They
+/// apply to intra-communicators.
 void insertRules(SelectionTree &tree, const std::vector<TreeRules> &rules);
 
 /// The subtree of a collective; null: there is none.

@@ -81,7 +81,7 @@ public:
   }
 
 private:
-  /// How many ranks and nodes there are.
+  /// The greeting: the numbers of ranks and nodes.
   std::string ready() {
     return "ready " + std::to_string(ranks_) + " " + std::to_string(nodes_) + "\n";
   }

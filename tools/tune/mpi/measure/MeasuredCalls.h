@@ -1,4 +1,4 @@
-/// Blocking collectives of an MPI, as calls that can be repeated and whose results are known.
+/// Blocking collectives of an MPI, as repeatable calls with known results.
 #pragma once
 
 #include <memory>
@@ -11,19 +11,19 @@ namespace measure {
 /// A call with its buffers. All elements are MPI_DOUBLE, sums are of small whole numbers.
 class Call {
 public:
-  /// `bytes` are those of one rank's block: what a rank passes to MPI as its count. Null: there is
-  /// no such function. std::bad_alloc: no memory.
+  /// `bytes`: the size of one rank's block, which a rank passes to MPI as its count. Null: there is
+  /// no such function. Throws std::bad_alloc.
   static std::unique_ptr<Call> make(const std::string &function, size_t bytes, MPI_Comm comm);
 
-  /// Fills what this rank sends.
+  /// Fills the buffer that this rank sends.
   void write(int root);
-  /// Overwrites what it receives.
+  /// Overwrites the buffer that this rank receives into.
   void spoil();
-  /// An error code of MPI.
+  /// Calls the function and returns the error code of MPI.
   int run(MPI_Comm comm, int root);
-  /// Reads what it receives.
+  /// Reads the buffer that this rank receives into.
   void read();
-  /// Whether this rank received what it should have.
+  /// True if this rank received the right data.
   bool isRight(int root) const;
 
   bool hasRoot() const { return function_.hasRoot; }
@@ -38,9 +38,9 @@ public:
     const char *name;
     bool hasRoot, sendsAll, receivesAll; ///< a block for each rank, else one
     int (*run)(Buffers &buffers, MPI_Comm comm, int root);
-    /// Whether a rank receives anything.
+    /// True if the rank receives anything.
     bool (*receives)(const Buffers &buffers, int root);
-    /// The element that it receives.
+    /// The expected value of a received element; null: a barrier.
     double (*received)(const Buffers &buffers, int root, size_t element);
   };
 

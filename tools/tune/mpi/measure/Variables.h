@@ -1,4 +1,4 @@
-/// Control variables of an MPI, and what is written in its library, by the tools interface of MPI.
+/// Control variables of an MPI, by its tools interface (MPI_T), and texts in its library.
 #pragma once
 
 #include <map>
@@ -7,7 +7,7 @@
 
 namespace measure {
 
-/// Whole numbers among the control variables.
+/// The integer control variables.
 class Variables {
 public:
   Variables();
@@ -18,8 +18,8 @@ public:
   bool write(const std::string &name, int value);
   bool read(const std::string &name, int &value);
 
-  /// Writes lines on those whose names begin so: "variable NAME VALUE WRITABLE", and for each of
-  /// its values that has a name "item NAME VALUE WORDS".
+  /// Writes lines about the variables with the prefix: "variable NAME VALUE WRITABLE", and for each
+  /// named value of one "item NAME VALUE WORDS".
   void print(const std::string &prefix);
 
 private:
@@ -27,7 +27,7 @@ private:
   std::map<std::string, MPI_T_cvar_handle> handles_;
 };
 
-/// Writes lines "text WORDS" on the names and the selection trees that the library of MPICH has.
+/// Writes lines "text WORDS" with the names and the selection trees in the library of MPICH.
 void printTexts();
 
 } // namespace measure
