@@ -82,7 +82,7 @@ private:
     for (uint32_t r = 0; r < table_.numRanks(); ++r) {
       const Contract &contract = model_.dag(Rank{r}).contract;
       for (const Ensure &ensure : contract.ensures) {
-        if (ensure.operandCount == 0) // it holds anything
+        if (ensure.operandCount == 0) // its content is arbitrary
           continue;
         targets.add(placement_.locateAtEntry(Rank{r}, ensure.target));
         for (const EntryValue &operand : contract.operandsOf(ensure)) {

@@ -9,8 +9,8 @@ namespace {
 using llvm::json::Array;
 using llvm::json::Object;
 
-/// A contract with more operands than this is left out: tracing is for schedules that a reader can
-/// look through.
+/// A contract with more operands than this is left out: tracing serves schedules that a reader can
+/// survey.
 constexpr uint64_t kMaxOperands = 1'000'000, kMaxTracedOps = 200'000;
 
 int64_t number(uint64_t value) { return static_cast<int64_t>(value); }
@@ -136,7 +136,7 @@ private:
     Array steps;
     for (const sim::PathStep &step : run.path) {
       if (!step.isMessage && receivesMessage(step.what.kind))
-        continue; // its message, the step before, is what took time
+        continue; // the step before, its message, took the time
       std::vector<SourceLoc> place{step.what.loc};
       Array places = placesJson(of, place);
       steps.push_back(Object{{"rank", step.rank},

@@ -114,7 +114,7 @@ private:
     }
   }
 
-  /// Returns how many ops of the cone are drawn.
+  /// Draws the cone of an op and returns the number of ops drawn.
   size_t draw(uint32_t op) {
     std::vector<uint32_t> queue{startOf(op)}, seen;
     for (size_t at = 0; at < queue.size(); ++at)
@@ -181,7 +181,7 @@ private:
     if (graph_.isRace)
       orderColumns();
     uint32_t firstRow = 0, rank = kNoIndex;
-    std::map<uint32_t, uint32_t> columns;            // of each rank: how many it has
+    std::map<uint32_t, uint32_t> columns;            // per rank, their number
     std::set<std::pair<uint32_t, uint32_t>> isTaken; // row and column
     for (uint32_t i : byOp) {
       FailureGraph::Node &node = graph_.nodes[i];
@@ -201,7 +201,7 @@ private:
     }
   }
 
-  /// Races are looked for in schedules without cycles: this ends.
+  /// It terminates, because races are only reported for schedules without cycles.
   void orderColumns() {
     for (bool isChanged = true; isChanged;) {
       isChanged = false;

@@ -50,7 +50,7 @@ void Grid::addTo(const std::string &prefix, Columns &columns) const {
     std::vector<uint8_t> shares(busyNs_[a].size());
     for (size_t i = 0; i < shares.size(); ++i) {
       uint64_t members = std::min<uint64_t>(perRow_, ranks_ - i / columns_ * perRow_);
-      uint64_t share = ceilDiv(busyNs_[a][i] * kFull, width_ * members); // what is there is seen
+      uint64_t share = ceilDiv(busyNs_[a][i] * kFull, width_ * members); // any work is visible
       shares[i] = static_cast<uint8_t>(std::min(share, kFull));
     }
     columns.add(prefix + kNames[a], shares);

@@ -19,7 +19,7 @@ public:
     cell.bytes += bytes;
   }
 
-  /// The messages of all ranks of the group of `rank` up to it were counted.
+  /// Ends the messages of a rank. The last rank of a group completes the group's row.
   void endRank(uint32_t rank) {
     if ((rank + 1) % matrix_.ranksPerCell != 0 && rank + 1 != matrix_.ranks)
       return;

@@ -16,7 +16,7 @@ uint32_t largest(const std::vector<uint32_t> &numbers) {
   return numbers.empty() ? 0 : *std::max_element(numbers.begin(), numbers.end());
 }
 
-/// Each place in the sources once.
+/// A table of places in the sources, each once.
 class Places {
 public:
   uint32_t at(const SourceLoc &loc) {

@@ -13,7 +13,7 @@ std::string_view textOf(std::string_view name) {
   return "";
 }
 
-/// In a script element nothing may look like its end, whatever a file is called.
+/// Escapes '<' in JSON, so that no text, such as the name of a file, ends the script element.
 std::string inScript(std::string json) {
   for (size_t at = 0; (at = json.find('<', at)) != std::string::npos;)
     json.replace(at, 1, "\\u003c");

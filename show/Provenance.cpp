@@ -8,7 +8,7 @@ namespace colldsl::show {
 
 using namespace proof;
 
-/// The run up to a round, made anew for another one.
+/// The symbolic run up to a round. Another round makes a new run.
 class Provenance::Run {
 public:
   explicit Run(const ShownSchedule &shown)
@@ -26,7 +26,7 @@ public:
       if (shown_.ops->round[index(vertexOf(e))] <= round)
         events.push_back(e);
     state_.emplace(model_, placement_, values_);
-    Failures reads(model_, 1); // of bytes that hold nothing: the picture shows them
+    Failures reads(model_, 1); // of unwritten bytes: the picture shows them
     bool isWhole = execute(graph_, placement_, events, names_, values_, *state_, reads);
     isWhole_ = isWhole && !reads.full();
   }
@@ -64,7 +64,7 @@ public:
       const Contract &contract = model_.dag(Rank{rank_}).contract;
       for (const Ensure &ensure : contract.ensures) {
         Area target = placement_.locateAtEntry(Rank{rank_}, ensure.target);
-        bool isPromise = ensure.operandCount > 0; // else it holds anything
+        bool isPromise = ensure.operandCount > 0; // else the content is arbitrary
         if (isPromise && index(target.root) == buffer && !target.empty())
           see(rank_, target, isKept(contract, ensure, target));
       }
@@ -79,7 +79,7 @@ public:
 private:
   /// `shift`: from bytes of the buffer to positions of the node.
   void addOrigins(NodeId id, int64_t shift, std::vector<Origin> &origins) const {
-    constexpr size_t kMost = 1u << 16; // of a mistake that combines what was combined before
+    constexpr size_t kMost = 1u << 16; // reached by a mistake that combines results repeatedly
     const Node &node = values_[id];
     if (node.kind == Node::Kind::Unknown || origins.size() >= kMost)
       return;

@@ -85,7 +85,7 @@ private:
                x(b.column) + (isRight ? 0 : kBox), y(b.row) + kBoxHeight / 2, kind, {width, 0, 1});
   }
 
-  /// To the next column, or over what stands between the two.
+  /// Draws an arrow within a row: straight to the next column, else bent over the nodes between.
   void alongRow(const FailureGraph::Node &a, const FailureGraph::Node &b, const char *kind,
                 double width) {
     bool isRight = b.column > a.column;
@@ -99,7 +99,7 @@ private:
                {width, bend, 1});
   }
 
-  /// To the next row, or beside what stands between the two.
+  /// Draws an arrow within a column: straight to the next row, else bent around the nodes between.
   void acrossRows(const FailureGraph::Node &a, const FailureGraph::Node &b, const char *kind,
                   double width) {
     bool isDown = b.row > a.row;
@@ -113,7 +113,8 @@ private:
                {width, isDown ? -26.0 : 26.0, 1});
   }
 
-  /// Nothing stands right of either op in its row, as they are the last of what is drawn.
+  /// Draws the missing edge. The space to the right of both ops is free: they are the last ones in
+  /// their rows.
   void drawMissing(const FailureGraph::Node &left, const FailureGraph::Node &right) {
     bool isDown = right.row > left.row, isStraight = left.column == right.column;
     double middle = x(right.column) + kBox / 2, x1 = x(left.column) + kBox;

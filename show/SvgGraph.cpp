@@ -13,8 +13,9 @@
 namespace colldsl::show {
 namespace {
 
-/// Ranks, or neighbouring ones, a power of two that leaves kMostNodes, and the messages between
-/// them. So the halves of a butterfly and the subtrees of a binomial tree stay whole.
+/// Nodes and the messages between them. A node is a rank, or a power of two of consecutive ranks,
+/// so that there are at most kMostNodes, and halves of a butterfly and subtrees of a binomial tree
+/// stay whole.
 struct Graph {
   static constexpr uint32_t kMostNodes = 128; ///< as MOST_NODES in web/graph.js
   static constexpr uint32_t kNone = 0xffffffffu;
@@ -31,8 +32,8 @@ struct Graph {
       most = std::max(most, bytes);
   }
 
-  /// Per node, kNone for the root; empty: the links form no tree. isReversed: messages lead to the
-  /// root.
+  /// The parent of each node, kNone for the root; empty: the links form no tree. isReversed:
+  /// messages go to the root.
   std::vector<uint32_t> parents(bool isReversed) const {
     std::vector<uint32_t> parent(nodes, kNone);
     for (const auto &[ends, bytes] : links) {
@@ -107,7 +108,7 @@ private:
     bottom_ = cy_ + reach;
   }
 
-  /// Leaves side by side, parents above the middle of their children.
+  /// Places leaves side by side, parents above the middle of their children.
   void placeTree() {
     constexpr double kLayer = 76;
     double apart = 2 * node_ + 16;
@@ -159,7 +160,7 @@ private:
     svg_.end();
   }
 
-  /// In its circle: "12", or "96+" of several ranks.
+  /// The label in a node's circle: "12", or "96+" for several ranks.
   std::string nameOf(uint32_t node) const {
     return std::to_string(node * graph_.perNode) + (graph_.perNode > 1 ? "+" : "");
   }

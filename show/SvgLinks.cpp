@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-// A torus as a grid: the first dimension across, the others down; links that lead around the edge
-// are stubs at both ends. A fat tree as a row per level.
+// Pictures of networks. A torus is a grid: the first dimension across, the others down; links that
+// wrap around are stubs at both ends. A fat tree has a row per level.
 
 namespace colldsl::show {
 namespace {
@@ -92,7 +92,7 @@ private:
             {b.x - dx, b.y - dy, b.x, b.y, false, true}};
   }
 
-  /// Both ways of a link lie beside each other.
+  /// Draws one direction of a link, beside the other one.
   void drawLink(const sim::LinkLoad &link) {
     constexpr double kApart = 4.5, kLeast = 0.15;
     double share = static_cast<double>(link.bytes) / static_cast<double>(most_);
@@ -113,7 +113,7 @@ private:
     svg_.end();
   }
 
-  /// Beside the arrow, on the side that is its own.
+  /// Writes the bytes beside the arrow, away from the opposite direction.
   void nameLoad(const Piece &p, double ox, double oy, uint64_t bytes) {
     constexpr double kBeside = 5, kBelow = 13, kAbove = -8;
     double share = p.ends ? 0.5 : 0.8; // of a stub, away from the node

@@ -9,7 +9,7 @@ constexpr double kLeft = 80, kTop = 46, kGapX = 24, kGapY = 52, kWidth = kPanels
 constexpr uint32_t kMostParts = 60'000; ///< more would take a viewer seconds
 constexpr uint32_t kMostAcross = 4;
 
-/// A panel per round: ranks down, bytes across.
+/// Panels, one per round: ranks down, bytes across.
 class ProvenanceSvg {
 public:
   ProvenanceSvg(const ShownSchedule &shown, uint32_t buffer, SvgCanvas &svg)
@@ -110,7 +110,8 @@ private:
            static_cast<double>(std::max<uint64_t>(1, provenance_.bytesOf(o.rank, o.buffer)));
   }
 
-  /// The rank; of a part of what it had, which block of that length, or from which byte on.
+  /// The rank of the origin: "3"; for a part of its buffer also the number of the block of that
+  /// length, "3.1", or the first byte, "3:100".
   std::string originLabel(const HeldBytes &part) const {
     const Origin &o = part.origins[0];
     uint64_t length = part.end - part.begin;
@@ -168,7 +169,7 @@ Result<Provenance::Parameter> chooseBuffer(const ShownSchedule &shown, const std
                                      : "--buffer " + name + ": the schedule has " + known);
 }
 
-/// All of them, or as many, evenly spread, as are looked at side by side.
+/// All rounds, or `most` of them, evenly spread.
 std::vector<uint32_t> chooseRounds(uint32_t last, uint32_t most) {
   std::vector<uint32_t> rounds;
   uint32_t count = std::min(last + 1, most);

@@ -103,7 +103,7 @@ private:
     }
   }
 
-  /// Shades: shares of the time of all ranks of a row.
+  /// Draws a grid whose shades are the busy shares of the ranks of a row.
   void drawGrid(const ShownRun &run, const ShownSchedule &of) {
     constexpr uint32_t kRows = 100, kColumns = 150;
     Grid grid = run.grid ? *run.grid : gridOf(*of.ops, *run.times, run.completion);

@@ -83,7 +83,7 @@ Exit dispatch(std::span<const char *const> words) {
 bool finishOutput() {
   llvm::outs().flush();
   std::error_code error = llvm::outs().error();
-  llvm::outs().clear_error(); // or the stream's destructor ends the program its own way
+  llvm::outs().clear_error(); // else the stream's destructor ends the program
   return !error || printError("cannot write to the standard output: " + error.message());
 }
 
@@ -102,9 +102,9 @@ Exit runProgram(std::span<const char *const> words) {
   Exit exit = Exit::Failure;
   try {
     exit = dispatch(words);
-  } catch (const std::bad_alloc &) { // of what no memory could hold, else the handler is called
+  } catch (const std::bad_alloc &) { // of an impossible size; others call the handler
     endForLackOfMemory();
-  } catch (const std::length_error &e) { // a list that has outgrown its index
+  } catch (const std::length_error &e) { // a list that outgrew its index
     printError(e.what());
   }
   return finishOutput() || exit != Exit::Success ? exit : Exit::Failure;

@@ -115,7 +115,7 @@ public:
       : source_(source), target_(target), settings_(settings), proofs_(proofs),
         tasks_(std::move(tasks)), images_(tasks_.size()) {}
 
-  /// False: some schedule is wrong, which was reported.
+  /// False, after a message: some schedule is wrong.
   bool make() {
     Progress progress(target_.name, tasks_.size());
     forEachInParallel(tasks_.size(), [&](size_t i) {
@@ -131,7 +131,7 @@ public:
     return true;
   }
 
-  /// One image of each size class.
+  /// Adds one image for each size class.
   void addTo(LibraryContent &content) {
     size_t first = content.images.size();
     for (size_t i = 0; i < tasks_.size(); ++i) {
@@ -158,7 +158,8 @@ private:
     std::vector<Diagnostic> why;
   };
 
-  /// Others are proved alone: the program in the library may run on such a machine.
+  /// True if the task's schedule becomes an image. Other tasks are only proved: the library's
+  /// program may run on their machines.
   bool isForImage(const ProofTask &task) const {
     return task.lead != ProofTask::Lead::Highest &&
            (task.topology.empty() || task.topology == settings_.schedule.topology);
@@ -221,7 +222,7 @@ private:
   std::vector<Made> images_;
 };
 
-/// A parameter that has no default and was not set; empty: there is none.
+/// The first parameter without a default and without --set; empty: none.
 std::string missingValue(const Source &source, const Source::Target &target,
                          const Settings &settings) {
   const Program &program = source.program();
@@ -235,7 +236,7 @@ std::string missingValue(const Source &source, const Source::Target &target,
   return "";
 }
 
-/// With --stdlib, a collective that lacks a value has no images.
+/// With --stdlib, collectives whose parameters lack a value get no images.
 bool addImages(Source &source, const std::vector<Source::Target> &targets, const Settings &settings,
                LibraryContent &content) {
   Proofs proofs(source, settings.schedule, settings.proofs);
@@ -297,7 +298,7 @@ struct Parts {
   std::vector<ImportedSchedule> imports;
 };
 
-/// The files that were named and those that they import, as far as later runs can read them again.
+/// The regular files among the operands, their imports and the rules.
 std::vector<std::string> filesRead(const Parts &parts, const Settings &settings) {
   std::vector<std::string> files = parts.operands;
   if (!parts.source.library())
@@ -323,7 +324,8 @@ bool writeDepfile(const Parts &parts, const Settings &settings) {
   return status || printError(status.message());
 }
 
-/// Unless rules were given, imports have their own, before those of the functions that were named.
+/// Adds the given rules. Without these, adds a rule for each import, then the rules of the
+/// functions that were named.
 bool addRules(Parts &parts, const Settings &settings, llvm::StringRef text,
               LibraryContent &content) {
   if (!settings.rules.empty())
@@ -361,7 +363,7 @@ Exit writeLibrary(Parts parts, const Source &input, const Settings &settings,
   return Exit::Success;
 }
 
-/// Schedules among the targets are declared in a program of their own, with the other sources.
+/// Compiles the library. Schedules among the targets are declared in an additional source text.
 Exit compile(Source &input, llvm::ArrayRef<Source::Target> targets,
              const std::vector<std::string> &operands, const Settings &settings,
              llvm::StringRef rules) {
@@ -429,7 +431,7 @@ Exit compileCommand(Arguments arguments) {
     return options.refuse("say where to write the library, with -o LIB");
   if (options.operands().empty() && !settings.stdlib && settings.schedule.names.empty())
     return options.refuse("nothing to compile: name files, or --stdlib");
-  if (!settings.schedule.passes.pipeline.empty()) // the image is what they make for one machine
+  if (!settings.schedule.passes.pipeline.empty()) // the image is their result for one machine
     settings.proofs.variesMachine = false;
   if (!settings.proofs.bytes)
     settings.proofs.bytes = {64 << 10};

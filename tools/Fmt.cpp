@@ -13,7 +13,7 @@ namespace {
 
 enum class Use : uint8_t { Print, Write, Check };
 
-/// Both texts; nothing: the file cannot be read or does not parse, which was reported.
+/// Both texts; nothing, after a message: the file cannot be read or does not parse.
 struct Formatted {
   std::string before, after;
 };

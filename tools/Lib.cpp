@@ -15,7 +15,7 @@
 namespace colldsl::tools {
 namespace {
 
-/// All parts of a library, each of which is sound.
+/// All parts of a library, each validated.
 struct Contents {
   const LibraryIdentity *identity;
   const Program *program;
@@ -66,7 +66,7 @@ std::string signatureOf(const Program &program, const Decl &decl) {
 
 std::string firstLine(llvm::StringRef doc) { return doc.split('\n').first.trim().str(); }
 
-/// Values of what has a name beside n, such as further sizes; empty: as by default.
+/// The values of parameters and of sizes other than n; empty: all are at their defaults.
 std::string argumentsWord(const LibraryImage &image) {
   std::string words = image.parameters;
   for (const LibraryArgument &argument : image.arguments)

@@ -27,7 +27,7 @@ class List {
 public:
   explicit List(const Source &source) : source_(source), program_(source.program()) {}
 
-  /// The standard library: collectives by the function that they compute, then what they use.
+  /// Adds the standard library: collectives by the function that they compute, then their helpers.
   void addLibrary() {
     for (llvm::StringRef function : functionNames())
       sections_.push_back({function.str(), {}});
@@ -76,8 +76,8 @@ public:
       }
   }
 
-  /// A declaration, or a function with its collectives and rules. False: there is none, which was
-  /// reported.
+  /// Prints a declaration, or a function with its collectives and rules. False, after a message:
+  /// there is none.
   bool printNamed(llvm::StringRef name) const {
     bool found = false;
     for (const Section &section : sections_)
@@ -179,7 +179,7 @@ private:
   size_t numFunctions_ = 0;
 };
 
-/// Prints what the operands name; nothing named: all.
+/// Prints the operands; without operands, everything.
 bool list(const Source &source, bool json) {
   List all(source);
   if (source.mainFile().empty())

@@ -19,8 +19,8 @@ void bound(InstantiateLimits &limits) {
   limits.maxTotalDeps = std::min<uint64_t>(limits.maxTotalDeps, 1'600'000);
 }
 
-/// A descriptor that can be read when a signal wants the program to end: it leaves no files then.
-/// All threads that begin later inherit the mask.
+/// A descriptor that becomes readable when a signal asks the program to end, so that it can remove
+/// its files. Threads that begin later inherit the mask.
 int endingSignals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -67,7 +67,7 @@ Exit lspCommand(Arguments arguments) {
         std::string(passes.printAfterAll ? "--print-after-all" : "--time-passes") +
         " prints on the standard error, which no editor shows; `colldsl verify` "
         "has it");
-  std::signal(SIGPIPE, SIG_IGN); // an editor that died is noticed at the end of its stream
+  std::signal(SIGPIPE, SIG_IGN); // the end of the stream tells that the editor died
   int interrupt = endingSignals();
   lsp::Server server(settings, STDIN_FILENO, STDOUT_FILENO, interrupt);
   bool wasShutDown = server.run();

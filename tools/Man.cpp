@@ -10,7 +10,7 @@
 namespace colldsl::tools {
 namespace {
 
-/// Text that no macro takes for its own.
+/// The text with roff's special characters escaped.
 std::string roff(llvm::StringRef text) {
   std::string escaped;
   bool beginsLine = true;
@@ -28,7 +28,7 @@ std::string roff(llvm::StringRef text) {
   return escaped;
 }
 
-/// One word of a macro's line.
+/// The text as one argument of a macro.
 std::string quoted(llvm::StringRef text) {
   std::string escaped = roff(text);
   for (size_t at = 0; (at = escaped.find('"', at)) != std::string::npos; at += 4)

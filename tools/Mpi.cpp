@@ -50,7 +50,7 @@ Result<std::string> givenLibrary(llvm::StringRef file) {
   return path.str().str();
 }
 
-/// Before anything starts: what execvp() would find.
+/// An error if execvp() would not find the command.
 Status checkCommand(const std::string &command) {
   if (command.find('/') == std::string::npos) {
     if (!llvm::sys::findProgramByName(command))
@@ -71,8 +71,8 @@ Result<std::string> chooseLibrary(const Settings &settings,
   return ownLibrary(**mpi);
 }
 
-/// Behind what is there: a tool that watches a program sees its calls first, and a sanitizer
-/// must be the first of all.
+/// Appends the library to LD_PRELOAD: tools in front of it see a program's calls first, and a
+/// sanitizer must be the very first.
 Status preload(const std::string &library) {
   if (library.find_first_of(": ") != std::string::npos)
     return Status::error("cannot load '" + library +
@@ -84,7 +84,7 @@ Status preload(const std::string &library) {
   return {};
 }
 
-/// Becomes the command; returns only if that fails.
+/// Replaces this process by the command; returns only if that fails.
 Exit execute(const std::vector<std::string> &command) {
   std::vector<char *> words;
   for (const std::string &word : command)

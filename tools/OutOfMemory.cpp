@@ -15,7 +15,7 @@ namespace {
 
 pid_t owner = 0;
 
-// No destructor runs: other threads still use what it would destroy, and it might allocate.
+// No destructor runs: other threads still use the objects, and destructors may allocate.
 void onFailedNew() {
   if (getpid() != owner)
     throw std::bad_alloc();
@@ -34,7 +34,7 @@ void endWhenMemoryRunsOut() {
 
 void endForLackOfMemory() {
   static std::atomic_flag isEnding;
-  while (isEnding.test_and_set()) // another thread is at it
+  while (isEnding.test_and_set()) // another thread is ending the program
     pause();
   constexpr std::string_view message = "colldsl: error: there is not enough memory\n";
   [[maybe_unused]] ssize_t written = write(STDERR_FILENO, message.data(), message.size());

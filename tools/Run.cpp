@@ -110,7 +110,7 @@ struct Row {
   uint32_t ranks = 0;
   uint64_t bytes = 0;
   uint64_t ops = 0;
-  const char *schedule = ""; ///< where it is from: "program", "image", "file"
+  const char *schedule = ""; ///< its source: "program", "image", "file"
   bool proved = false;
   bool checked = false;
   Times times;
@@ -121,8 +121,8 @@ class Runner {
 public:
   Runner(Source &source, const Settings &settings) : source_(source), settings_(settings) {}
 
-  /// Reports mistakes, failures and wrong data; nothing then, nor of what is not meant for so many
-  /// ranks.
+  /// Runs the target. Nothing: a mistake, a failure or wrong data, which were reported, or `where`
+  /// excludes so many ranks.
   std::optional<Row> run(const Source::Target &target) {
     std::optional<Prepared> ready = prepare(target);
     if (!allAgree(ready.has_value()))
@@ -203,7 +203,7 @@ private:
                       std::to_string(launcher->numRanks()));
   }
 
-  /// Before they are instantiated: a slip of the typist would take hours.
+  /// Checks the number of ranks before they are instantiated: a typing error could take hours.
   bool checkRanks(const Source::Target &target) const {
     uint32_t ranks =
         target.schedule ? target.schedule->numRanks() : settings_.single.ranks.value_or(1);
@@ -213,7 +213,7 @@ private:
                       std::to_string(settings_.maxRanks) + "; raise the limit with --max-ranks");
   }
 
-  /// Before the kernel promises memory that it does not have.
+  /// Checks the memory in advance, because the kernel overcommits.
   static bool checkMemory(const Source::Target &target, const Schedule &schedule,
                           const std::vector<Sizes> &sizes) {
     double needed = memoryOfRun(schedule, sizes);
@@ -303,8 +303,8 @@ private:
   size_t numExcluded_ = 0;
 };
 
-/// The processes that a launcher started are the ranks. Those on several nodes believe to sit where
-/// they do, unless an option places them.
+/// Joins the processes of a launcher, which are the ranks. On several nodes, the topology is their
+/// actual placement unless an option sets it.
 Status join(Settings &settings, std::unique_ptr<Launcher> &launcher) {
   if (settings.launch.transport == TransportKind::Fake)
     return {};
@@ -349,7 +349,7 @@ bool allChose(Launcher &launcher, const std::vector<Source::Target> &targets,
                     "COLLDSL_PROFILE to one file");
 }
 
-/// On standard error: what a schedule has messages do that this transport does not.
+/// Notes on standard error the attributes of messages that the transport does not execute.
 void noteTransfers(const std::vector<Row> &rows) {
   for (const Row &row : rows)
     if (!row.transfers.isExecuted())

@@ -58,7 +58,7 @@ public:
     document_.network = settings.single.schedule.machine.cost().network;
   }
 
-  /// Mistakes are reported by all of these.
+  /// This and the other methods report mistakes.
   std::optional<Exit> addOperands(const Options &options, const sim::SimulateOptions &model) {
     Source::Target target;
     std::unique_ptr<Source> source;

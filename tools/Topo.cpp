@@ -19,14 +19,13 @@
 namespace colldsl::tools {
 namespace {
 
-// A larger matrix of distances than this is of use to programs only, a larger one than
-// that to none.
+// Greatest numbers of ranks for a matrix of distances: for people, and as JSON.
 constexpr uint32_t kMatrixRanks = 32, kJsonRanks = 1 << 14;
 constexpr uint32_t kMostRanks = 1 << 24;
 
 struct Settings {
   std::string topology = "local";
-  uint32_t ranks = 0; ///< 0: as many as the machine has room for
+  uint32_t ranks = 0; ///< 0: as many as the machine has places
   bool json = false;
   bool dot = false;
 
@@ -66,10 +65,10 @@ std::string membersWord(std::span<const Rank> members) {
   return rangesWord(ranks);
 }
 
-/// As the language has it: the first member leads, unless a program demands another one.
+/// The leader as in the language: the first member, unless a program chooses another one.
 Rank leaderOf(std::span<const Rank> members) { return members.front(); }
 
-/// Line by line, not as a Table: there are as many as ranks, or more.
+/// Prints line by line, not as a Table: there may be more groups than ranks.
 void printGroups(const Topology &topology) {
   auto print = [](llvm::StringRef level, const std::string &group, const std::string &leader,
                   llvm::StringRef ranks) {
@@ -128,7 +127,7 @@ llvm::json::Object placeJson(const Topology &topology, Rank rank) {
   };
 }
 
-/// Written as it is made: there are as many distances as pairs.
+/// Prints the JSON in a stream: there are as many distances as pairs of ranks.
 void printAll(const Topology &topology) {
   constexpr unsigned kIndent = 2;
   llvm::json::OStream json(jsonStream(), kIndent);
@@ -168,7 +167,7 @@ public:
   }
 
 private:
-  /// The ranks, in boxes of the level of that number in kLevels and of those below.
+  /// Draws the ranks, in boxes of kLevels[level] and the levels below.
   void drawBoxes(const std::vector<Rank> &ranks, size_t level) {
     std::string indent(2 * level, ' ');
     if (level == kLevels.size()) {
@@ -193,7 +192,7 @@ private:
   uint32_t boxes_ = 0;
 };
 
-/// Per interface the ranks that no other one is nearer to.
+/// Per interface, the ranks to which no other one is nearer.
 std::vector<std::vector<Rank>> nearestTo(const std::vector<Nic> &nics, const Topology &topology) {
   std::vector<std::vector<Rank>> ranks(nics.size());
   for (uint32_t r = 0; r < topology.numRanks(); ++r) {

@@ -86,7 +86,7 @@ void printCompletion(size_t number, const Completion &completion, llvm::raw_ostr
   out << "}\n";
 }
 
-/// "'verify --op' | 'run --op'": options whose values are completed alike.
+/// "'verify --op' | 'run --op'": options with the same completion.
 std::string optionsOf(const CompletionTables &tables, std::optional<size_t> number) {
   std::vector<std::string> patterns;
   for (const CommandHelp &command : tables.commands())

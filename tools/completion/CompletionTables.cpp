@@ -10,7 +10,7 @@
 namespace colldsl::tools {
 namespace {
 
-/// The words that names stand for.
+/// The words of each Completion::Names.
 class Names {
 public:
   Names() : library_(compileFiles({})) {}

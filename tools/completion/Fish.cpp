@@ -7,8 +7,8 @@ namespace {
 
 constexpr llvm::StringLiteral kQuote = "\\'";
 
-// The value at the cursor, of `--option=VALUE` too; words behind those of a list that are there;
-// files by their extensions, and folders.
+// Functions of the script: the value at the cursor, also in `--option=VALUE`; words of a list,
+// behind those that are typed; files by their extensions, and folders.
 constexpr llvm::StringLiteral kFunctions = R"(function __colldsl_value
   commandline -ct | string replace -r -- '^--[^=]*=' ''
 end
@@ -35,7 +35,7 @@ function __colldsl_files
 end
 )";
 
-/// Behind `-a`: what is offered. Empty: nothing.
+/// The argument of `-a`, the words to offer; empty: none.
 std::string offerOf(const CompletionTables &tables, const Completion &completion) {
   if (!tables.numberOf(completion))
     return "";

@@ -25,15 +25,15 @@ std::string Explanation::firstMessage() const {
 
 namespace {
 
-/// "block ... of": the pieces come in this order; '^': the first one begins the message; '$': the
-/// last one ends it.
+/// True if the message has the pieces of a fragment, such as "block ... of", in this order. '^':
+/// the first piece begins the message; '$': the last one ends it.
 bool fits(llvm::StringRef fragment, llvm::StringRef message) {
   bool begins = fragment.consume_front("^"), ends = fragment.consume_back("$");
   if (begins && !message.starts_with(fragment.split("...").first))
     return false;
   if (ends) {
     auto [front, last] = fragment.rsplit("...");
-    bool isOne = last.empty(); // rsplit() leaves all in front
+    bool isOne = last.empty(); // rsplit() leaves all of it in front
     if (!message.consume_back(isOne ? front : last))
       return false;
     fragment = isOne ? "" : front;
@@ -49,7 +49,7 @@ bool fits(llvm::StringRef fragment, llvm::StringRef message) {
   return true;
 }
 
-/// Behind the place and the severity.
+/// The message without its place and severity.
 llvm::StringRef wordsOf(llvm::StringRef message) {
   for (llvm::StringRef severity : {"error: ", "warning: "})
     if (size_t at = message.find(severity); at != llvm::StringRef::npos)

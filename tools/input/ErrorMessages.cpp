@@ -30,7 +30,7 @@ std::string lineIn(llvm::StringRef rest, uint32_t line) {
   return rest.split('\n').first.rtrim('\r').str();
 }
 
-/// The line, or nothing where the file cannot be read again, as a stream cannot, or has fewer.
+/// A line of the file; empty if the file has fewer lines or, like a stream, cannot be read again.
 std::string readLine(const std::string &file, uint32_t line, InputOf inputOf) {
   if (const llvm::MemoryBuffer *input = inputOf(file))
     return lineIn(input->getBuffer(), line);

@@ -13,7 +13,7 @@ namespace {
 constexpr llvm::StringRef kImageMagic("colldsl\0", 8);
 constexpr llvm::StringRef kLibraryMagic("colllib\0", 8);
 
-/// Also one that a simulator has used up, so that it is reported as such.
+/// True also for a file that a simulator has consumed, so that the error can say so.
 bool isGoalBinary(llvm::StringRef content) {
   if (content.size() < sizeof(uint64_t))
     return false;
@@ -21,7 +21,7 @@ bool isGoalBinary(llvm::StringRef content) {
   return magic == kGoalMagic || magic == kGoalUsedMagic;
 }
 
-/// No other kind of file begins with it.
+/// True if the text begins with '<', as no other kind of file does.
 bool isXml(llvm::StringRef content) {
   content.consume_front("\xEF\xBB\xBF");
   return content.ltrim().starts_with("<");

@@ -10,7 +10,7 @@
 namespace colldsl::tools {
 namespace {
 
-/// The operator that a reduction gets; without one what most have: it commutes.
+/// True if the chosen reduction commutes. Without a choice it is true, as for most operators.
 bool commutes(const ScheduleOptions &options) {
   std::optional<Reduction> reduction = options.reduction;
   for (const ScheduleOptions::Setting &setting : options.settings)
@@ -39,7 +39,7 @@ Result<Situation> situationOf(const std::string &function, const SingleOptions &
   return situation;
 }
 
-/// The texts of all files, which arguments of rules are of, too.
+/// The texts of all files, including those of rules' arguments.
 std::vector<LibrarySource> textsOf(const Source &source) {
   std::vector<LibrarySource> texts;
   for (uint16_t i = 0; i < source.program().files.size(); ++i)

@@ -8,7 +8,7 @@
 namespace colldsl::tools {
 namespace {
 
-constexpr uint32_t kFewRanks = 1024; // are counted one by one, by the limits
+constexpr uint32_t kFewRanks = 1024; // the limits count the ops of so few
 constexpr double kMargin = 4;
 
 } // namespace

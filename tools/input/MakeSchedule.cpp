@@ -74,8 +74,8 @@ Result<std::shared_ptr<const Schedule>> makeSchedule(const Source &source,
   return improved(schedule.take(), options, shape);
 }
 
-/// Instantiation blames the declaration itself only when its own requirement fails; a
-/// call that breaks one is blamed at its own place.
+/// An error of instantiation has the place of the declaration only if its own requirement fails. If
+/// a call breaks a requirement, the error has the place of the call.
 bool breaksRequirement(const Program &program, DeclId collective, const Diagnostic &error) {
   const Decl &decl = program.decl(collective);
   if (error.loc != decl.loc || error.notes.empty())

@@ -19,7 +19,7 @@ bool isRoot(const Program &program, const Param &param) {
   return !param.isBuffer && param.type == ValueType::Rank && program.nameOf(param) == "root";
 }
 
-/// Not n, which --bytes gives.
+/// The names that --set accepts: parameters, and sizes other than n, which --bytes sets.
 std::vector<llvm::StringRef> settableNames(const Program &program, const Decl &decl) {
   std::vector<llvm::StringRef> names;
   for (const Param &param : decl.params)
@@ -31,7 +31,7 @@ std::vector<llvm::StringRef> settableNames(const Program &program, const Decl &d
   return names;
 }
 
-/// A parameter's name, a literal, or a tree or graph of them.
+/// The text of a literal or of a parameter; "..." for other expressions.
 std::string simpleWord(const Program &program, const Decl &decl, const Expr &e) {
   if (e.kind == ExprKind::IntLit)
     return std::to_string(e.value);
@@ -41,7 +41,7 @@ std::string simpleWord(const Program &program, const Decl &decl, const Expr &e) 
   return "...";
 }
 
-/// "4096", "kary(root, 2)".
+/// The text of a candidate: "4096", "kary(root, 2)".
 std::string candidateWord(const Program &program, const Decl &decl, const Expr &e) {
   if (e.kind != ExprKind::MakeTree && e.kind != ExprKind::MakeGraph)
     return simpleWord(program, decl, e);
@@ -102,7 +102,7 @@ std::vector<std::string> Parameters::rootTexts(const Param &param, uint32_t rank
   return texts;
 }
 
-/// The values to call with; an empty text stands for the default, or for none.
+/// The values to call with; an empty text stands for the default, or for no value.
 std::vector<std::string> Parameters::texts(const Param &param, uint32_t ranks,
                                            const std::string &root) const {
   if (const ScheduleOptions::Setting *given = setting(source_.program().nameOf(param)))
@@ -153,7 +153,7 @@ Status Parameters::addSizes(const Decl &decl, uint64_t elements, Call &call) con
   return {};
 }
 
-/// The call with 0 for each size that was given none, if values vary.
+/// If values vary, a call for each size without a given value, with that size at 0.
 std::vector<Call> Parameters::withoutElements(const Call &base) const {
   std::vector<Call> calls;
   for (size_t i = 0; variety_.vary && i < base.sizes.size(); ++i) {
@@ -168,7 +168,7 @@ std::vector<Call> Parameters::withoutElements(const Call &base) const {
   return calls;
 }
 
-/// All combinations of the values of all parameters but the root.
+/// Adds all combinations of the values of all parameters except the root.
 Status Parameters::addCalls(DeclId id, uint32_t ranks, const std::string &root, bool varies,
                             const Call &base, std::vector<Call> &calls) {
   std::vector<Call> open{base};
@@ -191,7 +191,7 @@ Status Parameters::addCalls(DeclId id, uint32_t ranks, const std::string &root, 
       }
     open = std::move(next);
   }
-  bool isFilled = options_.passes.pipeline.has(PassKind::Program); // passes choose what fits
+  bool isFilled = options_.passes.pipeline.has(PassKind::Program); // passes choose the values
   if (varies && !isFilled)
     if (Status s = addVariations(id, ranks, open); !s)
       return s;
@@ -225,7 +225,7 @@ Parameters::valuesOf(DeclId id, const Param &param, uint32_t ranks, const std::s
   return choices;
 }
 
-/// Each call again, with another value of one parameter.
+/// Adds each call again, with another value of one parameter.
 Status Parameters::addVariations(DeclId id, uint32_t ranks, std::vector<Call> &calls) {
   size_t given = calls.size();
   uint32_t params = static_cast<uint32_t>(source_.program().decl(id).params.size());
@@ -249,7 +249,7 @@ Status Parameters::addVariations(DeclId id, uint32_t ranks, std::vector<Call> &c
   return {};
 }
 
-/// The ends of its candidates, or all values that are few.
+/// Values to vary a parameter: the ends of its candidates, else all values of a small type.
 Result<std::vector<Parameters::Choice>> Parameters::variationsOf(DeclId id, const Param &param,
                                                                  uint32_t ranks) {
   const Program &program = source_.program();

@@ -45,7 +45,7 @@ bool isStream(int fd, const struct stat &info) {
          (S_ISCHR(info.st_mode) && (isatty(fd) || isNullDevice(info)));
 }
 
-/// As read(), but waits on descriptors that do not.
+/// As read(), but waits for data on non-blocking descriptors, too.
 Result<size_t> readSome(int fd, char *to, size_t bytes) {
   for (;;) {
     ssize_t n = ::read(fd, to, bytes);
@@ -76,8 +76,8 @@ Result<std::string> readStream(int fd, std::string text) {
   }
 }
 
-/// The first bytes of a FIFO opened with O_NONBLOCK, of which read() returns 0 while no writer has
-/// opened it, and EAGAIN once one has.
+/// Waits for a writer of a FIFO that is open with O_NONBLOCK, and returns the first byte, if any.
+/// read() returns 0 while no writer has opened the FIFO, and EAGAIN once one has.
 Result<std::string> awaitWriter(int fd) {
   auto end = std::chrono::steady_clock::now() + kMaxWaitForWriter;
   do {
@@ -91,7 +91,7 @@ Result<std::string> awaitWriter(int fd) {
       return failed();
     pollfd wait{fd, POLLIN, 0};
     poll(&wait, 1, 20);
-    if (wait.revents & POLLHUP) // a writer came and went, and left all that it wrote
+    if (wait.revents & POLLHUP) // a writer came and went; its data is in the FIFO
       return std::string();
   } while (std::chrono::steady_clock::now() < end);
   return Status::error("no process has opened the FIFO for writing");
@@ -141,7 +141,8 @@ std::string shownName(llvm::StringRef name) { return name == "-" ? "<stdin>" : n
 
 Result<std::unique_ptr<llvm::MemoryBuffer>> readInput(const std::string &name) {
   int own = descriptorNamed(name);
-  // Opening what the shell handed over, a pipe whose writer may be gone, would wait for another.
+  // A descriptor is duplicated: opening a pipe again, whose writer may be gone, would wait for
+  // another.
   Descriptor fd(own >= 0 ? fcntl(own, F_DUPFD_CLOEXEC, 0)
                          : ::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   auto buffer = readOpen(fd, own >= 0, shownName(name));

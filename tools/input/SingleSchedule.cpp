@@ -11,7 +11,7 @@
 namespace colldsl::tools {
 namespace {
 
-/// n, of the options, or of a file, or some.
+/// The n to use: of the options, else of a schedule from a file, else the default.
 Result<uint64_t> chooseElements(const Source &source, const Source::Target &target,
                                 const SingleOptions &options) {
   if (target.schedule && !options.bytes)
@@ -62,7 +62,7 @@ std::optional<Exit> chooseSingle(const Options &options, const SingleOptions &si
   return isFine ? std::nullopt : std::optional(Exit::Failure);
 }
 
-/// The first ones.
+/// The names of the first targets.
 static std::string namesOf(llvm::ArrayRef<Source::Target> targets) {
   constexpr size_t kShown = 6;
   std::string names;
@@ -136,7 +136,8 @@ std::optional<InstantiateRequest> asCall(const Program &program, const Source::T
   return request;
 }
 
-/// Without a schedule: no image of the library serves the call, or there is no library.
+/// The image of the library that serves the call. The result has no schedule if none does, or if
+/// there is no library.
 Result<SingleSchedule> storedFor(const Source &source, const Source::Target &target,
                                  const SingleOptions &options, const SinglePlan &plan) {
   bool takesOne = options.takesImages && source.library() && !target.schedule &&

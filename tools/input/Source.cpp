@@ -27,10 +27,10 @@
 namespace colldsl::tools {
 namespace {
 
-/// `allreduce_ring` rather than `ring.coll` or `dir/ring`.
+/// True for `allreduce_ring`, false for `ring.coll` and `dir/ring`.
 bool looksLikeName(llvm::StringRef operand) { return operand.find_first_of("./-") == operand.npos; }
 
-/// A stream can be read only once.
+/// True if two operands name one stream, which can be read only once.
 bool namesAStreamTwice(llvm::ArrayRef<std::string> operands) {
   std::vector<int> seen;
   for (const std::string &operand : operands) {
@@ -88,7 +88,7 @@ std::unique_ptr<Source> Source::withText(const std::string &name, llvm::StringRe
         add(file, compilation_->sourceText(static_cast<uint16_t>(i)));
   add(name, text);
   source->mainFile_ = mainFile_.empty() ? name : mainFile_;
-  options.noWarn = true; // of what was warned of before
+  options.noWarn = true; // the other Source has printed the warnings
   if (!source->compile(options))
     return nullptr;
   for (const SelectionRule &rule : rules_)
@@ -242,7 +242,7 @@ const Program &Source::program() const {
   return compilation_ ? compilation_->program() : none;
 }
 
-/// Reading schedules alone takes no standard library.
+/// False if all targets are schedules from files, which need no standard library.
 bool Source::needsCompiler(const ScheduleOptions &options) const {
   auto isInFile = [&](const std::string &name) { return findFile(name) != nullptr; };
   return files_.empty() || !sourceFiles_.empty() || !llvm::all_of(names_, isInFile) ||
@@ -281,7 +281,8 @@ Source::Target Source::collective(DeclId id) const {
   return {program.nameOf(program.decl(id)), id, nullptr};
 }
 
-/// Plain GOAL has no name of its own; its file's stands for it.
+/// The target of a schedule from a file. Plain GOAL has no name, so that the file's name stands for
+/// it.
 Source::Target Source::whole(const File &file) {
   const std::string &name = file.schedule.name;
   return {name == file.name ? llvm::sys::path::filename(name).str() : name, kNoDecl,
@@ -331,7 +332,8 @@ std::vector<Source::Target> Source::choose(const ScheduleOptions &options) {
   return fine ? targets : std::vector<Target>();
 }
 
-/// A library is one file, whatever the sources of its declarations are called.
+/// The targets of one file. All of a library belongs to the library's file, whatever the names of
+/// its sources are.
 std::vector<Source::Target> Source::allOf(const std::string &file) const {
   std::vector<Target> targets = all();
   llvm::erase_if(targets, [&](const Target &target) {
@@ -365,7 +367,8 @@ bool Source::hasAnyOf(const std::string &file, llvm::ArrayRef<Target> targets) c
   });
 }
 
-/// A tree of the file for a collective of the standard library, say.
+/// True if a --set names a declaration of the file, such as a tree for a collective of the standard
+/// library.
 bool Source::isNamedBySettings(const std::string &file, const ScheduleOptions &options) const {
   for (const ScheduleOptions::Setting &setting : options.settings)
     for (const std::string &word : wordsOf(setting.value))
@@ -424,7 +427,7 @@ bool Source::hasFunction(const std::string &name, bool usesProfile) {
   return llvm::any_of(rules_, isOurs);
 }
 
-// One that the standard library in scope cannot follow is reported, and the rules serve.
+// A decision that does not fit the standard library in scope is reported; the rules serve instead.
 void Source::addDecisions(const std::string &function, const std::vector<SelectionRule> &rules) {
   const MachineProfile *profile = ownProfile();
   if (!profile)

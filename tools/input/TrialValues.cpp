@@ -3,7 +3,7 @@
 namespace colldsl::tools {
 namespace {
 
-/// A ring, and if there are that many ranks a torus of two dimensions.
+/// A ring and, if the number of ranks allows it, a torus of two dimensions.
 /// Example: 12 ranks: torus([12]), torus([3, 4]).
 std::vector<std::string> toruses(uint32_t ranks) {
   std::vector<std::string> texts{"torus([ranks])"};

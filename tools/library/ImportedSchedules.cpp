@@ -72,7 +72,7 @@ Schedule madeFor(const ImportedSchedule &import, ElementType type) {
 struct Made {
   LibraryImage image;
   std::vector<std::byte> bytes;
-  std::vector<Diagnostic> why; ///< it is not proved
+  std::vector<Diagnostic> why; ///< the failed proof; empty: none failed
 };
 
 Made make(const ImportedSchedule &import, ElementType type, const ImportSettings &settings) {

@@ -7,7 +7,7 @@
 namespace colldsl::tools {
 namespace {
 
-/// The text of a file that declares nothing in the program is left out.
+/// Adds the sources. A file without declarations in the program gets an empty text.
 void addSources(const Source &source, LibraryContent &content) {
   uint64_t hash = 0;
   auto mix = [&](std::string_view text) { hash = xxh64(std::as_bytes(std::span(text)), hash); };

@@ -14,7 +14,7 @@
 namespace colldsl::tools {
 namespace {
 
-/// The words of a line; a quoted part is one word with what it touches, without quotes.
+/// The words of a line, without quotes. A quoted part and the text that it touches form one word.
 Result<std::vector<std::string>> splitWords(llvm::StringRef line) {
   std::vector<std::string> words;
   bool inWord = false, inQuotes = false;
@@ -180,7 +180,7 @@ private:
   llvm::ArrayRef<std::string> words_;
   Compilation &compilation_;
   SelectionRule rule_;
-  std::set<std::string> seen_; ///< words that may stand once
+  std::set<std::string> seen_; ///< words that may occur once only
 };
 
 /// Warns of a function that the standard library lacks: plans call it by name, MPI programs do not.
@@ -293,7 +293,7 @@ std::string printRule(const SelectionRule &rule, const Program &program,
   line += " use " + program.nameOf(decl);
   for (uint32_t i : rule.arguments) {
     const GivenArgument &given = program.arguments[i];
-    uint16_t file = program.expr(given.value).loc.file; // an argument is a text of its own
+    uint16_t file = program.expr(given.value).loc.file; // each argument has a text of its own
     std::string value = file < sources.size() ? sources[file].text : "";
     bool plain = llvm::all_of(value, [](char c) { return !llvm::isSpace(c) && c != '#'; });
     line +=

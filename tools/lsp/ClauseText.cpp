@@ -32,7 +32,7 @@ constexpr std::string_view kCostSummaries[] = {
 #include "ir/Costs.def"
 };
 
-/// Some tokens of a clause, in a row.
+/// A run of consecutive tokens of a clause.
 class Words {
 public:
   explicit Words(std::span<const Token> tokens) : tokens_(tokens) {}
@@ -43,7 +43,7 @@ public:
   Words from(size_t i) const { return Words(tokens_.subspan(std::min(i, size()))); }
   Words to(size_t i) const { return Words(tokens_.first(std::min(i, size()))); }
 
-  /// The first of a sign outside of brackets and of `? :`; the number of words: there is none.
+  /// The first occurrence of a sign outside of brackets and of `? :`; size() if there is none.
   size_t find(std::string_view wanted) const {
     int depth = 0;
     for (size_t i = 0; i < size(); ++i) {

@@ -90,7 +90,7 @@ void Items::addLocal(const SymbolIndex::Symbol &symbol) {
   add(symbol.name, kind, kindOf(*names_.analysis, symbol), "", '0');
 }
 
-/// Those of the declaration around the cursor that are in scope there, the inner ones first.
+/// Adds the local names in scope at the cursor, the inner ones first.
 void Items::addLocals() {
   if (!names_.analysis)
     return;
@@ -124,18 +124,17 @@ void Items::addParametersOf(std::string_view callee) {
     }
 }
 
-/// Collectives are called as statements, all others in expressions.
+/// Adds collectives if a statement may stand there, else all other declarations.
 void Items::addDeclarations(bool isStatement) {
   if (!names_.analysis)
     return;
   const Analysis &analysis = *names_.analysis;
   const Program &program = analysis.program();
-  for (const Decl &decl : llvm::reverse(program.decls)) { // the nearest ones come last
+  for (const Decl &decl : llvm::reverse(program.decls)) { // the innermost come last
     bool isCollective = decl.kind == DeclKind::Collective;
     bool isOwn = decl.loc.file == analysis.file;
     const std::string &doc = program.strings[decl.doc];
-    bool isPart =
-        decl.kind == DeclKind::Function && doc.empty() && !isOwn; // of one that is for all
+    bool isPart = decl.kind == DeclKind::Function && doc.empty() && !isOwn; // a helper
     if (isCollective == isStatement && !isPart)
       add(program.nameOf(decl), isCollective ? kFunction : kClass,
           tools::kindWord(decl.kind).str() + ", " + tools::placeOf(program, decl), doc,

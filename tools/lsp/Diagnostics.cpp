@@ -28,7 +28,7 @@ int severityOf(Severity severity) {
 
 bool isWordSign(char c) { return llvm::isAlnum(c) || c == '_'; }
 
-/// Behind the string that begins there, or the end of its line.
+/// The offset behind the string that begins there; the end of its line if it is open.
 size_t endOfString(std::string_view text, size_t begin) {
   size_t at = begin + 1;
   while (at < text.size() && text[at] != '"' && text[at] != '\n')
@@ -65,7 +65,7 @@ json::Value related(Context &context, const Analysis &analysis, SourceLoc loc,
                       {"message", json::fixUTF8(message)}};
 }
 
-/// With the notes that have no place, and the hint, on lines of their own.
+/// The message, with the hint and the notes without a place on lines of their own.
 std::string messageOf(const Analysis &analysis, const Diagnostic &diagnostic) {
   std::string text;
   if (SourceLoc loc = diagnostic.loc; loc.file != analysis.file && isInSomeFile(analysis, loc))

@@ -8,7 +8,7 @@
 namespace colldsl::lsp {
 namespace {
 
-/// One edit of the lines that differ, so that the cursor and folds elsewhere stay.
+/// One edit of the lines that differ, which leaves the cursor and folds elsewhere alone.
 json::Array editsBetween(const std::string &before, const std::string &after, Encoding encoding) {
   if (before == after)
     return json::Array{};

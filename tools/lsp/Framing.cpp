@@ -41,7 +41,7 @@ bool MessageReader::fill() {
   return true;
 }
 
-/// Without its end. Nothing: the stream ends, or the line is too long to be a header.
+/// Reads a line, without its end. Nothing: the stream ends, or the line is too long for a header.
 std::optional<std::string> MessageReader::readLine() {
   size_t end = 0;
   while ((end = buffer_.find('\n')) == std::string::npos)
@@ -64,7 +64,7 @@ Result<std::optional<size_t>> MessageReader::readHeaders() {
     }
     auto [name, value] = llvm::StringRef(*line).split(':');
     if (!name.equals_insensitive("Content-Length"))
-      continue; // Content-Type, which has one meaning
+      continue; // Content-Type, which has one valid value
     std::optional<size_t> number = parseWhole<size_t>(value.trim());
     if (!number || *number > kMaxContentBytes)
       return Status::error("Content-Length '" + value.trim().str() + "' is no number up to " +

@@ -104,7 +104,7 @@ void addExpressions(std::vector<LanguageWord> &words) {
   }
 }
 
-/// The part of a usage that begins with the word and ends with the parenthesis of its call.
+/// The call in a usage: from the word to the closing parenthesis of its arguments.
 std::string callIn(llvm::StringRef usage, llvm::StringRef word) {
   size_t begin = usage.find((word + "(").str());
   if (word.empty() || begin == llvm::StringRef::npos)
@@ -118,7 +118,8 @@ std::string callIn(llvm::StringRef usage, llvm::StringRef word) {
   return "";
 }
 
-/// Empty: it takes numbers of any type, as many as one likes.
+/// The call with the types of its parameters. Empty: it takes any number of arguments, of any
+/// numeric type.
 std::string typedCall(llvm::StringRef usage, ValueType first) {
   if (usage.contains("..."))
     return "";

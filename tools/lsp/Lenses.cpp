@@ -18,7 +18,8 @@ std::string shortened(const std::string &text) {
   return text.substr(0, end) + "...";
 }
 
-/// A refused collective's lens opens the picture, if there is one.
+/// The lens of a collective. If it was refused, the lens opens the picture of the counterexample,
+/// if there is one.
 json::Object commandFor(const View &view, const std::string &collective, const Verdict &verdict) {
   if (verdict.kind == Verdict::Kind::Pending)
     return json::Object{{"title", "proofs are on the way"}, {"command", ""}};
@@ -48,7 +49,7 @@ json::Array codeLenses(const View &view, const Findings *findings) {
     auto found = findings->verdicts.find(name);
     Verdict verdict = isCurrent && found != findings->verdicts.end() ? found->second : Verdict();
     if (verdict.kind == Verdict::Kind::Pending && !view.isFine())
-      continue; // nothing is proved of a text with mistakes
+      continue; // texts with mistakes are not proved
     lenses.push_back(
         json::Object{{"range", toJson(*range)}, {"command", commandFor(view, name, verdict)}});
   }

@@ -1,7 +1,7 @@
-// A text that is being typed rarely parses, and a name is in scope only in one that does. So the
-// text is analysed as it is, then with a name where one is missing, then without the statement that
-// is being typed; the first of these texts that has names is used, else the last version of the
-// document that had, else the text without the declaration that is being typed.
+// A text rarely parses while a person types, and only a text that parses has names in scope. So
+// namesAt() analyses the text as it is, then with a placeholder at the cursor, then without the
+// statement at the cursor, and uses the first of these texts that has names. Otherwise it uses the
+// last version of the document that had names, or the text without the declaration at the cursor.
 // Example: "send x to |" becomes "send x to completed__;".
 #include "tools/lsp/Names.h"
 

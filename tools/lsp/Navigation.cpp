@@ -7,7 +7,7 @@ namespace colldsl::lsp {
 
 namespace {
 
-/// The string behind `import` that is at an offset, without its quotes; empty: none is.
+/// The path of the import at an offset, without quotes; empty: there is none.
 llvm::StringRef importAt(const View &view, size_t offset) {
   std::string_view text = view.document().text;
   Result<std::vector<Token>> tokens = scan(text, 0, {});
@@ -21,7 +21,7 @@ llvm::StringRef importAt(const View &view, size_t offset) {
   return {};
 }
 
-/// The beginning of the file that an import names.
+/// The location of the file that the import at a position names; nothing: there is none.
 std::optional<json::Value> importedFile(const View &view, Position position) {
   llvm::StringRef path = importAt(view, view.lines().offsetOf(position, view.encoding()));
   Workspace &workspace = view.context().workspace;

@@ -15,11 +15,11 @@ namespace {
 
 namespace fs = llvm::sys::fs;
 
-constexpr size_t kMaxFiles = 2'000; ///< of a workspace that are looked at
+constexpr size_t kMaxFiles = 2'000; ///< of a workspace to search
 
 using ByPlace = std::map<std::tuple<std::string, uint32_t, uint16_t>, Occurrence>;
 
-/// The symbol as another analysis knows it; null: it does not.
+/// The symbol in another analysis; null: it is not there.
 const SymbolIndex::Symbol *counterpart(const Analysis &other, const Analysis &own,
                                        const SymbolIndex::Symbol &symbol) {
   if (&other == &own)

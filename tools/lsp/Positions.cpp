@@ -5,7 +5,7 @@
 namespace colldsl::lsp {
 namespace {
 
-/// Bytes of the character that begins there; a byte that begins none stands alone.
+/// The number of bytes of the character at an offset; 1 for a byte that begins no character.
 size_t bytesOfCharacter(std::string_view text, size_t at) {
   auto lead = static_cast<unsigned char>(text[at]);
   size_t count = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
@@ -16,7 +16,8 @@ size_t bytesOfCharacter(std::string_view text, size_t at) {
   return bytes;
 }
 
-/// Characters outside the basic plane take 4 bytes in UTF-8 and a surrogate pair in UTF-16.
+/// The code units of a character with so many bytes in UTF-8. Characters outside the basic plane
+/// have 4 bytes, and two units in UTF-16.
 uint32_t unitsOf(size_t bytes, Encoding encoding) {
   return encoding == Encoding::Utf8 ? static_cast<uint32_t>(bytes) : bytes == 4 ? 2 : 1;
 }
@@ -34,7 +35,7 @@ Lines::Lines(std::string_view text) : text_(text), begins_{0}, compilerBegins_{0
   }
 }
 
-/// Without its end.
+/// The line that begins at an offset, without its end.
 std::string_view Lines::lineAt(size_t begin) const {
   size_t end = std::min(text_.find_first_of("\r\n", begin), text_.size());
   return text_.substr(begin, end - begin);

@@ -46,7 +46,7 @@ void Prover::cancel(const std::string &path) {
     current_->stop->store(true, std::memory_order_relaxed);
 }
 
-/// Nothing: the server ends.
+/// Waits for the next job. Nothing: the server ends.
 std::optional<Prover::Job> Prover::take() {
   std::unique_lock lock(mutex_);
   current_.reset();

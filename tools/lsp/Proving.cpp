@@ -16,7 +16,7 @@ using tools::Summary;
 
 namespace {
 
-/// A program as if it had just been compiled, for one thread alone.
+/// A fresh copy of the compilation, for use by one thread.
 Compilation copyOf(const Analysis &analysis) {
   std::vector<std::string_view> texts;
   for (size_t file = 0; file < analysis.program().files.size(); ++file)
@@ -24,8 +24,8 @@ Compilation copyOf(const Analysis &analysis) {
   return reopenProgram(analysis.program(), texts, analysis.compilation.mainDecls());
 }
 
-/// A schedule became too large to be proved here, which is no fault of the collective. The hint
-/// names the option that raises the limit. Recursion without end is a mistake.
+/// True if the outcome is due to a limit of this server, whose option the hint names, and not to a
+/// fault of the collective. Infinite recursion is a fault.
 bool isLimit(const ProofOutcome &outcome) {
   if (outcome.kind != ProofOutcome::Kind::Invalid || outcome.why.empty())
     return false;
@@ -121,7 +121,7 @@ std::optional<Verdict> Proving::prove(const tools::Source::Target &target, uint3
     Ended ended = proveRanks(same, limits, summary, why);
     if (ended == Ended::Stopped)
       return std::nullopt;
-    if (ended == Ended::Limited && summary.failed() == 0) { // a part of them is no claim
+    if (ended == Ended::Limited && summary.failed() == 0) { // incomplete: dropped
       summary.tasks.erase(summary.tasks.begin() + static_cast<ptrdiff_t>(done),
                           summary.tasks.end());
       summary.outcomes.resize(done);

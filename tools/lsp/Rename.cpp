@@ -1,6 +1,6 @@
-// Renaming. The edits are tried: each file is analysed with the new name, and must mean what it
-// meant. Example: renaming `i` to `k` in `for k in 0..2 { for i in 0..2 { ... k ... } }` is
-// refused, as the use of `k` would then be one of the inner loop's name.
+// Renaming. rename() tries the edits: it analyses each file with the new name, and compares the
+// meaning with that before. Example: it refuses to rename `i` to `k` in
+// `for k in 0..2 { for i in 0..2 { ... k ... } }`: the use of `k` would refer to the inner loop.
 #include "tools/lsp/Features.h"
 #include "tools/lsp/LanguageWords.h"
 #include "tools/lsp/Occurrences.h"
@@ -42,8 +42,8 @@ bool isIdentifier(llvm::StringRef name) {
   return !name.empty() && !llvm::isDigit(name.front()) && llvm::all_of(name, isSign);
 }
 
-/// The uses in an analysis: of each the number of its symbol, in the order of the text, which
-/// renaming keeps.
+/// The meaning of a text: the number of symbols, then for each use the number of its symbol in the
+/// order of the text, which renaming preserves.
 std::vector<size_t> meaningOf(const Analysis &analysis) {
   std::vector<SourceLoc> symbols;
   for (size_t file = 0; file < analysis.program().files.size(); ++file)
@@ -60,7 +60,7 @@ std::vector<size_t> meaningOf(const Analysis &analysis) {
   return meaning;
 }
 
-/// The files that are touched, with their edits.
+/// A file to change, with its edits.
 struct Change {
   std::string uri;
   std::vector<Range> ranges; ///< ascending
@@ -107,7 +107,7 @@ std::string meaningBefore(const Analysis &analysis, const std::string &name) {
   return isWord ? "'" + name + "' is a word of the language" : "";
 }
 
-/// Why the changed file would not mean the same; empty: it does.
+/// The reason that the changed file would have another meaning; empty: it would not.
 std::string differenceOf(const Analysis &before, const Analysis &after,
                          const std::string &newName) {
   if (after.compilation.ok() && meaningOf(before) == meaningOf(after))

@@ -9,16 +9,16 @@
 namespace colldsl::lsp {
 namespace {
 
-/// After the last message a text is analysed for its diagnostics.
+/// The time without messages after which the server analyses texts for diagnostics.
 constexpr std::chrono::milliseconds kQuietTime{40};
 
-/// Verdicts that come within this time are reported together.
+/// The server reports verdicts within this time together.
 constexpr std::chrono::milliseconds kReportTime{100};
 
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-/// The earlier of two times to wait, of which the first may be none.
+/// The shorter of `time`, if given, and the time until `at`.
 milliseconds earlier(std::optional<milliseconds> time, Clock::time_point at) {
   auto left = std::max(std::chrono::ceil<milliseconds>(at - Clock::now()), milliseconds(0));
   return time ? std::min(*time, left) : left;
@@ -112,7 +112,7 @@ void Server::sendRequest(llvm::StringRef method, json::Value params) {
   send(request(++requests_, method, std::move(params)));
 }
 
-/// Findings of a text that is no longer there are dropped.
+/// Stores the finding, or drops it if the document's text has changed since.
 void Server::handle(Prover::Finding finding) {
   auto known = findings_.find(finding.path);
   auto document = context_.workspace.documents().find(finding.path);
@@ -147,7 +147,7 @@ void Server::publishStale() {
     if (document.isPublished)
       continue;
     const Analysis &analysis = context_.workspace.analyse(document);
-    bool isOwn = !context_.folder.holds(path); // the library is proved already
+    bool isOwn = !context_.folder.holds(path); // the standard library needs no proof
     if (prover_ && isOwn) {
       findings_[path] = {document.generation,
                          options_.proofs.schedule.names,
@@ -164,7 +164,7 @@ void Server::publishStale() {
   }
 }
 
-/// Unless the client has them already.
+/// Publishes the document's diagnostics unless the client has them already.
 void Server::publish(Document &document) {
   json::Array all = compilerDiagnostics(context_, context_.workspace.analyse(document));
   if (auto found = findings_.find(document.path);

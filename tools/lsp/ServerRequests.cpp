@@ -1,4 +1,4 @@
-// Requests: their parameters are checked here, and answered by the features.
+// Requests: the handlers check the parameters, the features compute the answers.
 #include "tools/lsp/Diagnostics.h"
 #include "tools/lsp/Features.h"
 #include "tools/lsp/Server.h"
@@ -7,14 +7,14 @@
 namespace colldsl::lsp {
 namespace {
 
-/// With a view of the document that the parameters name.
+/// Calls `use` with a view of the document that the parameters name.
 template <typename Use> Answer withView(Context &context, const json::Object &params, Use use) {
   Failed why;
   Document *document = documentOf(context.workspace, params, why);
   return document ? use(View(context, *document)) : Answer(why);
 }
 
-/// And the position in it.
+/// Calls `use` with the view and the position that the parameters name.
 template <typename Use> Answer withPosition(Context &context, const json::Object &params, Use use) {
   const json::Value *value = params.get("position");
   std::optional<Position> position = value ? positionFrom(*value) : std::nullopt;
@@ -129,7 +129,7 @@ Answer Server::onExecuteCommand(const json::Object &params) {
   return showCounterexample(arguments ? *arguments : json::Array{});
 }
 
-/// Writes the page, and has the client open it if it can. Yields its place.
+/// Writes the page and asks the client, if it is able, to open it. Returns its URI.
 Answer Server::showCounterexample(const json::Array &arguments) {
   std::optional<llvm::StringRef> uri, name;
   if (arguments.size() == 2) {

@@ -1,6 +1,6 @@
-// The call that is being typed. Its name and the arguments so far come from the tokens before the
-// caret, as such a text rarely parses; its parameters from the declarations that are in scope there
-// (Names.h), or from the tables of the language.
+// Help for the call at the caret. Its name and the arguments so far come from the tokens before the
+// caret, because an unfinished text rarely parses. Its parameters come from the declarations in
+// scope (Names.h), or from the tables of the language.
 #include "compiler/Scanner.h"
 #include "tools/list/DeclText.h"
 #include "tools/lsp/Features.h"
@@ -46,7 +46,7 @@ Signature signatureOf(const Analysis &analysis, const Decl &decl) {
 /// The signature of the declaration that hides others of its name, else all that the language has.
 std::vector<Signature> signaturesOf(const Analysis *analysis, const Structure::Call &call) {
   if (analysis && !call.isMember)
-    for (const Decl &decl : llvm::reverse(analysis->program().decls)) // the nearest come last
+    for (const Decl &decl : llvm::reverse(analysis->program().decls)) // the innermost come last
       if (analysis->program().nameOf(decl) == call.callee)
         return {signatureOf(*analysis, decl)};
   std::vector<Signature> found;
@@ -56,7 +56,8 @@ std::vector<Signature> signaturesOf(const Analysis *analysis, const Structure::C
   return found;
 }
 
-/// `not (`, `send x to (`: a word of the language that stands before a value in parentheses.
+/// True if the callee is a word of the language before a value in parentheses: `not (`,
+/// `send x to (`.
 bool takesValue(const Structure::Call &call) {
   using Kind = LanguageWord::Kind;
   return llvm::any_of(languageWords(), [&](const LanguageWord &word) {
@@ -64,7 +65,7 @@ bool takesValue(const Structure::Call &call) {
   });
 }
 
-/// "root" of "root: rank = 0", "include" of "include = r".
+/// The name of a parameter: "root" of "root: rank = 0", "include" of "include = r".
 llvm::StringRef nameOf(llvm::StringRef parameter) {
   llvm::StringRef beforeType = parameter.split(':').first.split('=').first.rtrim();
   return beforeType.rsplit(' ').second.empty() ? beforeType : beforeType.rsplit(' ').second;

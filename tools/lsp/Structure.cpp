@@ -70,7 +70,7 @@ size_t Structure::declBegin(size_t token) const {
   return token;
 }
 
-/// Behind the first block or semicolon at the depth of the token.
+/// The offset behind the first block or semicolon outside of all brackets, from the token on.
 size_t Structure::declEnd(size_t token) const {
   for (size_t i = token; i < tokens_.size(); ++i) {
     if (enclosing_[i] != kNone)
@@ -108,7 +108,8 @@ Structure::Piece Structure::declAround(size_t offset) const {
   return {beginOf(first), declEnd(first)};
 }
 
-/// A clause follows the parameters or another clause, which end with a bracket, a name or a number.
+/// True if the token begins a clause. A clause follows the parameters or another clause, which end
+/// with a bracket, a name or a number.
 bool Structure::beginsClause(size_t token) const {
   if (enclosing_[token] != kNone || token == 0)
     return false;
@@ -175,7 +176,8 @@ std::vector<Structure::Argument> Structure::argumentsOf(size_t opener, size_t la
   return arguments;
 }
 
-/// Nothing: the parentheses that a token opens are those of a declaration, a clause or a value.
+/// The call whose parenthesis is `opener`. Nothing: it belongs to a declaration, a clause or a
+/// value.
 std::optional<Structure::Call> Structure::callOf(size_t opener, size_t last) const {
   if (opener == 0 || tokens_[opener - 1].kind != TokenKind::Word || beginsClause(opener - 1))
     return std::nullopt;

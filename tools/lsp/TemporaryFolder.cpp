@@ -22,7 +22,8 @@ namespace {
 
 constexpr const char *kPrefix = "colldsl-lsp";
 
-/// A folder of this user with its lock; -1: it is another's, or another process has the lock.
+/// Opens a folder of this user and locks it. -1: it belongs to another user, or another process has
+/// the lock.
 int lock(const std::string &path) {
   int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   struct stat status;
@@ -59,7 +60,7 @@ void TemporaryFolder::removeAbandoned() {
   }
 }
 
-/// Between the making and the lock another server may remove the folder: then there is a next one.
+/// Makes and locks the folder. Another server may remove it in between; then it makes the next one.
 Status TemporaryFolder::make() {
   for (int tries = 0; path_.empty(); ++tries) {
     llvm::SmallString<128> path;
@@ -111,7 +112,7 @@ Result<std::string> TemporaryFolder::page(llvm::StringRef name) {
   return path_ + "/" + name.str() + ".html";
 }
 
-/// They come first in each compilation.
+/// The files of the standard library come first in each compilation.
 bool TemporaryFolder::isLibrary(size_t number, llvm::StringRef name) {
   auto files = stdlibFiles();
   return number < files.size() && name == llvm::StringRef(files[number].name);

@@ -68,7 +68,7 @@ std::optional<std::string> executableOf(llvm::StringRef word) {
   return path.str().str();
 }
 
-/// One word of the command from which the MPI follows.
+/// A word of the command that determines the MPI.
 struct Witness {
   const KnownMpi *mpi;
   std::string text;
@@ -82,9 +82,9 @@ void findWitnesses(llvm::StringRef word, std::vector<Witness> &witnesses) {
   auto buffer =
       llvm::MemoryBuffer::getFile(*path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer)
-    return; // one may run what one may not read
+    return; // an executable file may be unreadable
   llvm::Expected<std::vector<std::string>> needed = neededBy((*buffer)->getBuffer());
-  if (!needed) { // for another machine, or broken: nothing follows from it
+  if (!needed) { // for another machine, or broken: it tells nothing
     llvm::consumeError(needed.takeError());
     return;
   }
@@ -102,7 +102,7 @@ void findWitnesses(llvm::StringRef word, std::vector<Witness> &witnesses) {
   }
 }
 
-// Longer files are no scripts that somebody wrote.
+// Longer files are not taken for scripts.
 constexpr size_t kLongestScript = 1 << 20;
 
 /// The text that a shell would run for a word of the command: the word itself, or the script that

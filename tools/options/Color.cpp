@@ -44,7 +44,7 @@ StringRef codeOf(Color color) {
   llvm_unreachable("no such color");
 }
 
-/// "      ^~~": what is below a line of the source.
+/// True for the line of carets below a line of the source: "      ^~~".
 bool isCaret(StringRef line) {
   return line.contains('^') && line.find_first_not_of(" \t^~") == StringRef::npos;
 }

@@ -24,7 +24,7 @@ private:
   }
   uint64_t current_pos() const override { return written_; }
 
-  std::string line_; ///< that has not ended
+  std::string line_; ///< the beginning of an unfinished line
   uint64_t written_ = 0;
 };
 
@@ -37,7 +37,7 @@ llvm::raw_ostream &ownErrors() {
 } // namespace
 
 llvm::raw_ostream &errorStream() {
-  static MaskedStream standard(ownErrors()); // what is painted is masked before
+  static MaskedStream standard(ownErrors()); // masks the text before it is painted
   return captured ? *captured : standard;
 }
 

@@ -12,7 +12,7 @@
 namespace colldsl::tools {
 namespace {
 
-// More numbers than this in one list are a mistake of the typist.
+// More numbers than this in one list are a typing error.
 constexpr uint64_t kMaxListLength = 1 << 20;
 constexpr uint64_t kMaxNs = uint64_t{1} << 50; // 13 days
 

@@ -60,7 +60,7 @@ Result<LogGop> parseFlat(llvm::StringRef text) {
   return parameters;
 }
 
-/// A file may be called anything, but hardly so.
+/// True for a flat model such as "L=1us": letters before '='. Names of files hardly look like this.
 bool isFlat(llvm::StringRef text) {
   auto [name, rest] = text.split('=');
   return name.size() < text.size() && llvm::all_of(name, llvm::isAlpha);

@@ -30,7 +30,7 @@ Status unknown(llvm::StringRef what, llvm::StringRef given, llvm::ArrayRef<llvm:
                        (hint.empty() ? "there are" + list : hint));
 }
 
-/// One option that sets the same limit of two readers.
+/// Sets a limit of several readers from one option.
 template <typename T> Status setLimits(Result<uint64_t> given, std::initializer_list<T *> limits) {
   if (!given)
     return given.status();

@@ -28,10 +28,12 @@ struct ScheduleOptions {
   bool inPlace = false;
   bool usesProfile = false; ///< decisions of the machine profile choose for functions first
   bool simulates = false;   ///< a machine model has an effect without passes, too
-  bool runs = false;        ///< on this machine: --topology applies to schedules from files, too
-  bool retypes = false;     ///< schedules from files are made for another type, too
-  bool contract = true;     ///< schedules carry their postconditions, to be proved or shown
-  bool noWarn = true;       ///< about names and operations without use in the given files
+  /// The schedule runs on this machine: --topology applies to schedules from files, too, and rules
+  /// may see fewer cores than ranks.
+  bool runs = false;
+  bool retypes = false; ///< schedules from files are made for another type, too
+  bool contract = true; ///< schedules carry their postconditions, to be proved or shown
+  bool noWarn = true;   ///< about names and operations without use in the given files
   MachineOptions machine;
   PassSettings passes;
   CompileOptions compile;

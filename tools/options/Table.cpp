@@ -12,7 +12,7 @@
 
 namespace colldsl::tools {
 
-/// A column stands right if all that is in it begins with a digit.
+/// A column is right-aligned if all of its cells begin with a digit.
 void Table::print(llvm::raw_ostream &out) const {
   size_t columns = rows_.front().size();
   std::vector<size_t> widths(columns);
@@ -33,7 +33,7 @@ void Table::print(llvm::raw_ostream &out) const {
     }
     llvm::StringRef shown = llvm::StringRef(line).rtrim();
     bool isHead = &row == &rows_.front();
-    if (paints && isHead) // past the stream that masks, with what it would have let through
+    if (paints && isHead) // masked here, as resultStream() would mask the colours
       llvm::outs() << colored(printable(shown), Color::Bold) << "\n";
     else
       out << shown << "\n";

@@ -55,7 +55,7 @@ private:
   }
 
   const PassSettings &settings_;
-  const std::atomic<bool> *stop_; ///< null: nothing stops them
+  const std::atomic<bool> *stop_; ///< null: the passes cannot be stopped
   const std::vector<Sizes> &sizes_;
 };
 
@@ -80,7 +80,7 @@ Status prove(const Schedule &made, const Schedule &before, const ScheduleOptions
                        describe(report, made));
 }
 
-/// Blocks that are known at call time only have some lengths: as good as others.
+/// The seed of the lengths of blocks that are known at call time only. Any lengths serve.
 constexpr uint64_t kSizesSeed = 1;
 
 } // namespace

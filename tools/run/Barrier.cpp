@@ -25,7 +25,8 @@ Schedule barrierSchedule(uint32_t ranks) {
       auto to = static_cast<uint32_t>((rank + step) % ranks);
       auto from = static_cast<uint32_t>((rank + ranks - step) % ranks);
       dag.add(message(OpKind::Signal, to, round), {}, {}, heard);
-      // All rounds before, not the last one alone: waits may finish in any order.
+      // The op requires all rounds before it, not the last one alone: waits may finish in any
+      // order.
       heard.push_back({dag.add(message(OpKind::Wait, from, round), {}, {}, {})});
     }
   }

@@ -39,7 +39,7 @@ public:
   SharedFlag(const SharedFlag &) = delete;
   SharedFlag &operator=(const SharedFlag &) = delete;
 
-  /// True for the first caller.
+  /// Sets the flag. True for the first caller.
   bool raise() { return page_ != MAP_FAILED && static_cast<Word *>(page_)->exchange(1) == 0; }
 
 private:
@@ -47,7 +47,7 @@ private:
   void *page_;
 };
 
-/// The rank that is to blame if one was killed, then what the others report.
+/// The first failure, of the killed rank if there is one, with the reports of the others as notes.
 Status failureOf(const std::vector<RankOutcome> &outcomes) {
   Status first = firstFailure(outcomes);
   if (first.ok())
@@ -93,7 +93,7 @@ Result<Returned> returnedBy(std::vector<RankOutcome> outcomes) {
   return all;
 }
 
-/// Empty: over the memory that they share.
+/// Attaches a rank to its transport; empty: the ranks use shared memory alone.
 using Join = decltype(LocalOptions::attach);
 
 template <typename Options, typename Open>
@@ -156,7 +156,7 @@ Result<Returned> forkProcesses(uint32_t numRanks, const LaunchOptions &options,
   if (!join)
     return join.status();
   local.attach = join.take();
-  llvm::outs().flush(); // or every child has the unwritten rest too
+  llvm::outs().flush(); // else each child would write the buffered text, too
   llvm::errs().flush();
   auto outcomes = runLocalRanks(local, body);
   if (!outcomes)
@@ -164,7 +164,7 @@ Result<Returned> forkProcesses(uint32_t numRanks, const LaunchOptions &options,
   return returnedBy(outcomes.take());
 }
 
-// A report of a rank begins with whether it went well.
+// The first byte of a rank's report is 1 for success.
 Result<Returned> joinLaunched(const LaunchOptions &options, const RankBody &body) {
   SharedFlag warned;
   Launcher &launcher = *options.launcher;
@@ -178,7 +178,7 @@ Result<Returned> joinLaunched(const LaunchOptions &options, const RankBody &body
   if (report)
     mine.insert(mine.end(), report->begin(), report->end());
   auto told = allgatherv(launcher.oob(), mine);
-  if (!told) // a rank that did not come may be the one that failed here
+  if (!told) // a rank may be missing because it failed here
     return report ? told.status() : report.status();
   std::vector<RankOutcome> outcomes(told->size());
   for (size_t r = 0; r < told->size(); ++r) {
@@ -192,7 +192,7 @@ Result<Returned> joinLaunched(const LaunchOptions &options, const RankBody &body
   return returnedBy(std::move(outcomes));
 }
 
-/// Calls body(r) for each rank, all at once; none if not all of them have a thread.
+/// Calls body(r) for all ranks at once, in a thread each; for none if some thread cannot start.
 Status runThreads(uint32_t numRanks, llvm::function_ref<void(uint32_t)> body) {
   std::promise<bool> haveAll;
   std::shared_future<bool> mayRun = haveAll.get_future().share();
@@ -248,7 +248,7 @@ void prepare(LaunchOptions &options) {
 
 Result<Returned> onAllRanks(uint32_t numRanks, const LaunchOptions &options, const RankBody &body) {
   if (options.prepared.valid())
-    options.prepared.wait(); // its thread has ended, too
+    options.prepared.wait(); // then its thread has ended
   return options.launcher ? joinLaunched(options, body) : forkProcesses(numRanks, options, body);
 }
 

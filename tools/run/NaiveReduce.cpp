@@ -11,7 +11,7 @@
 namespace colldsl::tools {
 namespace {
 
-/// Two's complement arithmetic modulo 2^64 is right for every narrower integer too.
+/// Arithmetic modulo 2^64 in two's complement, which is right for all narrower integers, too.
 template <typename T> auto widened(T x) {
   if constexpr (std::is_floating_point_v<T>)
     return x;
@@ -30,7 +30,7 @@ template <typename T> T bitAnd(T a, T b) { return T(a & b); }
 template <typename T> T bitOr(T a, T b) { return T(a | b); }
 template <typename T> T bitXor(T a, T b) { return T(a ^ b); }
 
-/// Row by column, modulo 256; a matrix is four bytes, row by row.
+/// Multiplies matrices of four bytes, stored row by row, modulo 256.
 template <typename T> T matrixProduct(T a, T b) {
   std::array<uint8_t, 4> x, y, z;
   std::memcpy(x.data(), &a, 4);
@@ -48,7 +48,7 @@ template <typename T> T matrixProduct(T a, T b) {
 
 template <typename T> using Operator = T (*)(T, T);
 
-/// Null: elements of this type do not have the operator.
+/// The function of an operator; null: elements of this type do not have it.
 template <typename T> Operator<T> find(Reduction reduction) {
   constexpr bool isInteger = isDefinedFor<T>(OperandTypes::Integers);
   switch (reduction) {

@@ -90,7 +90,7 @@ double parameterBytes(const Schedule &schedule, const std::vector<Sizes> &sizes)
   return bytes;
 }
 
-/// Bytes of a buffer as bytes of the one that it lies in.
+/// Translates bytes of a buffer to bytes of the buffer that has the storage.
 Oracle::Area Oracle::locate(Rank rank, BufferId buffer, ByteRange range) const {
   const Dag &d = dag(rank);
   for (const Buffer *at = &d.buffers[index(buffer)]; at->aliasOf != kNoBuffer;
@@ -123,7 +123,7 @@ void Oracle::enterRange(std::vector<std::byte> &memory, BufferId buffer, ByteRan
   pattern_.fill(bytes, type, {rank_, area.buffer, area.range.offset / sizeBytes(type), call});
 }
 
-/// Gives all parameters that hold something at entry their data.
+/// Writes the data of all parameters that have a content at entry.
 void Oracle::enter(std::vector<std::byte> &memory, uint32_t call) const {
   for (uint32_t b = 0; b < dag().buffers.size(); ++b) {
     const Buffer &buffer = dag().buffers[b];

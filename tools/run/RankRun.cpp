@@ -16,7 +16,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::align_val_t kAlignment{64};
 
-/// Notes when the ops of a run began and ended.
+/// Records the begin and end of the ops of a run.
 class Tracing final : public Observer {
 public:
   explicit Tracing(uint32_t ops) : times_(ops) {}
@@ -60,7 +60,7 @@ public:
   }
 
 private:
-  /// Memory that begins a cache line, as callers that measure allocate it.
+  /// Memory aligned to a cache line, as callers that measure allocate it.
   struct AlignedMemory {
     AlignedMemory(Endpoint *sharing, uint64_t bytes)
         : endpoint(sharing), shared(sharing ? sharing->allocateShared(bytes + 1) : nullptr),
@@ -75,7 +75,7 @@ private:
     AlignedMemory(const AlignedMemory &) = delete;
     AlignedMemory &operator=(const AlignedMemory &) = delete;
     Endpoint *endpoint;
-    void *shared; ///< null: it is this process's alone
+    void *shared; ///< null: the memory is private to this process
     std::byte *data;
     uint64_t size;
   };
@@ -100,7 +100,7 @@ private:
     return {};
   }
 
-  /// Ranks that a launcher started may have been given other options each.
+  /// The terms on which all ranks must agree: a launcher may start them with different options.
   std::string terms() const {
     const Dag &dag = task_.schedule->ranks[index(rank_)];
     protocol::PlanTerms terms;
@@ -124,7 +124,7 @@ private:
           {place.length ? memory_.data + place.offset : nullptr, place.length});
       bool holds = buffer.role == BufferRole::In || buffer.role == BufferRole::InOut;
       if (buffer.layout == Layout::Capacity && !holds)
-        binding.blocks[b] = {}; // what they will hold
+        binding.blocks[b] = {}; // filled by the run
     }
     return binding;
   }
@@ -238,7 +238,7 @@ RankReport RankReport::unpack(std::span<const std::byte> bytes) {
 }
 
 double memoryOfRun(const Schedule &schedule, const std::vector<Sizes> &sizes) {
-  constexpr double kCopies = 1 + 2 * 2; // the memory; what is before and after two calls
+  constexpr double kCopies = 1 + 2 * 2; // the memory; contents before and after two calls
   return kCopies * parameterBytes(schedule, sizes);
 }
 

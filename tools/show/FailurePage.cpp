@@ -7,7 +7,8 @@ namespace {
 
 using namespace show;
 
-/// Nothing if the schedule cannot run to its end: that is what the failure is about.
+/// Adds a simulated run. It adds none if the schedule cannot run to its end, as then the failure
+/// itself shows the cause.
 void simulate(Document &document, const Topology &topology) {
   const ShownSchedule &shown = document.schedules.front();
   sim::WorkloadOptions packing;

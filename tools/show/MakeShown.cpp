@@ -49,7 +49,7 @@ public:
   }
 
 private:
-  /// The workload; and the schedule, if each op is to be shown.
+  /// Makes the workload, and the schedule if the page shows each op.
   Status prepare(const sim::SimulateOptions &model) {
     if (source_.library())
       return prepareImage(model);
@@ -69,7 +69,7 @@ private:
     return chooseLengths(model);
   }
 
-  /// A library has images of schedules, which are what runs.
+  /// As prepare(), for a library, whose images are the schedules that run.
   Status prepareImage(const sim::SimulateOptions &model) {
     Result<SinglePlan> plan = planSingle(source_, target_, single_);
     if (!plan)
@@ -156,7 +156,7 @@ Status addSimulated(Document &document, Source &source, const Source::Target &ta
 
 std::string titleOf(const Document &document) {
   constexpr size_t kMostNamed = 3;
-  std::vector<std::string> names; // what is alike in all labels comes once, at the end
+  std::vector<std::string> names; // the part that all labels share comes once, at the end
   llvm::StringRef tail = llvm::StringRef(document.schedules.front().label).split(", ").second;
   bool isShared = llvm::all_of(document.schedules, [&](const ShownSchedule &s) {
     return llvm::StringRef(s.label).split(", ").second == tail;

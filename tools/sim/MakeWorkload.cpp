@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kBytesPerOp = 32; // a vertex of the workload, at least
 
-/// As far as rank 0 knows.
+/// True if rank 0 has blocks whose lengths are known at call time only.
 Result<bool> hasOpenBlocks(const Program &program, const InstantiateRequest &request) {
   Dag dag;
   if (Status s = Instantiator(program, request).instantiate(Rank{0}, dag); !s)

@@ -9,10 +9,10 @@
 namespace colldsl::tools {
 namespace {
 
-constexpr size_t kMaxSteps = 60; ///< of a path, that people are shown
+constexpr size_t kMaxSteps = 60; ///< of a path, to print
 constexpr unsigned kPercents[] = {0, 50, 90, 99, 100};
 
-/// The smallest time that at least that share of the ranks did not exceed.
+/// The smallest time that at least this share of the ranks does not exceed.
 uint64_t percentile(const std::vector<uint64_t> &sorted, unsigned percent) {
   return sorted[(std::max<size_t>(1, sorted.size() * percent) - 1) / 100];
 }
