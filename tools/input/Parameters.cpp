@@ -174,7 +174,7 @@ Status Parameters::addCalls(DeclId id, uint32_t ranks, const std::string &root, 
   std::vector<Call> open{base};
   uint32_t params = static_cast<uint32_t>(source_.program().decl(id).params.size());
   for (uint32_t p = 0; p < params; ++p) {
-    const Param param = source_.program().decl(id).params[p]; // the program grows below
+    const Param param = source_.program().decl(id).params[p]; // a copy: the program grows below
     if (param.isBuffer)
       continue;
     Result<std::vector<Choice>> choices = valuesOf(id, param, ranks, root);
@@ -230,7 +230,7 @@ Status Parameters::addVariations(DeclId id, uint32_t ranks, std::vector<Call> &c
   size_t given = calls.size();
   uint32_t params = static_cast<uint32_t>(source_.program().decl(id).params.size());
   for (uint32_t p = 0; p < params; ++p) {
-    const Param param = source_.program().decl(id).params[p]; // the program grows below
+    const Param param = source_.program().decl(id).params[p]; // a copy: the program grows below
     const std::string name = source_.program().nameOf(param);
     if (param.isBuffer || setting(name))
       continue;

@@ -13,6 +13,7 @@ enum class Color : uint8_t { Bold, Red, Green, Yellow, Magenta, Cyan };
 /// neither "dumb" nor missing; or CLICOLOR_FORCE is set. 1: standard output, 2: standard error.
 bool hasColors(int descriptor);
 
+/// The text in a colour; every Color except Bold is bold, too.
 std::string colored(llvm::StringRef text, Color color);
 
 /// Paints a line of diagnostics, without its end: the place and the message stand out, severities,

@@ -62,8 +62,8 @@ Result<int64_t> Alternation::greatest(int64_t mine) {
   return mine;
 }
 
-// Every other round goes backwards: none always follows the same one. The barrier that is timed
-// follows another one, so that no rank waits for one that comes late.
+// Every other round runs backwards, so that no call always follows the same one. The timed barrier
+// follows another barrier, so that it includes no wait for late ranks.
 Status Alternation::run(std::span<TimedCall *const> calls, CallMemory &memory, uint32_t rounds,
                         std::span<RoundTimes *const> times) {
   std::vector<int64_t> ns((calls.size() + 1) * rounds); // the barriers' times come last

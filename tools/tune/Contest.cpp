@@ -18,13 +18,13 @@ void dropHopeless(Contenders &left, double factor) {
              left.end());
 }
 
-/// All but the first one.
+/// Drops the slower half of all contenders except the usual choice, the first one.
 void halve(Contenders &left) {
   std::stable_sort(left.begin() + 1, left.end(), isFaster);
   left.resize(1 + left.size() / 2);
 }
 
-/// Until one is left.
+/// The number of rungs until one contender is left.
 int64_t rungsFor(size_t contenders) {
   int64_t rungs = 1;
   for (; contenders > 1; contenders = (contenders + 1) / 2)
@@ -77,7 +77,7 @@ Result<ContestOutcome> holdContest(ContestMeasurer &measurer, Contenders left,
                         measurer.noiseOf(*usual, *left[1])};
 }
 
-// The one that was left in the end is the fastest, whatever fewer rounds have of others.
+// The winner comes first, even if others were faster in their fewer rounds.
 void fillPoint(TuningPoint &point, const Contenders &all, const ContestOutcome &outcome) {
   point.shippedNs = medianOf(all.front()->times);
   for (auto c = all.begin() + 1; c != all.end(); ++c)

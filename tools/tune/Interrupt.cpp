@@ -7,13 +7,13 @@ namespace colldsl::tools {
 namespace {
 
 std::atomic<uint32_t> ownCount;
-std::atomic<uint32_t> *counted = &ownCount; // what the handler adds to
+std::atomic<uint32_t> *counted = &ownCount; // the handler increments it
 
 void countSignal(int) { counted->fetch_add(1); }
 
 } // namespace
 
-// Without a page the processes that are forked have a count each; a terminal signals all of them.
+// Without a shared page each forked process has its own count; a terminal signals all of them.
 Interrupt::Interrupt() : count_(&ownCount) {
   void *page =
       mmap(nullptr, sizeof(*count_), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

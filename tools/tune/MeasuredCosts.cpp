@@ -25,7 +25,7 @@ constexpr uint32_t kTurns = 8;           // of a ping-pong
 constexpr uint32_t kFew = 4, kMany = 24; // messages in a row
 constexpr uint32_t kRuns = 41, kWakeups = 9;
 constexpr uint64_t kShortCopy = 4 << 10, kLongCopy = 512 << 10;
-constexpr auto kAsleep = 30ms; // a rank that waits longer than some milliseconds sleeps
+constexpr auto kAsleep = 30ms; // a rank sleeps after a wait of some milliseconds
 
 /// Two ranks, the first of which measures.
 struct Pair {
@@ -68,8 +68,8 @@ BufferId addBuffer(Dag &dag, BufferRole role, uint64_t elements, ElementType typ
   return dag.addBuffer(buffer);
 }
 
-/// The messages between two ranks: so many in a row each way, so many times, each after the one
-/// before.
+/// The messages between two ranks, for `turns` turns: `inRow` messages of the first one in a row,
+/// then an answer.
 Dag messagesOf(Rank self, const Pair &pair, uint64_t bytes, uint32_t inRow, uint32_t turns) {
   Dag dag;
   bool isFirst = index(self) == pair.first;
@@ -94,7 +94,7 @@ Dag messagesOf(Rank self, const Pair &pair, uint64_t bytes, uint32_t inRow, uint
   return dag;
 }
 
-/// One rank that measures, with memory for what it needs.
+/// Measures on one rank, with the buffers for it.
 class CostMeter {
 public:
   explicit CostMeter(Endpoint &endpoint)
@@ -158,8 +158,8 @@ private:
     return dag;
   }
 
-  /// Collective: the time of a run, which begins together, that a tenth of the runs does not
-  /// exceed; with a pause, after it.
+  /// Collective. Measures the lowest decile of the times of runs, each of which begins with a
+  /// barrier and a pause; the pause does not count.
   Status run(Dag dag, uint64_t bytes, std::chrono::milliseconds pause, double &ns,
              uint32_t runs = kRuns) {
     RankSchedule schedule(rank_, std::move(dag), SizeClass{});
@@ -201,7 +201,7 @@ private:
   std::unique_ptr<Plan> barrier_;
 };
 
-/// By distance class, two ranks that have it; the first ranks look at the others.
+/// A pair of ranks for each distance class. One of the two is among the first 64 ranks.
 std::array<std::optional<Pair>, kMaxDistance + 1> pairsOf(const Topology &topology) {
   std::array<std::optional<Pair>, kMaxDistance + 1> pairs;
   uint32_t ranks = topology.numRanks();
@@ -217,7 +217,7 @@ std::array<std::optional<Pair>, kMaxDistance + 1> pairsOf(const Topology &topolo
 
 /// The results of one launch; the ranks connect once for all of them.
 struct Measured {
-  std::vector<PairTimes> pairs; ///< in their order, each by its first rank
+  std::vector<PairTimes> pairs; ///< in the order of the pairs, each by its first rank
   LocalTimes local;             ///< by rank 0
 };
 
@@ -296,7 +296,7 @@ private:
   double noiseLimit_;
 };
 
-/// By the time of a short and of a long one.
+/// The rate from the times of a short and a long operation.
 MemoryRate rateOf(double shortNs, double longNs) {
   double perByte = std::max(longNs - shortNs, 0.0) / static_cast<double>(kLongCopy - kShortCopy);
   double latency = std::max(shortNs - perByte * static_cast<double>(kShortCopy), 0.0);
@@ -322,7 +322,7 @@ LogGop parametersOf(const PairTimes &times, unsigned distance) {
   return p;
 }
 
-/// The least size from which on the kernel's copies are faster at all sizes; 0: they never are.
+/// The least size from which on the kernel's copies are faster at all sizes; 0: there is none.
 uint64_t singleCopyFrom(const PairTimes &kernel, const PairTimes &shared) {
   size_t from = kNumSizes;
   while (from > 1 && kernel.oneWay[from - 1] < shared.oneWay[from - 1])
@@ -330,8 +330,8 @@ uint64_t singleCopyFrom(const PairTimes &kernel, const PairTimes &shared) {
   return from < kNumSizes ? kSizes[from] : 0;
 }
 
-/// Those that were not measured are as the nearest one: closer ones first, as far as both are of
-/// one node or both are not.
+/// Copies the costs of the nearest measured class to each class that was not measured. Classes on
+/// the same side of the boundary of a node are nearer than all others.
 void fillIn(const std::array<std::optional<Pair>, kMaxDistance + 1> &pairs, MachineModel &model) {
   auto nearest = [&](unsigned distance) {
     int best = -1;
@@ -356,7 +356,7 @@ void fillIn(const std::array<std::optional<Pair>, kMaxDistance + 1> &pairs, Mach
   model.distances[0] = self;
 }
 
-/// Messages through shared memory against those that the kernel copies.
+/// Compares messages through shared memory with those that the kernel copies.
 Status compareCopies(const Pair &pair, const SteadyCosts &costs, const LaunchOptions &options,
                      MachineProfile &profile) {
   LaunchOptions shared = options, kernel = options;

@@ -64,7 +64,7 @@ std::string wordOf(const Decision &d) {
   return d.isVerified ? "" : d.isLearned ? " (learned by a job)" : " (not verified)";
 }
 
-/// Colors of what wins: those of one row differ.
+/// Colours of winners; the winners of one row have different colours.
 constexpr const char *kColors[] = {"#7fc97f", "#beaed4", "#fdc086", "#80b1d3", "#fb8072",
                                    "#b3de69", "#fccde5", "#ffed6f", "#8dd3c7", "#bc80bd"};
 
@@ -97,7 +97,7 @@ public:
 private:
   static constexpr size_t kHead = 210, kCell = 150, kRow = 34, kTop = 50;
 
-  /// Within `most` pixels, behind which another cell begins.
+  /// Writes words, cut to `most` pixels.
   void text(size_t x, size_t y, const std::string &words, size_t most) {
     out_ << llvm::formatv("<text x=\"{0}\" y=\"{1}\">{2}</text>\n", x, y,
                           show::escaped(show::fitted(words, static_cast<double>(most))));

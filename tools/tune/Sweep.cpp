@@ -126,7 +126,7 @@ private:
   double quietest_ = 0; ///< the least median of barriers so far
 };
 
-/// One point.
+/// The measurement of one point.
 class PointContest : public ContestMeasurer {
 public:
   PointContest(Measuring &measuring, Communicator &communicator, Library &library,
@@ -166,7 +166,7 @@ public:
   }
 
 private:
-  /// The rules' choice first.
+  /// Enters the rules' choice first, then the other candidates.
   Status enterAll() {
     auto shipped = measuring_.enter(library_, point_.function, {}, memory_);
     if (!shipped)

@@ -7,7 +7,7 @@
 namespace colldsl::tools {
 namespace {
 
-constexpr size_t kLeastRounds = 9; // of which a third tells something
+constexpr size_t kLeastRounds = 9; // so that a third has a meaningful median
 
 double driftOf(const RoundTimes &times) {
   if (times.size() < kLeastRounds)

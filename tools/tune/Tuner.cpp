@@ -30,14 +30,14 @@ using namespace std::chrono_literals;
 constexpr double kSweepShare = 0.7; // of the time; the rest verifies
 constexpr auto kBetweenSaves = 5s;
 
-/// Powers of two up to the processors that this process may use, and these.
+/// True if `a` is a point of the same function, bytes and ranks as `b`.
 bool isSamePoint(const TuningPoint &a, const CandidatesOfPoint &b, const Topology &topology) {
   return a.function == b.function && a.bytes == b.bytes && a.ranks == topology.numRanks() &&
          a.nodes == topology.numGroups(Level::Node);
 }
 
-/// The points of a profile as rank 0 has them, in bytes, and why each is of no use: a line each,
-/// empty if it is.
+/// Packs the points of rank 0's profile, preceded by a line for each: the reason that the point is
+/// unusable, or empty.
 std::vector<std::byte> pack(const MachineProfile &profile, const std::vector<std::string> &noise) {
   std::string text;
   for (const std::string &line : noise)
@@ -141,7 +141,7 @@ Status Tuner::begin() {
   profile_ = before.take();
   profile_.noiseLimit = settings_.noiseLimit();
   leaveOutNoise();
-  if (Status s = keep(); !s) // what cannot be written is not worth measuring
+  if (Status s = keep(); !s) // fails early if the profile cannot be written
     return s;
   return makeGroups();
 }
@@ -274,7 +274,7 @@ Status Tuner::measure(Group &group, std::chrono::nanoseconds time) {
       if (Clock::now() - saved < kBetweenSaves)
         return;
       saved = Clock::now();
-      (void)writeProfile(path_, soFar); // the end of the sweep reports what is wrong
+      (void)writeProfile(path_, soFar); // keep() reports errors in the end
     };
     Result<std::vector<SweptPoint>> points =
         sweep(endpoint, group.topology, *library_.library, group.points, options);

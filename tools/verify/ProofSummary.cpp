@@ -20,7 +20,7 @@ using Kind = ProofOutcome::Kind;
 
 constexpr const char *kDefault = "default";
 
-/// Few as they are; of many the trees and graphs by name: "kary", or how many there are.
+/// The values if they are few; else the names of trees and graphs, "kary"; else their number.
 std::string valuesWord(const std::vector<std::string> &values) {
   constexpr size_t kMax = 6;
   if (values.size() <= kMax)
@@ -137,7 +137,7 @@ std::string Summary::words(const Program &program) const {
   return "proved for " + what + ": " + counted(proofs(), "proof");
 }
 
-/// "; clobbers x": parameters that hold anything at exit, in part.
+/// "; clobbers x": parameters with parts that have an arbitrary content at exit.
 std::string Summary::clobbers() const {
   std::set<std::string> names;
   for (const Dag &dag : target.schedule ? target.schedule->ranks : std::vector<Dag>())
@@ -223,7 +223,7 @@ std::string Summary::rangeOfMachines() const {
   return leads.contains(ProofTask::Lead::Lowest) ? text + "; leaders=lowest" : text;
 }
 
-/// In the order of the parameters; sizes other than n at the end.
+/// The values of the parameters in their order, then of sizes other than n.
 std::string Summary::rangeOfValues(const Program &program) const {
   const Decl &decl = program.decl(target.collective);
   std::string text;

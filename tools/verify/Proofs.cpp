@@ -14,8 +14,8 @@ namespace colldsl::tools {
 namespace {
 
 constexpr uint32_t kMaxRanks = 17;
-// Nothing, one element, and a number that no number of ranks or segments divides, of
-// more than one segment of the usual size.
+// No element, one, and a number that no number of ranks or segments divides, of more than one
+// segment of the usual size.
 constexpr uint64_t kElements[] = {0, 1, 40009};
 
 /// Elements for collectives without a size symbol: lengths of blocks are up to twice as many.
@@ -28,7 +28,7 @@ ProofOutcome invalid(const Diagnostic &error) {
   return {ProofOutcome::Kind::Invalid, std::move(why), {}, proof::patternOf(failure, true)};
 }
 
-/// "topology=node:3", "topology='node:2 core:4'"; empty: of none.
+/// "topology=node:3", "topology='node:2 core:4'"; empty without a topology.
 std::string machineWord(const std::string &topology) {
   if (topology.empty())
     return "";
@@ -119,7 +119,7 @@ std::vector<bool> Proofs::formsOf(const Source::Target &target) const {
   return forms;
 }
 
-// All calls of the largest size, and the first call of the others, are tried on all machines.
+// All calls of the largest size, and the first call of other sizes, are proved on all machines.
 Result<std::vector<Proofs::Trial>> Proofs::trialsOf(const Source::Target &target, uint32_t ranks,
                                                     const std::vector<uint64_t> &sizes) {
   uint64_t elementBytes = source_.elementBytes(target, options_.type);
@@ -185,7 +185,7 @@ Status Proofs::addTask(const Source::Target &target, const Trial &trial, const P
   return {};
 }
 
-// Places that look alike to a trial are one.
+// Of the places that do not differ for a trial, one is proved.
 Status Proofs::addTasks(const Source::Target &target, uint32_t ranks,
                         const std::vector<uint64_t> &sizes, std::vector<ProofTask> &tasks) {
   Result<std::vector<Place>> places = placesOf(ranks);
@@ -195,7 +195,7 @@ Status Proofs::addTasks(const Source::Target &target, uint32_t ranks,
   if (!trials)
     return trials.status();
   uint64_t elementBytes = source_.elementBytes(target, options_.type);
-  std::set<std::tuple<uint8_t, uint64_t, bool>> known; // of the places before
+  std::set<std::tuple<uint8_t, uint64_t, bool>> known; // keys of the places before
   for (const Place &place : *places) {
     std::set<std::tuple<uint8_t, uint64_t, bool>> looks;
     for (const Trial &trial : *trials) {

@@ -11,7 +11,8 @@ namespace colldsl::tools {
 namespace {
 
 constexpr uint32_t kRandomLengths = 3;
-/// Lengths of which each alone is 0, or not; of more as many, evenly among them.
+/// The greatest number of lengths to try at 0 alone, and above 0 alone; if there are more, they are
+/// chosen evenly.
 constexpr uint32_t kMostAlone = 32;
 
 class LengthProver {

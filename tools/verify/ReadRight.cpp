@@ -10,7 +10,7 @@ namespace {
 
 using Operands = std::vector<std::string>;
 
-/// Null: something in them has a mistake. `said`: that, or warnings.
+/// Reads the operands; null: one has a mistake. `said`: the messages, warnings included.
 std::unique_ptr<Source> attempt(const Operands &operands, const ScheduleOptions &options,
                                 std::string &said) {
   CapturedErrors errors;
@@ -23,7 +23,7 @@ std::unique_ptr<Source> attempt(const Operands &operands, const ScheduleOptions 
 
 } // namespace
 
-// A file knows those before it: each is read with those that were right.
+// A file may use declarations of those before it, so each is read with the right ones before it.
 RightOperands readRight(const Operands &operands, const ScheduleOptions &options) {
   bool mayBeReadAgain = llvm::none_of(
       operands, [](const std::string &operand) { return descriptorNamed(operand) >= 0; });

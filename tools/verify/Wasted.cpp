@@ -11,7 +11,7 @@
 namespace colldsl::tools {
 namespace {
 
-/// Empty: there is nothing to say.
+/// The text of a warning; empty: there is none.
 std::string words(const Waste::Place &place) {
   if (place.spare == place.ops)
     return "the temporary '" + place.temporary + "' is copied to '" + place.parameter +
@@ -54,7 +54,7 @@ std::vector<Waste::Place> placesOf(const Summary &summary) {
   return places;
 }
 
-/// In each proof with messages their last rounds have no use: the first of them.
+/// The first proof with useless last rounds; null: some proof with messages needs all its rounds.
 const ProofOutcome *withRoundsTooMany(const Summary &summary) {
   const ProofOutcome *first = nullptr;
   for (const ProofOutcome &outcome : summary.outcomes) {
@@ -72,7 +72,7 @@ const ProofOutcome *withRoundsTooMany(const Summary &summary) {
 std::vector<Diagnostic> warningsOfWaste(const Summary &summary, const Source &source) {
   std::vector<Diagnostic> warnings;
   bool hasPeers = llvm::any_of(summary.tasks, [](const ProofTask &t) { return t.shape.ranks > 1; });
-  if (!summary.ok() || summary.target.schedule || !hasPeers) // a rank alone needs little
+  if (!summary.ok() || summary.target.schedule || !hasPeers) // a single rank needs little
     return warnings;
   std::set<uint16_t> files = source.mainFiles();
   for (const Waste::Place &place : placesOf(summary))

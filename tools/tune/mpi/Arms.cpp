@@ -9,11 +9,11 @@
 namespace colldsl::tools {
 namespace {
 
-/// Calls in a row of arms that are of different jobs: their median is one time. The first ones find
-/// caches as the other job and sleep left them.
+/// Bounds of a burst: an arm makes calls in a row if the arms are of different jobs, and their
+/// median is one time. The first calls suffer from caches that the other job has used.
 constexpr double kMostBurst = 9, kBurstNs = 20'000'000;
-constexpr double kCommandNs = 1'000'000; // until the ranks of a job have noticed a command
-constexpr double kMeetNs = 2000;         // until the ranks have met before a call
+constexpr double kCommandNs = 1'000'000; // for the ranks of a job to notice a command
+constexpr double kMeetNs = 2000;         // for the ranks to meet before a call
 
 bool areTogether(const Arms &arms) {
   return llvm::all_of(arms, [&](const Arm *a) { return a->environment == arms[0]->environment; });
@@ -51,7 +51,7 @@ Status ArmRunner::measure(const MeasuredCall &call, Arms &arms) {
   return {};
 }
 
-// Every other round goes backwards, as in the program.
+// Every other round runs backwards, as in the program.
 Result<bool> ArmRunner::runOnce(const MeasuredCall &call, Arms &arms) {
   if (areTogether(arms))
     return run(call, arms, [](Arm &arm, const RoundTimes &times) { arm.lastTimes = times; });

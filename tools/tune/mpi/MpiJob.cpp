@@ -147,7 +147,7 @@ std::string Job::complaint() {
   return read.empty() ? "" : ": " + read.str();
 }
 
-// The end of its input ends the program; the launcher ends what does not end by itself.
+// The program ends at the end of its input. Otherwise SIGTERM asks the launcher to end it.
 void Job::end() {
   for (int *file : {&toChild_, &fromChild_, &errors_})
     if (*file >= 0)
@@ -204,7 +204,7 @@ Result<std::vector<ArmResult>> Job::run(const MeasuredCall &call,
       return Status::error("the job has ended" + complaint());
     rest = rest.drop_front(wrote > 0 ? static_cast<size_t>(wrote) : 0);
   }
-  // A job ends itself after a call that takes longer, and writes a line every second besides.
+  // A job ends itself if a call takes longer. Until then it writes a line every second.
   std::chrono::seconds silence(2 * callSeconds_ + 2);
   std::vector<ArmResult> results(arms.size());
   size_t begun = arms.size(); // the arm that is being checked

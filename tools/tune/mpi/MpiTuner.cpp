@@ -22,10 +22,10 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 using Nanoseconds = std::chrono::nanoseconds;
 
-// MPICH takes some algorithms from the fifth call on a communicator on.
+// MPICH uses some algorithms only from the fifth call on a communicator on.
 constexpr uint32_t kWarmups = 8;
 constexpr uint32_t kFirstRounds = 3;
-/// Times the best: what is slower by more is out at once.
+/// The value of ContestLimits::hopeless.
 constexpr double kHopeless = 4;
 /// The number of starts of the verification's jobs.
 constexpr unsigned kStarts = 3;
@@ -33,7 +33,7 @@ constexpr uint32_t kLeastVerified = 10;
 /// The sweep's share of the time; the rest is for the verification.
 constexpr double kSweep = 0.7;
 
-/// Arms of a call.
+/// The contest of the arms of a call.
 class ArmContest : public ContestMeasurer {
 public:
   ArmContest(ArmRunner &runner, const MeasuredCall &call, std::function<Status()> interrupted)
@@ -229,9 +229,9 @@ Environment MpiTuner::useOf(const std::vector<TuningFile> &files) const {
   return use;
 }
 
-// Jobs with the files beside jobs without: of many algorithms the best one was lucky, too, and
-// whether the MPI follows its file is to be seen. Two jobs differ by where their memory lies; so
-// both are started a few times.
+// Compares jobs with the files to jobs without them: the best of many algorithms may have been
+// lucky, and the MPI may ignore its files. The times of two jobs differ by the placement of their
+// memory, so both are started a few times.
 Status MpiTuner::verify() {
   std::vector<TuningFile> trials = kind_.files(decisions_, output_ + ".trial");
   auto removeTrials = llvm::make_scope_exit([&] {
@@ -293,7 +293,7 @@ Status MpiTuner::compare(ArmRunner &runner, Comparison &c, bool backwards, Nanos
 void MpiTuner::take(const Comparison &c) {
   TuningPoint &point = c.row->point;
   Ratio ratio = c.hasFailed ? Ratio{0, 0, 0} : ratioOf(c.own.times, c.tuned.times);
-  Noise noise; // jobs that are started anew drift, as their memory lies elsewhere
+  Noise noise; // no drift: each start places the memory elsewhere
   noise.spread = std::max(spreadOf(c.own.times), spreadOf(c.tuned.times));
   if (!c.hasFailed && !isSteady(noise, settings_.noiseLimit())) {
     leaveOut(point, noise);
@@ -304,7 +304,7 @@ void MpiTuner::take(const Comparison &c) {
   point.least = ratio.least;
   if (hasWinner(point))
     c.row->seen = std::max(c.row->seen, ratio.median);
-  // These are of what was decided, which need not be what won here.
+  // The times are of the decision's algorithm, which need not have won at this point.
   const TunedCollective &use = decisionFor(point)->use;
   llvm::stable_sort(point.entries, [&](const auto &a, const auto &b) {
     return a.what == use && !(b.what == use);
@@ -358,7 +358,7 @@ void MpiTuner::report(const std::vector<TuningFile> &files) const {
   resultStream() << "\n";
 }
 
-// Regret: a time over the best that was seen at its point.
+// Regret: the ratio of a time to the best time at its point.
 void MpiTuner::reportRegret() const {
   if (rows_.empty())
     return;

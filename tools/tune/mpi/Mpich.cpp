@@ -18,14 +18,14 @@ constexpr const char *kText = "algorithm=MPIR_";
 
 struct Function {
   const char *name;
-  const char *size; ///< null: none that is the same on all ranks
+  const char *size; ///< null: no size is the same on all ranks
   bool isTotal;     ///< of all ranks' blocks
   std::vector<std::string> conditions;
 };
 
-// The conditions are what calls had in common that were measured; outside of them an algorithm may
-// be wrong. The size of a gather is a count of elements in MPICH 4.0 and not given at a root in
-// place, that of alltoallv is each rank's own; scans and barriers have none.
+// The conditions hold for all measured calls; in other calls an algorithm may be wrong. The size of
+// a gather is a count of elements in MPICH 4.0, and missing at a root in place. The size of an
+// alltoallv differs between the ranks; scans and barriers have none.
 const Function kFunctions[] = {
     {"barrier", nullptr, false, {}},
     {"bcast", "avg_msg_size", false, {}},
@@ -43,7 +43,7 @@ const Function kFunctions[] = {
     {"exscan", nullptr, false, {}},
 };
 
-// By nodes, which is what the device does anyway; and those whose parameters are words.
+// Algorithms by nodes, which the device composes anyway, and those whose parameters are words.
 constexpr llvm::StringLiteral kLeftOut[] = {"smp", "tree", "pipelined_tree", "ccl"};
 
 struct Parameter {
@@ -98,7 +98,7 @@ std::string versionOf(const std::vector<std::string> &texts) {
   return llvm::utohexstr(hash, /*LowerCase=*/true, /*Width=*/16);
 }
 
-// MPICH maps the file and takes it for a string: a last page that is full would have no end.
+// MPICH maps the file and reads it as a string, which has no terminator if the last page is full.
 std::string textOf(const SelectionTree &tree) {
   std::string text = tree.dump(1) + "\n";
   return text.size() % 4096 == 0 ? text + "\n" : text;
@@ -123,8 +123,8 @@ Mpich::Algorithms Mpich::namesIn(const MpiFacts &facts) {
   return all;
 }
 
-// The variables are numbers, and have names in the environment only: one process for each place in
-// the lists of all functions together.
+// Only the environment accepts names as values; reads return numbers. So a process sets the
+// variables of all functions to the i-th name of their lists, and reads the numbers.
 Status Mpich::findNumbers(const MpiLaunch &launch, const MpiFacts &facts, Algorithms &all) {
   size_t longest = 0;
   for (const auto &[function, named] : all)
@@ -178,7 +178,8 @@ Result<std::unique_ptr<Mpich>> Mpich::make(MpiFacts facts, Algorithms algorithms
   return made;
 }
 
-// An algorithm that cannot serve a call is an error then, and not silently another one.
+// With this fallback, an algorithm that cannot serve a call is an error: MPICH does not silently
+// use another one.
 Environment Mpich::forcing() const {
   return {std::string(kFallback) + "=error", kFile, kDeviceFile};
 }
@@ -252,9 +253,9 @@ void Mpich::insert(SelectionTree &tree, const std::vector<const Decision *> &dec
   insertRules(tree, all);
 }
 
-// MPICH has a variable for each file, and each rank of a job opens both. So files are not replaced:
-// others have names of their own, and a job finds the pair that its variables name, whenever it
-// starts.
+// MPICH has a variable for each file, and each rank of a job opens both. So files() never replaces
+// a file: other contents have other names, and a job finds the pair that its variables name,
+// whenever it starts.
 std::vector<TuningFile> Mpich::files(const std::vector<Decision> &decisions,
                                      const std::string &path) const {
   std::map<std::string, std::vector<const Decision *>> byFunction;

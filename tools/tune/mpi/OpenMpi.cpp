@@ -16,7 +16,7 @@ namespace {
 constexpr const char *kUse = "OMPI_MCA_coll_tuned_use_dynamic_rules";
 constexpr const char *kFile = "OMPI_MCA_coll_tuned_dynamic_rules_filename";
 
-/// By what "the message size" of a rule is larger than one block.
+/// The unit of "the message size" of a rule.
 enum class Unit { None, Block, AllBlocks };
 
 struct Function {
@@ -25,11 +25,11 @@ struct Function {
   Unit unit;
 };
 
-// None: the sizes of alltoallv differ between the ranks and those of barriers, scan and exscan are
-// not read. Those of gather and scatter are of arguments that may have any value at some of the
-// ranks, which would then take different algorithms: in place at the root of a gather, and of what
-// is sent at the others of a scatter. Allgatherv takes a rank's share, and not the sum that the
-// manual names.
+// Unit::None: the sizes of alltoallv differ between the ranks, and Open MPI reads none for
+// barriers, scan and exscan. For gather and scatter it reads arguments that may have any value at
+// some ranks, which would then use different algorithms: at the root of a gather in place, and the
+// send arguments at the non-roots of a scatter. Allgatherv reads a rank's share, not the sum that
+// the manual names.
 constexpr Function kFunctions[] = {{"allgather", 0, Unit::AllBlocks},
                                    {"allgatherv", 1, Unit::Block},
                                    {"allreduce", 2, Unit::Block},
@@ -64,7 +64,7 @@ int64_t segmentOf(const Decision &decision) {
   return decision.use.values.empty() ? 0 : decision.use.values.front().value;
 }
 
-/// In the unit of the function, both ends included.
+/// The message sizes of a decision, in the unit of the function, both ends included.
 std::pair<uint64_t, uint64_t> messagesOf(const Decision &d) {
   switch (functionOf(d.function).unit) {
   case Unit::None:
@@ -125,7 +125,7 @@ std::vector<MpiAlgorithm> OpenMpi::algorithms(const std::string &function, uint6
   bool hasSegments = facts_.variables.contains(segments) &&
                      (function == "bcast" || function == "reduce" || function == "allreduce");
   for (const auto &[value, word] : variable->second.items) {
-    if (value == 0) // no algorithm, but the usual choice
+    if (value == 0) // the usual choice
       continue;
     std::string forced = concat(name, "=", value);
     if (!variable->second.isWritable) {
@@ -149,15 +149,16 @@ int OpenMpi::numberOf(const Decision &decision) const {
   llvm_unreachable("a decision is for an algorithm of this MPI");
 }
 
-// Chains alone have a fan-out that a rule gives; what they were measured with.
+// Only for chains a rule has a fan-out: the one of the measurements.
 int OpenMpi::fanoutOf(const Decision &decision) const {
   auto fanout = facts_.variables.find(variableOf(decision.function) + "_chain_fanout");
   bool isChain = decision.use.name == "chain";
   return isChain && fanout != facts_.variables.end() ? fanout->second.value : 0;
 }
 
-// A rule holds from its size to that of the next one, and a number of ranks up to the next one; 0
-// is the usual choice, which each gap needs a rule for. Open MPI 4.1 and 5.0 read no version.
+// A rule holds from its size up to that of the next rule, a number of ranks up to the next number.
+// Algorithm 0 is the usual choice, for which each gap needs a rule. Open MPI 4.1 and 5.0 read no
+// version.
 std::string OpenMpi::classicText(const std::vector<Decision> &decisions) const {
   std::map<std::string, ByRanks> functions = sorted(decisions);
   std::string text = "# Rules of the component 'tuned' of " + facts_.library +
@@ -168,7 +169,7 @@ std::string OpenMpi::classicText(const std::vector<Decision> &decisions) const {
     addUsual(0);
     for (const auto &[ranks, rules] : byRanks) {
       std::vector<std::string> lines;
-      uint64_t next = 0; // what the last rule does not cover any more
+      uint64_t next = 0; // the first size that no rule covers yet
       for (const Decision *d : rules) {
         auto [from, to] = messagesOf(*d);
         if (from > next || (lines.empty() && from > 0))
@@ -194,7 +195,7 @@ std::string OpenMpi::classicText(const std::vector<Decision> &decisions) const {
   return text;
 }
 
-// The first rule that fits counts; without one the usual choice does.
+// The first rule that fits counts; if none fits, the usual choice does.
 std::string OpenMpi::jsonText(const std::vector<Decision> &decisions) const {
   llvm::json::Object collectives;
   for (const auto &[function, byRanks] : sorted(decisions)) {

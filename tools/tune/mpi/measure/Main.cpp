@@ -1,4 +1,4 @@
-// Measures the collectives of an MPI with algorithms that commands name. Contains nothing of
+// Measures the collectives of an MPI with the algorithms that commands name. It uses no code of
 // colldsl; `colldsl tune --mpi` starts it and writes the commands.
 //
 //   list PREFIX    facts of this MPI, before MPI_Init: its version, its control variables
@@ -29,7 +29,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kTag = 1;
 constexpr long kNapNs = 300'000; // of ranks that wait for a command
-// So that a rank which loses its core for some time slices still finds the last rank late.
+// The last rank enters a barrier late by kLate, so that a rank which loses its core for some time
+// slices still waits kLateAtLeast.
 constexpr std::chrono::milliseconds kLate{40}, kLateAtLeast{2};
 
 enum class Verdict : int { Right, Wrong, Refused }; // the greatest of all ranks counts
@@ -86,7 +87,8 @@ private:
     return "ready " + std::to_string(ranks_) + " " + std::to_string(nodes_) + "\n";
   }
 
-  /// The next command; empty at the end. Ranks that wait leave their cores to other jobs.
+  /// The next command; empty at the end. Waiting ranks sleep, which leaves their cores to other
+  /// jobs.
   std::string next() {
     std::fflush(stdout);
     std::string line;
@@ -144,7 +146,7 @@ private:
     return greatest(call ? 0 : 1) == 0 ? std::move(call) : nullptr;
   }
 
-  /// Collective, as all below.
+  /// The arm of these words. Collective, as all methods below.
   Arm *armOf(const std::string &words) {
     auto [at, isNew] = arms_.try_emplace(words);
     Arm &arm = at->second;
@@ -171,7 +173,7 @@ private:
     arms_.clear();
   }
 
-  /// The variables of an arm have its values, for as long as this lives.
+  /// Sets the variables of an arm, and restores them in its destructor.
   class Restore {
   public:
     Restore(Variables &variables, const Arm &arm) : variables_(variables) {
@@ -228,8 +230,8 @@ private:
     return call.isRight(root) && (!call.isBarrier() || waited) ? Verdict::Right : Verdict::Wrong;
   }
 
-  // Every other round goes backwards: none always follows the same one. Data is written before each
-  // call and read after it, as programs do.
+  // Every other round runs backwards, so that no arm always follows the same one. Each call writes
+  // its data before and reads it afterwards, as programs do.
   void measure(const std::vector<Arm *> &arms, Call &call, const Command &command) {
     size_t rounds = static_cast<size_t>(command.rounds);
     std::vector<double> ns(arms.size() * rounds), slowest(ns.size());
@@ -266,7 +268,7 @@ private:
     }
   }
 
-  /// A barrier by dissemination, of messages alone: the MPI's own may be what is measured.
+  /// A barrier by dissemination, of messages alone: the MPI's own barrier may be under measurement.
   void meet() {
     for (int distance = 1; distance < ranks_; distance *= 2)
       MPI_Sendrecv(nullptr, 0, MPI_CHAR, (rank_ + distance) % ranks_, kTag, nullptr, 0, MPI_CHAR,
