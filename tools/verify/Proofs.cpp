@@ -185,7 +185,7 @@ Status Proofs::addTask(const Source::Target &target, const Trial &trial, const P
   return {};
 }
 
-// Of the places that do not differ for a trial, one is proved.
+// One of several places that do not differ for a trial is proved.
 Status Proofs::addTasks(const Source::Target &target, uint32_t ranks,
                         const std::vector<uint64_t> &sizes, std::vector<ProofTask> &tasks) {
   Result<std::vector<Place>> places = placesOf(ranks);
