@@ -1,4 +1,4 @@
-/// Arrays of numbers as a page holds them: side by side, deflated, in base64.
+/// Arrays of numbers in the encoding of a page: concatenated, deflated, in base64.
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
@@ -10,7 +10,7 @@
 
 namespace colldsl::show {
 
-/// Callers bound the lengths: a browser opens pages of some hundred MiB.
+/// Callers bound the lengths: browsers open pages of up to some hundred MiB.
 class Columns {
 public:
   void add(llvm::StringRef name, llvm::ArrayRef<uint8_t> values);

@@ -14,7 +14,7 @@
 
 namespace colldsl::show {
 
-/// A schedule. Without `ops` it has too many for each to be shown.
+/// A schedule. It has no `ops` if these are too many to show each.
 struct ShownSchedule {
   std::string label; ///< of the legend: "bcast_binomial, 8 ranks, 64 KiB"
   std::string name;
@@ -36,7 +36,7 @@ struct ShownRun {
   bool isMeasured = false;
   std::string label;
   uint64_t completion = 0; ///< ns
-  /// With the ops of the schedule, else the two below.
+  /// Set if the schedule has `ops`; else `grid` and `path` are.
   std::optional<Times> times;
   std::optional<Grid> grid;
   std::vector<sim::PathStep> path;
@@ -50,7 +50,7 @@ struct ShownFailure {
 
 struct Document {
   std::string title;
-  std::string view = "space-time"; ///< that is opened
+  std::string view = "space-time"; ///< opens first
   uint64_t maxEvents = 0;          ///< more ops and messages are shown as a grid
   std::vector<ShownSchedule> schedules;
   std::vector<ShownRun> runs;
@@ -59,10 +59,10 @@ struct Document {
   std::vector<Proof> skipped;         ///< not tried because of them
 };
 
-/// An error: there is nothing that Document::view could show, and why.
+/// An error, with the reason, if Document::view has nothing to show.
 Status checkView(const Document &document);
 
-/// Why a schedule's bytes cannot be traced; "" if they can.
+/// The reason that a schedule's bytes cannot be traced; "" if they can.
 std::string whyNotTraced(const ShownSchedule &shown);
 
 /// Groups of ranks per level of the machine.
@@ -71,11 +71,11 @@ struct ShownLevel {
   uint32_t groups = 0;
   std::vector<uint32_t> groupOf; ///< per rank
 };
-/// From the outermost in. Levels with one group alone, a group per rank, or the groups of the level
-/// above are left out.
+/// The levels, the outermost first, except those with a single group, with a group per rank, or
+/// with the groups of the level above.
 std::vector<ShownLevel> shownLevels(const Topology &topology);
 
-/// The page; docs/show.md describes its data.
+/// Writes the page; docs/show.md describes its data.
 void writeHtml(const Document &document, llvm::raw_ostream &out);
 
 } // namespace colldsl::show

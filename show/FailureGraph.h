@@ -9,10 +9,10 @@ namespace colldsl::show {
 
 struct FailureGraph {
   enum class Way : uint8_t {
-    Requires,  ///< from an op to what it requires; of a race, to what requires it
-    IRequires, ///< the same, of the start alone
+    Requires,  ///< from an op to one that it requires; for a race, in the other direction
+    IRequires, ///< as Requires, for the start alone
     Message,   ///< from the send to the receive
-    Cycle,     ///< of a deadlock: waits for
+    Cycle,     ///< of a deadlock: from an op to the one that it waits for
     Missing,   ///< between the ops of a race, which no path orders
   };
   /// Bits of Node::cones: the op precedes the first op of a race, precedes the second one.
@@ -28,7 +28,7 @@ struct FailureGraph {
     uint32_t from, to; ///< nodes
     Way way;
   };
-  /// Rows of one rank are beside each other.
+  /// The rows of a rank, which are adjacent.
   struct Lane {
     uint32_t rank, firstRow, rows;
   };
@@ -37,14 +37,14 @@ struct FailureGraph {
   std::vector<Node> nodes;
   std::vector<Edge> edges;
   std::vector<Lane> lanes;
-  uint64_t leftOut[2] = {}; ///< ops that come before either op of a race, and are not shown
+  uint64_t leftOut[2] = {}; ///< per op of a race: ops before it that are not shown
 
   uint32_t numRows() const { return lanes.empty() ? 0 : lanes.back().firstRow + lanes.back().rows; }
   uint32_t numColumns() const;
   llvm::json::Object toJson() const;
 };
 
-/// Without nodes if the failure names no ops.
+/// The graph of a failure. It has no nodes if the failure names no ops.
 FailureGraph failureGraph(const OpTable &ops, const Failure &failure);
 
 } // namespace colldsl::show

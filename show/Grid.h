@@ -20,7 +20,7 @@ public:
 
   void add(uint32_t rank, Activity activity, uint64_t begin, uint64_t end);
 
-  /// Fewer rows and columns, with the activity that fills most of each and how much that is.
+  /// A coarser grid. Each cell has its main activity and the level of its share.
   struct Shades {
     static constexpr uint32_t kLevels = 12;
     uint32_t rows = 0, columns = 0;
@@ -32,7 +32,7 @@ public:
   Shades shades(uint32_t mostRows, uint32_t mostColumns) const;
 
   llvm::json::Object describe() const;
-  /// Shares in 255ths.
+  /// Adds the shares, in 255ths.
   void addTo(const std::string &prefix, Columns &columns) const;
 
 private:

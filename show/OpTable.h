@@ -1,5 +1,5 @@
-/// The ops of all ranks of a schedule with sizes: numbered through, messages with both ends, bytes
-/// in place of slices, and the round of each message.
+/// The ops of all ranks of a schedule with sizes: numbered consecutively, messages with both ends,
+/// bytes in place of slices, and the round of each message.
 #pragma once
 
 #include "ir/Schedule.h"
@@ -16,7 +16,7 @@ struct OpTable {
   const Schedule *schedule = nullptr;
   std::vector<uint32_t> first;   ///< per rank, and one past the end
   std::vector<uint32_t> partner; ///< per op: the other end of its message, or kNoIndex
-  std::vector<uint32_t> round;   ///< per op; of a message from 1 on. 0: no message came before
+  std::vector<uint32_t> round;   ///< per op; messages count from 1. 0: no message came before
   std::vector<uint64_t> bytes;   ///< per op: payload
   uint32_t rounds = 0;           ///< the longest chain of messages that follow each other
   std::optional<uint32_t>
@@ -37,8 +37,8 @@ struct OpTable {
 /// to its end have no rounds.
 OpTable makeOpTable(const Schedule &schedule, const std::vector<Sizes> &sizes);
 
-/// Kinds, peers, bytes, partners, rounds, places and dependencies; names begin with `prefix`. The
-/// column of places counts in what is returned.
+/// Adds kinds, peers, bytes, partners, rounds, places and dependencies; names begin with `prefix`.
+/// Returns the places, in which the column of places has indices.
 std::vector<SourceLoc> addOps(const OpTable &table, const std::string &prefix, Columns &columns);
 
 /// Adds reads and writes of ops, buffers and contracts, from which a page traces bytes.

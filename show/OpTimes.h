@@ -6,12 +6,12 @@
 
 namespace colldsl::show {
 
-/// Ops are numbered through: those of rank 0 come first. A receive takes the time of its message.
+/// Ops are numbered consecutively, rank 0's first. A receive takes the time of its message.
 struct Times {
   std::vector<uint64_t> begin, end; ///< ns
   std::vector<uint64_t>
-      interface;               ///< how long the sender's interface sends the message; 0: unknown
-  std::vector<uint32_t> after; ///< what the op waited for last; kNoIndex: nothing
+      interface; ///< ns for which the sender's interface sends the message; 0: unknown
+  std::vector<uint32_t> after; ///< the op that it waited for last; kNoIndex: none
   std::vector<uint8_t> cause;  ///< sim::Cause
   std::vector<uint32_t> path;  ///< the critical path, from the start to the end
   uint64_t completion = 0;     ///< of the last rank
@@ -27,7 +27,7 @@ Times simulatedTimes(const OpTable &ops, const sim::Workload &workload,
 /// that it requires; a receive waited for the start of its send, too.
 Times measuredTimes(const OpTable &ops, std::vector<uint64_t> begin, std::vector<uint64_t> end);
 
-/// Begin, length and cause of each op, the ops of each rank by their begin, and the path.
+/// Adds begin, length and cause of each op, the ops of each rank by their begin, and the path.
 void addTimes(const Times &times, const OpTable &ops, const std::string &prefix, Columns &columns);
 
 } // namespace colldsl::show

@@ -1,4 +1,4 @@
-/// The page: the program of the browser, the data, and nothing that it would have to fetch.
+/// The page: scripts and data in one file, which fetches nothing.
 #pragma once
 
 #include "show/Columns.h"

@@ -6,7 +6,8 @@
 
 namespace colldsl::show {
 
-/// Bytes that some rank had at entry, counted from `shift` behind the place where they are now.
+/// The origin of bytes: they were at `shift` behind their present place in a buffer of a rank, at
+/// entry.
 struct Origin {
   uint32_t rank = 0;
   uint32_t buffer = 0; ///< root

@@ -7,16 +7,16 @@ namespace colldsl::show {
 
 /// The part of a schedule that some views draw.
 struct SvgChoice {
-  uint32_t rank = 0;             ///< "dag": whose ops
-  std::optional<uint32_t> round; ///< "provenance": after which one; none: all of them
+  uint32_t rank = 0;             ///< "dag": the rank of the ops
+  std::optional<uint32_t> round; ///< "provenance": the round to show; none: all
   std::string buffer;            ///< "provenance": empty: the first result
 };
 
 /// True if the view can be drawn; "compare" is a table.
 bool hasSvg(llvm::StringRef view);
 
-/// The view of Document::view, of which checkView() has nothing to say. An error: what `choice`
-/// names is not there, or there is too much to draw.
+/// Draws Document::view, which has passed checkView(). An error: the part that `choice` names does
+/// not exist, or there is too much to draw.
 Status writeSvg(const Document &document, const SvgChoice &choice, llvm::raw_ostream &out);
 
 } // namespace colldsl::show

@@ -20,7 +20,7 @@ public:
   /// The shape of an arrow.
   struct Stroke {
     double width = 1;
-    double bend = 0; ///< how far its middle lies to the right of a straight line
+    double bend = 0; ///< distance of its middle to the right of a straight line
     double opacity = 1;
   };
   void arrow(double x1, double y1, double x2, double y2, llvm::StringRef kind) {
@@ -31,7 +31,7 @@ public:
   /// In a colour of its own: "#2f6fab".
   void cell(double x, double y, double width, double height, llvm::StringRef color);
   void circle(double x, double y, double radius, llvm::StringRef kind);
-  /// `d` as in a path element.
+  /// `d` is the attribute of a path element.
   void path(llvm::StringRef d, llvm::StringRef kind);
   /// anchor: "start", "middle", "end". Text wider than `most`, as far as that can be told without a
   /// font, is left out.
@@ -42,13 +42,13 @@ public:
     headingX_ = x;
     heading_ = std::move(text);
   }
-  /// In lines of about `most` pixels; returns where the next line would be.
+  /// Writes lines of about `most` pixels; returns the y of the next line.
   double paragraph(double x, double y, llvm::StringRef text, double most,
                    llvm::StringRef kind = "");
-  /// Hovering shows `title`.
+  /// Begins a group, for which hovering shows `title`.
   void begin(llvm::StringRef title);
   void end();
-  /// Swatches and words beside each other.
+  /// Draws swatches and words beside each other.
   void legend(double x, double y, llvm::ArrayRef<std::pair<llvm::StringRef, std::string>> entries);
 
   void finish(double width, double height, llvm::raw_ostream &out);
@@ -66,13 +66,13 @@ struct TimeUnit {
   double ns;
 };
 TimeUnit unitFor(uint64_t ns);
-/// 1, 2 or 5 times a power of ten: about `count` of them in `range`.
+/// A step of 1, 2 or 5 times a power of ten, about `count` of which fit into `range`.
 double stepFor(double range, double count);
 
 std::string escaped(llvm::StringRef text);
-/// Cut with an ellipsis where it would be wider than `most` pixels.
+/// The text, cut with an ellipsis if it is wider than `most` pixels.
 std::string fitted(llvm::StringRef text, double most);
-/// "a_long_na..., 3 ranks, 64 KiB": what is in front of the ranks is cut.
+/// As fitted(), but cuts the text in front of the ranks: "a_long_na..., 3 ranks, 64 KiB".
 std::string fittedHeading(llvm::StringRef text, double most);
 /// The colour of one of `ranks` ranks: hues around the circle. A greater `place`, from 0 to 1, is
 /// lighter.

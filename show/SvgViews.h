@@ -12,7 +12,7 @@ namespace colldsl::show {
 std::string opName(const Op &op);
 /// "64 KiB"
 std::string sizeWords(uint64_t bytes);
-/// The class of its bar.
+/// The CSS class of the bars of such ops.
 const char *classOf(OpKind kind);
 
 void drawSpaceTime(const Document &document, llvm::raw_ostream &out);
@@ -24,11 +24,11 @@ void drawLinks(const Document &document, llvm::raw_ostream &out);
 inline constexpr double kPanelsWidth = 964;
 Result<double> drawPanels(const ShownSchedule &shown, const SvgChoice &choice, SvgCanvas &svg,
                           double top);
-/// The first schedule can be traced.
+/// Draws the contents of buffers. The first schedule can be traced.
 Status drawProvenance(const Document &document, const SvgChoice &choice, llvm::raw_ostream &out);
 /// Draws the first failure.
 Status drawFailure(const Document &document, const SvgChoice &choice, llvm::raw_ostream &out);
-/// The first schedule has ops, and that rank.
+/// Draws the ops of a rank. The first schedule has ops, and that rank.
 void drawDag(const Document &document, uint32_t rank, llvm::raw_ostream &out);
 
 } // namespace colldsl::show

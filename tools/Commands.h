@@ -1,4 +1,4 @@
-/// The subcommands of the colldsl program, a file each, and the choice among them.
+/// The subcommands of the colldsl program, a file each, and their dispatch.
 #pragma once
 
 #include "tools/options/Options.h"
@@ -16,10 +16,10 @@ struct CommandHelp {
   llvm::StringRef summary;
   OptionTable table;
 };
-/// In the order in which `colldsl --help` lists them.
+/// All subcommands, in the order of `colldsl --help`.
 std::vector<CommandHelp> allCommands();
 
-/// The whole program. `words` begin with the subcommand's name.
+/// Runs the program. `words` begin with the subcommand's name.
 Exit runProgram(std::span<const char *const> words);
 
 } // namespace colldsl::tools

@@ -1,5 +1,5 @@
-/// Scripts by which shells complete command lines, from the tables of which --help is made. A
-/// script has all words in it: to complete one starts no process of colldsl.
+/// Scripts by which shells complete command lines, from the tables behind --help. A script contains
+/// all words, so that completion starts no process of colldsl.
 #pragma once
 
 #include "tools/Commands.h"
@@ -33,7 +33,7 @@ void printFishScript(const CompletionTables &tables, llvm::raw_ostream &out);
 
 /// The text in single quotes; a quote within is written as `quote`.
 std::string inQuotes(llvm::StringRef text, llvm::StringRef quote);
-/// Each in single quotes, with blanks between them.
+/// The words in single quotes, with blanks between them.
 std::string allInQuotes(llvm::ArrayRef<std::string> words, llvm::StringRef quote);
 std::string firstLine(llvm::StringRef text);
 

@@ -1,4 +1,4 @@
-/// Longer words for messages, from the table Explanations.def.
+/// Explanations of messages, from the table Explanations.def.
 #pragma once
 
 #include "ir/Result.h"
@@ -15,7 +15,7 @@ struct Explanation {
   llvm::StringRef name;
   llvm::StringRef fragments; ///< of messages, as Explanations.def writes them
   llvm::StringRef text;
-  llvm::StringRef example; ///< source text, or commands behind "$ "; empty: none shows it alone
+  llvm::StringRef example; ///< source text, or commands behind "$ "; empty: there is none
 
   /// The message of the first fragment, with "..." for any text.
   std::string firstMessage() const;

@@ -11,8 +11,7 @@ namespace colldsl::tools {
 /// rest have up to 2n elements. Blocks lie in a random order, with gaps. An error: the
 /// contract equates lengths that cannot be equal.
 ///
-/// The length of a Capacity block that holds nothing at entry is that of the contract
-/// will arrive there.
+/// A Capacity block without a content at entry has the length that arrives there by the contract.
 Result<std::vector<Sizes>> chooseSizes(const Schedule &schedule, uint64_t elements, uint64_t seed);
 
 } // namespace colldsl::tools

@@ -1,4 +1,4 @@
-/// From a target and its parameters to the schedule of all ranks.
+/// Instantiation of a target with its parameters into the schedule of all ranks.
 #pragma once
 
 #include "tools/input/Parameters.h"

@@ -44,7 +44,7 @@ Result<SinglePlan> planSingle(Source &source, const Source::Target &target,
 
 struct SingleSchedule {
   std::shared_ptr<const Schedule> schedule;
-  const LibraryImage *image = nullptr; ///< that it was taken from
+  const LibraryImage *image = nullptr; ///< the source of the schedule; null: none
   uint64_t elements = 0;               ///< n
   uint64_t bytes = 0;                  ///< n times the size of T
 };

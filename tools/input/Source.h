@@ -32,22 +32,22 @@ public:
     std::vector<std::pair<uint32_t, ExprId>> arguments = {};
   };
 
-  /// Reads the operands, each a file, or the name of a collective in scope if there is no
-  /// such file. With a kind in `form` each is a file of that kind, with any content. Mistakes are
-  /// printed on stderr; null then.
+  /// Reads the operands. Each is a file or, if there is no such file, the name of a collective in
+  /// scope. With a kind in `form`, each is a file of that kind, whatever its content is. Null after
+  /// a mistake, which is printed on stderr.
   static std::unique_ptr<Source> read(const std::vector<std::string> &operands,
                                       const ScheduleOptions &options, const InputForm &form = {});
 
   /// As read(), for source text that is in memory; messages call it `name`.
   static std::unique_ptr<Source> ofText(const std::string &name, llvm::StringRef text,
                                         const ScheduleOptions &options);
-  /// The source texts of this one and one more, with rules for the same functions. Declarations
-  /// have other numbers there. Mistakes are printed on stderr; null then.
+  /// A Source with the source texts of this one and one more, and rules for the same functions. Its
+  /// declarations have other numbers. Null after a mistake, which is printed on stderr.
   std::unique_ptr<Source> withText(const std::string &name, llvm::StringRef text,
                                    ScheduleOptions options) const;
-  /// A program that was compiled before, without mistakes; its main file.
+  /// A Source of a program that was compiled without mistakes, with its main file.
   static std::unique_ptr<Source> of(Compilation compilation, std::string mainFile);
-  /// A schedule that was made before; it has ranks.
+  /// A Source of a schedule, which has ranks.
   static std::unique_ptr<Source> of(Schedule schedule);
 
   /// The targets of all operands: a name chooses in the files that have it, else in the standard
@@ -86,9 +86,9 @@ public:
     return isDecision_[static_cast<size_t>(&rule - rules_.data())];
   }
 
-  /// Only if a collective is among the targets.
+  /// The program's compilation. There must be a collective among the targets.
   Compilation &compilation() { return *compilation_; }
-  /// Empty if schedules alone were read.
+  /// The program; empty if only schedules were read.
   const Program &program() const;
 
   /// The library that the program is from; null: it was compiled.

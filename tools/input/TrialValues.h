@@ -1,5 +1,5 @@
-/// Values to try for parameters that have no default and were given none: the one place
-/// that says what `verify` proves such collectives with.
+/// Values to try for parameters without a default and a given value. No other place determines the
+/// values with which `verify` proves such collectives.
 #pragma once
 
 #include "program/Program.h"
@@ -13,14 +13,14 @@ namespace colldsl::tools {
 /// no trial value of that type.
 std::vector<std::string> trialValues(ValueType type, uint32_t ranks, const std::string &root);
 
-/// Graphs that are no torus: open borders; and degrees that differ, parallel edges, edges to
-/// oneself and ranks without edges. `more`: another one of these.
+/// Graphs other than a torus: with open borders; with different degrees, parallel edges, loops and
+/// ranks without edges. `more`: another one of these.
 std::vector<std::string> irregularGraphs(bool more);
 
 /// Other lengths of blocks, of which about every third is zero.
 std::string moreBlockLengths();
 
-/// For a size symbol other than n, as the proof of n elements takes it.
+/// The value of a size symbol other than n in a proof for n == elements.
 uint64_t trialSize(uint64_t elements);
 
 } // namespace colldsl::tools

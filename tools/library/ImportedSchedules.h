@@ -22,7 +22,7 @@ llvm::ArrayRef<CallForm> callForms();
 /// schedule.
 std::string declarationOf(const CallForm &form, llvm::StringRef name);
 
-/// One schedule on its way into a library.
+/// A schedule to import into a library.
 struct ImportedSchedule {
   Source::Target target; ///< the schedule
   std::string name;      ///< of the declaration

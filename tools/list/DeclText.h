@@ -13,14 +13,14 @@ namespace colldsl::tools {
 /// "collective", "tree", ...
 llvm::StringRef kindWord(DeclKind kind);
 
-/// From its line to the body, as it is written: parameters and contract. All of a function.
+/// The text of a declaration from its line to the body: parameters and contract; all of a function.
 /// `text` is that of its file.
 std::string headOf(std::string_view text, const Decl &decl);
 
 /// "stdlib/bcast.coll:35".
 std::string placeOf(const Program &program, const Decl &decl);
 
-/// The first sentence of a doc comment, in one line. Dots of an ellipsis end none.
+/// The first sentence of a doc comment, in one line. An ellipsis does not end a sentence.
 std::string summaryOf(llvm::StringRef doc);
 
 } // namespace colldsl::tools

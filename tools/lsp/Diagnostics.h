@@ -19,7 +19,7 @@ TokenEnds tokenAt(std::string_view text, size_t offset);
 llvm::json::Object toJson(Context &context, const Analysis &analysis, const Diagnostic &diagnostic,
                           size_t anchor);
 
-/// All that the compiler finds in the document.
+/// All diagnostics of the compiler in the document.
 llvm::json::Array compilerDiagnostics(Context &context, const Analysis &analysis);
 
 /// Quick fixes for the diagnostics that touch a range: they replace a word by a similar one.

@@ -1,4 +1,4 @@
-/// The requests about a document, a file each. None changes anything.
+/// The requests about a document, a file each. They change no state.
 #pragma once
 
 #include "tools/lsp/Rpc.h"
@@ -18,10 +18,10 @@ Answer prepareRename(const View &view, Position position);
 /// Fails if the new name would change the meaning of some name.
 Answer rename(const View &view, Position position, const std::string &newName);
 
-/// Names in scope at a place, and the words that may stand there.
+/// Completions: names in scope at a position, and words that may stand there.
 Answer completion(const View &view, Position position);
 
-/// The parameters of the call around a place, and which of them is being written there.
+/// The parameters of the call around a position, and the active one among them.
 Answer signatureHelp(const View &view, Position position);
 
 /// Formats the document as `colldsl fmt` does.

@@ -12,7 +12,7 @@ namespace colldsl::lsp {
 
 class MessageReader {
 public:
-  /// The stream also ends when `interrupt`, if it is a descriptor, can be read.
+  /// The stream also ends when the descriptor `interrupt` becomes readable; -1: none.
   explicit MessageReader(int descriptor, int interrupt = -1)
       : descriptor_(descriptor), interrupt_(interrupt) {}
 

@@ -1,4 +1,4 @@
-/// The names that are in scope at a place of a text that is being typed.
+/// The names in scope at a place of an unfinished text.
 #pragma once
 
 #include "tools/lsp/View.h"
@@ -15,7 +15,7 @@ struct Names {
   bool isWhole = true; ///< false: places behind the cursor may have moved since
 };
 
-/// `word` is the beginning of the word that is typed at the cursor.
+/// `word` is the offset of the word at the cursor.
 Names namesAt(const View &view, size_t word, size_t cursor);
 
 } // namespace colldsl::lsp

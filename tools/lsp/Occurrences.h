@@ -19,8 +19,8 @@ struct Occurrence {
 /// symbol, the files of the workspace that contain its name. Sorted by file and place, each once.
 std::vector<Occurrence> occurrencesOf(const View &view, const SymbolIndex::Symbol &symbol);
 
-/// Files of the language below the workspace's folders that are not open, as documents; only those
-/// whose text has the name.
+/// The source files below the workspace's folders that are not open and whose text contains the
+/// name, as documents.
 std::vector<Document> closedFilesWith(Context &context, llvm::StringRef name);
 
 } // namespace colldsl::lsp

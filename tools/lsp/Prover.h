@@ -42,7 +42,7 @@ private:
     std::string path;
     uint64_t generation;
     std::shared_ptr<const Analysis> analysis;
-    Clock::time_point begin; ///< not before
+    Clock::time_point begin; ///< the earliest start
     std::shared_ptr<std::atomic<bool>> stop;
   };
 

@@ -25,7 +25,7 @@ enum class ErrorCode : int {
   RequestCancelled = -32800,
 };
 
-/// Why a request fails.
+/// The reason that a request fails.
 struct Failed {
   ErrorCode code = ErrorCode::RequestFailed;
   std::string message;

@@ -1,8 +1,8 @@
 /// The language server: LSP 3.17 over two descriptors.
 ///
-/// Three threads: one reads messages, so that a request that waits can be cancelled; one proves
-/// (Prover.h); the caller of run() does all else, in the order of the messages. It analyses a text
-/// when a request needs it, or when the client is quiet.
+/// It has three threads: one reads messages, so that waiting requests can be cancelled; one proves
+/// (Prover.h); the caller of run() does all else, in the order of the messages. The last one
+/// analyses a text when a request needs it, or when the client is quiet.
 #pragma once
 
 #include "tools/lsp/Inbox.h"
@@ -18,7 +18,7 @@ struct ServerOptions {
 
 class Server {
 public:
-  /// `options` outlive this object. When `interrupt` can be read the server ends.
+  /// `options` outlive this object. The server ends when `interrupt` becomes readable.
   Server(const ServerOptions &options, int input, int output, int interrupt);
 
   /// Runs until `exit` or the end of the stream. True if `shutdown` came before.
@@ -50,19 +50,19 @@ private:
   void reportFindings();
   void publish(Document &document);
 
-  // Lifecycle.cpp
+  // ServerLifecycle.cpp
   Answer initialize(const json::Object &params);
   Answer shutdown(const json::Object &params);
   void takeAbilities(const json::Object &params);
   void takeRoots(const json::Object &params);
 
-  // Synchronization.cpp
+  // ServerSynchronization.cpp
   void didOpen(const json::Object &params);
   void didChange(const json::Object &params);
   void didClose(const json::Object &params);
   void didChangeWatchedFiles(const json::Object &params);
 
-  // Requests.cpp
+  // ServerRequests.cpp
   Answer onHover(const json::Object &params);
   Answer onDefinition(const json::Object &params);
   Answer onReferences(const json::Object &params);
@@ -83,7 +83,7 @@ private:
   Inbox inbox_;
   Context context_;
   std::map<std::string, Findings> findings_; ///< by path
-  std::unique_ptr<Prover> prover_;           ///< null: no proofs are wanted, or not yet
+  std::unique_ptr<Prover> prover_; ///< null: before `initialize`, or proofs are turned off
   enum class State : uint8_t { New, Ready, ShutDown } state_ = State::New;
   bool ends_ = false;
   /// The time at which the client gets the verdicts since the last report; nothing: there are none.
@@ -91,7 +91,7 @@ private:
   int64_t requests_ = 0; ///< requests to the client
 };
 
-/// The document of `textDocument.uri`; null, and why.
+/// The document of `textDocument.uri`; null: `why` has the reason.
 Document *documentOf(Workspace &workspace, const json::Object &params, Failed &why);
 
 } // namespace colldsl::lsp

@@ -1,4 +1,4 @@
-/// Places between JSON and values.
+/// Conversion of positions and ranges from and to JSON.
 #pragma once
 
 #include "tools/lsp/Positions.h"

@@ -6,7 +6,8 @@
 
 namespace colldsl::lsp {
 
-/// `file:///a%20b.coll` is `/a b.coll`. Other schemes have no path: the URI itself stands for it.
+/// The path of a URI: `/a b.coll` for `file:///a%20b.coll`. Other schemes have no path; their URI
+/// stands for it.
 std::string pathOf(std::string_view uri);
 
 /// `path` is absolute.

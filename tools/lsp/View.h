@@ -11,7 +11,7 @@ namespace colldsl::lsp {
 /// changed since are found in it.
 class View {
 public:
-  /// Analyses the document if that has not been done. All outlive this object.
+  /// Analyses the document if necessary. `context` and `document` outlive this object.
   View(Context &context, Document &document);
 
   /// A word of the document.

@@ -17,7 +17,7 @@ struct Document {
   int64_t version = 0;
   uint64_t generation = 0;                  ///< counts the texts of all documents
   bool isPublished = false;                 ///< the client has the diagnostics of this text
-  std::string published;                    ///< the parameters that it has, as text
+  std::string published;                    ///< the parameters of its last publication, as text
   std::shared_ptr<const Analysis> analysis; ///< null: not analysed yet, or stale
   std::shared_ptr<const Analysis> named;    ///< the last that has names, perhaps of an older text
 };

@@ -1,4 +1,4 @@
-/// Files of colldsl that serve one MPI, where the build or the installation has put them.
+/// Search for files of colldsl for one MPI, in the folders of the build and the installation.
 #pragma once
 
 #include "tools/mpi/WhichMpi.h"

@@ -13,16 +13,16 @@ namespace colldsl::tools {
 
 /// The features that identify a launcher: it has all of these that are not empty.
 struct KnownLauncher {
-  llvm::StringRef library; ///< that it needs
+  llvm::StringRef library; ///< a library that it needs
   llvm::StringRef file;    ///< its name, with links followed
-  llvm::StringRef text;    ///< bytes that it has
+  llvm::StringRef text;    ///< a text in the file
 };
 
-/// An MPI that there can be a library for.
+/// An MPI for which colldsl can have a library.
 struct KnownMpi {
   llvm::StringLiteral name; ///< as in libcolldsl-NAME.so
   llvm::StringLiteral title;
-  llvm::StringLiteral library;             ///< what its programs need
+  llvm::StringLiteral library;             ///< the library that its programs need
   llvm::ArrayRef<KnownLauncher> launchers; ///< none: the launchers of all others
 };
 

@@ -1,4 +1,4 @@
-/// Colours of what people read on a terminal.
+/// Colours of output on a terminal.
 #pragma once
 
 #include "llvm/ADT/StringRef.h"

@@ -9,7 +9,7 @@
 
 namespace colldsl::tools {
 
-/// Any text as JSON can hold it: names that come from files need not be UTF-8.
+/// Text as valid UTF-8 for JSON: names from files need not be UTF-8.
 inline std::string jsonText(llvm::StringRef text) { return llvm::json::fixUTF8(text); }
 
 inline void printJson(llvm::json::Object object) {

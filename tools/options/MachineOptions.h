@@ -8,7 +8,7 @@ namespace colldsl::tools {
 
 class MachineOptions {
 public:
-  /// This object outlives the parse, after which it has what the options set together.
+  /// This object outlives the parse, which combines the options into cost().
   void addTo(Options &options);
   /// Adds -L -o -g -G -O -S too, for commands in which these letters mean nothing else.
   void addLettersTo(Options &options);

@@ -1,4 +1,4 @@
-/// A stream whose text is printable (ir/Printable.h) before it goes on.
+/// A stream that makes text printable (ir/Printable.h) before it passes it on.
 #pragma once
 
 #include "ir/Printable.h"
@@ -21,7 +21,7 @@ private:
 
   llvm::raw_ostream &to_;
   Masking masking_;
-  std::string begun_; ///< of a character
+  std::string begun_; ///< the beginning of a character
 };
 
 } // namespace colldsl::tools

@@ -1,5 +1,4 @@
-/// The options of one subcommand: declared once, parsed, and printed by `--help`
-/// from that list.
+/// The options of one subcommand: the list of their declarations serves the parser and `--help`.
 #pragma once
 
 #include "ir/Result.h"
@@ -26,7 +25,7 @@ enum class Exit : int {
 
 /// The words that a shell offers in the place of an operand or of an option's value.
 struct Completion {
-  /// Words that are found when a script is written.
+  /// Words that are determined when a script is written.
   enum class Names : uint8_t {
     None,
     Collectives,  ///< of the standard library, and functions with rules
@@ -37,15 +36,15 @@ struct Completion {
   };
   std::vector<std::string> words;
   Names names = Names::None; ///< more words
-  char separator = 0;        ///< the value is a list of words, with these between them
+  char separator = 0;        ///< not 0: the value is a list of words with this separator
   bool isFile = false;
   std::vector<std::string> extensions; ///< of files, with their dots; empty: any file
   bool isFolder = false;
 };
 
-/// One of these words.
+/// A completion by one of these words.
 Completion completionOf(llvm::ArrayRef<llvm::StringRef> words);
-/// Several of these words.
+/// A completion by several of these words.
 Completion completionOfList(std::vector<std::string> words, char separator = ',');
 Completion completionOfFiles(std::vector<std::string> extensions);
 Completion completionOfTopology();
@@ -65,10 +64,10 @@ struct OptionTable {
   std::string operands;  ///< as the usage line shows them
   Completion completion; ///< of operands
   std::string description;
-  std::vector<Row> rows; ///< those of a section together
+  std::vector<Row> rows; ///< grouped by section
 };
 
-/// Words of the command line behind the name of the subcommand.
+/// The words of the command line behind the name of the subcommand.
 struct Arguments {
   std::span<const char *const> words;
   OptionTable *table = nullptr; ///< not null: parse() fills it in and goes no further
@@ -86,13 +85,13 @@ public:
   Options(llvm::StringRef command, llvm::StringRef operands, llvm::StringRef description)
       : command_(command), operandsText_(operands), description_(description) {}
 
-  /// Begins a group of options in the help, or goes on with one of that title.
+  /// Begins a group of options in the help, or continues the one of that title.
   void section(llvm::StringRef title) { section_ = title; }
 
   /// `name` with its dashes. `value` is the placeholder in the help. The result is valid until the
   /// next option is added. By default a placeholder FILE, LIB or DIR completes files or folders.
   Completion &add(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help, Take take);
-  /// One of the words, each with what it stands for.
+  /// Adds an option whose value is one of the words, each with its meaning.
   template <typename T>
   void addChoice(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help, T &chosen,
                  std::initializer_list<std::pair<llvm::StringRef, T>> words) {

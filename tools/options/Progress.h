@@ -17,7 +17,7 @@ public:
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
 
-  /// One piece of work is done.
+  /// Counts one piece of work as done.
   void step();
   /// So many pieces are done; `more` is printed behind them.
   void reached(uint64_t done, const std::string &more);

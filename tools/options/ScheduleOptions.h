@@ -1,5 +1,5 @@
-/// Options of all commands that make schedules: which collective, with which parameters,
-/// for which machine, within which limits.
+/// Options of all commands that make schedules: the collective, its parameters, the machine, the
+/// limits.
 #pragma once
 
 #include "compiler/Compile.h"
@@ -42,9 +42,8 @@ struct ScheduleOptions {
 
   /// This object outlives the parse.
   void addTo(Options &options);
-  void addInclude(Options &options); ///< one of them
-  void addNoWarn(
-      Options &options); ///< not one of them: from then on there are warnings, unless it is given
+  void addInclude(Options &options); ///< --include alone
+  void addNoWarn(Options &options);  ///< --no-warn, without which there are warnings then
 
 private:
   /// Adds the options of limits, with the present values as defaults.

@@ -8,7 +8,7 @@
 
 namespace colldsl::tools {
 
-/// Columns are as wide as their widest cell. Columns of numbers stand right.
+/// Columns are as wide as their widest cell. Columns of numbers are right-aligned.
 class Table {
 public:
   explicit Table(std::vector<std::string> heads) { rows_.push_back(std::move(heads)); }

@@ -1,4 +1,4 @@
-/// Work on all cores.
+/// Parallel loops on all cores.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 namespace colldsl::tools {
 
-/// Calls work(i) for each i < count, on as many threads as there are cores, the largest i
-/// first. Returns when all is done.
+/// Calls work(i) for each i < count, the largest i first, on as many threads as there are cores.
+/// Returns when all calls have returned.
 void forEachInParallel(size_t count, const std::function<void(size_t)> &work);
 
 } // namespace colldsl::tools

@@ -7,17 +7,17 @@
 
 namespace colldsl::tools {
 
-/// A form, as bytes.
+/// Encodes a schedule in a form.
 using Emit = std::function<Result<std::string>(const Schedule &)>;
 
-/// Takes what `options` were given as operands; with a kind in `form`, files of that kind. `output`
-/// is a file, or "-" for standard output; nothing is written if there is an error.
-/// Reports mistakes.
+/// Converts the operands of `options`, which are files of the kind in `form` if it has one.
+/// `output` is a file, or "-" for standard output. After an error nothing is written. Reports
+/// mistakes.
 Exit convertOne(const Options &options, const SingleOptions &single, const InputForm &form,
                 const Emit &emit, const std::string &output);
 
-/// The schedule that `options` make of a target, with their size; of a collective it holds for the
-/// sizes that are proved. An error is reported as Source::render() shows it.
+/// The schedule that `options` make of a target, with their size. For a collective, its size class
+/// has the sizes that are proved. An error is reported as Source::render() shows it.
 Result<Schedule> makeConverted(Source &source, const Source::Target &target,
                                const SingleOptions &single);
 

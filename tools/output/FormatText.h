@@ -1,4 +1,4 @@
-/// Source text in its layout, as `colldsl fmt` and editors take it.
+/// Formatting of source text, for `colldsl fmt` and editors.
 #pragma once
 
 #include "compiler/ParseLimits.h"
@@ -11,7 +11,7 @@
 
 namespace colldsl::tools {
 
-/// The formatted text, or nothing and what is wrong with it: only text that parses is formatted.
+/// The formatted text; nothing, with `errors`, if the text does not parse.
 std::optional<std::string> formatText(std::string_view text, const ParseLimits &limits,
                                       std::vector<Diagnostic> &errors);
 

@@ -1,4 +1,4 @@
-/// --passes and what belongs to it, for all commands that make schedules.
+/// --passes and related options, for all commands that make schedules.
 #pragma once
 
 #include "passes/Pipeline.h"
@@ -11,7 +11,7 @@ struct PassSettings {
   bool printAfterAll = false;
   bool timePasses = false;
   bool verifyEach = false;
-  bool verifyMade = false; ///< prove what the passes made
+  bool verifyMade = false; ///< prove the result of the passes
 
   /// This object outlives the parse.
   void addTo(Options &options);

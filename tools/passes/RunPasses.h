@@ -1,4 +1,4 @@
-/// Passes between what the command line names and what is printed, proved or run.
+/// Passes between the reading of targets and their printing, proof or run.
 #pragma once
 
 #include "tools/input/Parameters.h"
@@ -11,7 +11,7 @@ namespace colldsl::tools {
 Status bindTuningParameters(Source &source, const Source::Target &target,
                             const ScheduleOptions &options, const Shape &shape, Call &call);
 
-/// Runs the DAG passes; with PassSettings::verifyMade it proves what all passes made. Thread safe.
+/// Runs the DAG passes; with PassSettings::verifyMade it proves the result. Thread safe.
 Result<Schedule> runPasses(Schedule schedule, const ScheduleOptions &options, const Shape &shape);
 
 } // namespace colldsl::tools

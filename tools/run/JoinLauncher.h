@@ -5,8 +5,8 @@
 
 namespace colldsl::tools {
 
-/// Null: no launcher started this process. If it started others, too, the process ends with the
-/// launcher, and prints nothing unless it is the first rank.
+/// The launcher of this process; null: there is none. If the launcher started others, too, the
+/// process ends with it, and prints nothing unless it is the first rank.
 Result<std::unique_ptr<Launcher>> joinLauncher();
 
 /// The placement of the launcher's ranks, for Topology::make(); nothing if all are on one node.

@@ -24,13 +24,13 @@ struct LaunchOptions {
   TransportKind transport = TransportKind::Cma;
   uint64_t seed = 1; ///< for Fake: determines the order of messages
   bool bindToCores = false;
-  uint64_t singleCopyMinBytes = 0; ///< of cma; 0: the usual
+  uint64_t singleCopyMinBytes = 0; ///< of Cma; 0: the default
   Launcher *launcher =
       nullptr; ///< of this process, which is one of the ranks; null: they are forked
   std::shared_future<void> prepared; ///< loads the transport's libraries; see prepare()
 };
 
-/// Begins to load what the transport needs, while the caller makes a schedule.
+/// Begins to load the libraries of the transport, while the caller makes a schedule.
 void prepare(LaunchOptions &options);
 
 /// The result of `body` on each rank, available on all ranks that a launcher started. An error is

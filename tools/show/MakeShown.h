@@ -1,4 +1,4 @@
-/// From targets of the command line to what a page shows.
+/// Documents of pages from targets of the command line.
 #pragma once
 
 #include "show/Document.h"

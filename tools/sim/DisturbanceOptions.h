@@ -1,4 +1,4 @@
-/// The options for what disturbs a simulation: noise and skew.
+/// The options for disturbances of a simulation: noise and skew.
 #pragma once
 
 #include "passes/CostModel.h"

@@ -1,4 +1,4 @@
-/// From a target to what the simulator runs.
+/// Workloads of the simulator from targets.
 #pragma once
 
 #include "simulator/Simulate.h"
@@ -6,15 +6,15 @@
 
 namespace colldsl::tools {
 
-/// A workload, with what it was made of and must not go before it.
+/// A workload, with the objects that must outlive it.
 struct SimulatedJob {
   SinglePlan plan;
   std::shared_ptr<const Schedule> schedule; ///< null: its ranks were made one by one
   sim::Workload workload;
 };
 
-/// A collective's ranks are instantiated one after the other, on all cores; only where blocks
-/// have lengths that are known at call time alone all of them at once. An error is reported as
+/// Instantiates a collective rank by rank, on all cores. It needs all ranks at once only for DAG
+/// passes, and for blocks whose lengths are known at call time alone. An error is reported as
 /// Source::render() shows it.
 Result<SimulatedJob> makeWorkload(Source &source, const Source::Target &target,
                                   const SingleOptions &single, const sim::SimulateOptions &options);

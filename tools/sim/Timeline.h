@@ -7,11 +7,11 @@
 
 namespace colldsl::tools {
 
-/// More than this many ops and messages are refused: no viewer opens them.
+/// The greatest number of ops and messages: viewers do not open more.
 inline constexpr uint64_t kMaxTraced = 4'000'000;
 
-/// One process per rank; its sends, calcs and what it took in as spans, a flow from each send
-/// to its message. Times are microseconds, as the format has it, with three decimals.
+/// Writes a process per rank, with spans for its sends, calcs and received messages, and a flow
+/// from each send to its message. Times are microseconds with three decimals.
 Status writeTrace(const sim::Workload &workload, const sim::Recording &recording,
                   llvm::raw_ostream &out);
 

@@ -1,4 +1,4 @@
-/// SIGINT, as work that can be ended early sees it: in this process and in those that it forks.
+/// SIGINT as a request to end work early, in this process and in forked ones.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@ namespace colldsl::tools {
 
 class Interrupt {
 public:
-  /// From now on the first SIGINT is counted; the next one ends the process.
+  /// From now on the process counts the first SIGINT; the next one ends it.
   Interrupt();
   Interrupt(const Interrupt &) = delete;
   Interrupt &operator=(const Interrupt &) = delete;

@@ -10,8 +10,8 @@ namespace colldsl::tools {
 /// The costs, and a table of the decisions.
 void printProfile(const MachineProfile &profile, llvm::raw_ostream &out);
 
-/// A picture of which collective wins where: a row for each function and number of ranks, a column
-/// for each size.
+/// Draws the winning collectives: a row for each function and number of ranks, a column for each
+/// size.
 void drawProfile(const MachineProfile &profile, llvm::raw_ostream &out);
 
 /// "8 B..4 KiB", "64 KiB..", "all".

@@ -9,7 +9,7 @@
 
 namespace colldsl::tools {
 
-/// Longest wait for one call; a rank that died is noticed at once.
+/// Longest wait for one call. The death of a rank ends the wait at once.
 inline constexpr std::chrono::seconds kCallTimeout{60};
 
 /// The buffers of a function, for all of its collectives.

@@ -9,7 +9,7 @@ struct Summary {
   Source::Target target;
   std::vector<ProofTask> tasks;
   std::vector<ProofOutcome> outcomes; ///< of the tasks
-  std::vector<Diagnostic> vacuous;    ///< promises of which nothing was compared, if nothing failed
+  std::vector<Diagnostic> vacuous; ///< promises of which no byte was compared, if no proof failed
   /// A vacuous promise may be due to values of --set, or to values chosen when the schedule was
   /// made.
   bool mayBeVacuous = false;

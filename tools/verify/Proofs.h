@@ -33,7 +33,7 @@ struct ProofOutcome {
   enum class Kind : uint8_t {
     Proved,
     Refused,  ///< by the verifier
-    Invalid,  ///< the program has a mistake, or its input has
+    Invalid,  ///< a mistake in the program or in its input
     Excluded, ///< the collective's `where` does not allow it
   };
   Kind kind = Kind::Proved;

@@ -1,4 +1,4 @@
-/// Warnings of operations and messages that no postcondition needs.
+/// Warnings about operations and messages that no postcondition needs.
 #pragma once
 
 #include "tools/verify/ProofSummary.h"

@@ -61,8 +61,9 @@ public:
 
   uint32_t nodes() const { return nodes_; }
 
-  /// A result for each arm: "-", or VARIABLE=VALUE,... An error: the job has ended, outside of
-  /// the first call of an arm. After an arm that is Lost it has ended, too.
+  /// Runs the call with each arm, "-" or VARIABLE=VALUE,..., and returns a result for each. An
+  /// error: the job ended outside of the first call of an arm. It has also ended after an arm that
+  /// is Lost.
   Result<std::vector<ArmResult>> run(const MeasuredCall &call,
                                      const std::vector<std::string> &arms);
 

@@ -11,7 +11,7 @@ namespace colldsl::tools {
 struct MpiAlgorithm {
   TunedCollective what;
   std::string arm = "-";   ///< in a job that runs
-  Environment environment; ///< of a job of its own: variables that a running job cannot write
+  Environment environment; ///< variables that only a new job can set
 };
 
 /// A file, and the variables by which programs load it.

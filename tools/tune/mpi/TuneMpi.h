@@ -1,4 +1,4 @@
-/// `colldsl tune --mpi`, from the words of its command line on.
+/// The command `colldsl tune --mpi`.
 #pragma once
 
 #include "tools/tune/Tuner.h"
