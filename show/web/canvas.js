@@ -33,7 +33,7 @@ class Surface {
     this.canvas.height = Math.round(this.height * this.ratio);
   }
 
-  /// Empties it; units are CSS pixels from then on.
+  /// Clears the canvas and sets its units to CSS pixels.
   begin() {
     this.context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     this.rect(0, 0, this.width, this.height, "page");
@@ -69,7 +69,7 @@ class Surface {
     c.setLineDash([]);
   }
 
-  /// With a head of `size` pixels at its end; `bend`: of a curve, pixels to its right.
+  /// Draws an arrow with a head of `size` pixels; `bend`: pixels by which it curves to its right.
   arrow(x1, y1, x2, y2, color, width = 1, { size = 6, bend = 0, dash = [] } = {}) {
     const c = this.context;
     const length = Math.hypot(x2 - x1, y2 - y1) || 1;
@@ -90,7 +90,8 @@ class Surface {
     c.fill();
   }
 
-  /// Cut with an ellipsis where it would be wider than `most`; nothing where that leaves no character.
+  /// Draws text, cut with an ellipsis if it is wider than `most`. Draws nothing if no character is
+  /// left.
   text(text, x, y, color = "text", { align = "left", most = Infinity } = {}) {
     const c = this.context;
     const shown = this.fit(text, most);
@@ -116,8 +117,8 @@ class Surface {
   }
 }
 
-/// Part of a line that is in view, in both dimensions a view has: `from` and `to` of what may be
-/// seen, and how far one may zoom in.
+/// The visible interval of one dimension of a view. `from` and `to` bound it, `least` is its least
+/// length, which limits zooming in.
 class Axis {
   constructor(from, to, least) {
     this.whole = [from, to];
@@ -134,7 +135,7 @@ class Axis {
   }
   fit() { this.show(...this.whole); }
   pan(share) { this.show(this.from + share * this.length, this.to + share * this.length); }
-  /// `at`: what stays where it is.
+  /// `at`: the fixed point.
   zoom(factor, at = (this.from + this.to) / 2) {
     const length = Math.max(this.length * factor, this.least);
     const share = (at - this.from) / this.length;
@@ -143,7 +144,7 @@ class Axis {
   isWhole() { return this.from === this.whole[0] && this.to === this.whole[1]; }
 }
 
-/// Two dimensions that zoom alike: for graphs. Positions on the screen are x * scale + left.
+/// Two dimensions with a common scale, for graphs. Positions on the screen are x * scale + left.
 class Plane {
   constructor() { this.scale = 1; this.left = 0; this.top = 0; }
   fit(box, width, height, margin = 30, most = 1.6) {
@@ -163,7 +164,7 @@ class Plane {
   y(value) { return value * this.scale + this.top; }
 }
 
-/// What views that are drawn on a Plane have in common; they define draw(), box() and hit().
+/// The base of views that are drawn on a Plane. They define draw(), box() and hit().
 class PlaneView {
   constructor(app) {
     this.app = app;

@@ -1,4 +1,4 @@
-// Runs side by side, in numbers: completion, volume, rounds, and how they differ.
+// Runs side by side, in numbers: completion, volume, rounds, and their differences.
 
 class CompareView {
   constructor(app) { this.app = app; }

@@ -1,5 +1,5 @@
-// The dependencies of one rank: ops that wait for nothing on the left, each further op behind the
-// last one that it waits for.
+// The dependencies of one rank: ops without dependencies on the left, each other op to the right of
+// the last one that it waits for.
 
 const NODE_WIDTH = 150, NODE_HEIGHT = 34, LAYER_WIDTH = 210, SLOT_HEIGHT = 46;
 
@@ -12,7 +12,7 @@ class DagView extends PlaneView {
     this.setRank(app.selected.op === undefined ? this.slowestRank() : this.schedule.rank[app.selected.op]);
   }
 
-  /// The one whose last op ends last; the lowest where no run has single ops.
+  /// The rank whose last op ends last; 0 if no run has single ops.
   slowestRank() {
     const { run, schedule } = this;
     let last = 0, slowest = 0;
@@ -44,7 +44,7 @@ class DagView extends PlaneView {
     };
   }
 
-  /// Whole, unless nothing could be read then: the beginning.
+  /// Shows the whole graph, or its beginning if the text would be too small to read.
   fit() {
     super.fit();
     this.comeCloser();
@@ -163,7 +163,8 @@ class DagView extends PlaneView {
   state() { return { rank: this.rank, nodes: this.nodes.length }; }
 }
 
-/// Layers by the longest chain of dependencies; in a layer by the middle of what an op waits for.
+/// Places ops in layers by the longest chain of dependencies, and within a layer by the mean place
+/// of their dependencies.
 function placeOps(schedule, rank) {
   const first = schedule.first[rank], count = schedule.first[rank + 1] - first;
   const layer = new Uint32Array(count), layers = [];

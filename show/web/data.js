@@ -1,4 +1,4 @@
-// From what colldsl wrote into the page to arrays: docs/show.md describes the format.
+// Decodes the data in the page into arrays; docs/show.md describes the format.
 
 async function readDocument() {
   const all = JSON.parse(byId("document").textContent);
@@ -37,7 +37,7 @@ function readColumn(entry, bytes) {
   return Float64Array.from(words, (low, i) => high[i] * 0x100000000 + low);
 }
 
-/// Ops of all ranks are numbered through; rank r has those from first[r] to first[r + 1].
+/// Ops of all ranks are numbered consecutively; rank r has those in [first[r], first[r + 1]).
 class Schedule {
   constructor(meta, column) {
     Object.assign(this, meta);
@@ -63,7 +63,7 @@ class Schedule {
   numberInRank(op) { return op - this.first[this.rank[op]]; }
   placeOf(op) { return this.places[this.place[op]]; }
 
-  /// Ops that `op` waits for: [{op, isStart}]; isStart: only until it has started.
+  /// The dependencies of `op`: [{op, isStart}]; isStart: it waits for the start alone.
   depsOf(op) {
     const all = [];
     for (let i = op === 0 ? 0 : this.depEnd[op - 1]; i < this.depEnd[op]; ++i)
@@ -80,7 +80,7 @@ class Schedule {
   fullName(op) { return `rank ${this.rank[op]}, op ${this.numberInRank(op)}: ${this.nameOf(op)}`; }
 }
 
-/// What provenance needs; areas of op i are those from end[i - 1] to end[i].
+/// The data for provenance; areas of op i are those in [end[i - 1], end[i]).
 function readBytes(column) {
   const areas = name => ({
     end: column(`${name}End`), buffer: column(`${name}Buffer`),
@@ -124,7 +124,7 @@ class Run {
   }
 }
 
-/// Per rank: no op before the first one that began more than this before a time is still running then.
+/// The duration of each rank's longest op: an op that runs at time t begins after t minus this.
 function longestPerRank(run) {
   const { first, ranks } = run.schedule;
   const longest = new Float64Array(ranks);

@@ -1,4 +1,4 @@
-// What the page says of an op: beside the pointer in a few lines, in the panel with all it knows.
+// Details of an op: a few lines beside the pointer, all of them in the panel.
 
 class Details {
   constructor(app) {

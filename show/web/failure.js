@@ -1,4 +1,4 @@
-// Counterexamples: the ops that a failed proof names, with what leads to them, as lines of ranks.
+// Counterexamples: the ops that a failed proof names and those that lead to them, a lane per rank.
 
 const FAILURE_NODE = 190, FAILURE_COLUMN = 240, FAILURE_ROW = 92;
 // As FailureGraph::Way of the program.
@@ -17,12 +17,13 @@ class FailureView extends PlaneView {
   setFailure(i) {
     this.failure = this.app.doc.failures[i];
     this.index = i;
-    this.showsOps = this.failure.proof !== "contract"; // of a wrong value the bytes tell more
+    this.showsOps = this.failure.proof !== "contract"; // for a wrong value, bytes tell more
     this.place();
     this.isFitted = false;
   }
 
-  /// Where the program placed the ops: rows of ranks; of a race, columns in the order of happens-before.
+  /// Takes the places of the ops from the program: rows of ranks; for a race, columns in the order
+  /// of happens-before.
   place() {
     const s = this.schedule, { graph } = this.failure;
     this.steps = this.failure.steps.filter(step => step.op >= 0 && s.hasOps).map(step => ({ ...step, at: s.first[step.rank] + step.op }));
@@ -31,7 +32,8 @@ class FailureView extends PlaneView {
     this.edges = graph.edges.map(([from, to, way]) => ({ a: this.nodes[from], b: this.nodes[to], ...FAILURE_WAYS[way] }));
   }
 
-  /// What ranks hold in the end, and the way of the wrong bytes: of a wrong value, and of a failure that names no ops.
+  /// The view of the contents in the end and of the path of the wrong bytes, for a wrong value and
+  /// for a failure that names no ops; else undefined.
   get bytes() { return this.showsOps && this.nodes.length ? undefined : this.tracedBytes(); }
 
   /// undefined: no bytes can be traced, or none are wrong.
@@ -83,7 +85,8 @@ class FailureView extends PlaneView {
     arrow(x(a, 0.5), y(a, down ? 1 : 0), x(b, 0.5), y(b, down ? 0 : 1));
   }
 
-  /// Along the left op's row, where nothing stands right of it, then to the other one.
+  /// Draws the missing edge along the left op's row, which is free to its right, then to the other
+  /// op.
   drawMissing(left, right, x, y) {
     const s = this.surface, down = right.y > left.y, isStraight = left.x === right.x;
     const middle = x(right, 0.5), y1 = y(left, isStraight ? (down ? 1 : 0) : 0.5), y2 = y(right, down ? 0 : 1);
@@ -137,7 +140,7 @@ class FailureView extends PlaneView {
       this.app.doc.skipped?.length ? make("p", { class: "muted" }, `not tried, because they rest on this: ${this.app.doc.skipped.join(", ")}`) : null);
   }
 
-  /// Of the ranks that the failure names: links to the way of the bytes.
+  /// Links to the paths of the wrong bytes, for the ranks that the failure names.
   brokenPromises() {
     if (!this.schedule || this.schedule.whyNotTraced)
       return null;

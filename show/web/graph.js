@@ -1,6 +1,6 @@
-// Who sends to whom, of all ranks: as a matrix, and as nodes and links.
+// The communication of all ranks, as a matrix and as a graph.
 
-/// Which of several schedules is shown, where a view shows one at a time.
+/// A choice among several schedules, for views that show one at a time.
 function scheduleChoice(app, view, filter = () => true) {
   const all = app.doc.schedules.filter(filter);
   if (all.length < 2)
@@ -131,8 +131,8 @@ class MatrixView {
 
 const MOST_NODES = 128;
 
-/// Nodes are ranks, or neighbouring ranks, a power of two that leaves MOST_NODES, as in SvgGraph.cpp;
-/// links are weighted by bytes.
+/// The graph with at most MOST_NODES nodes: a node is a rank, or a power of two of consecutive
+/// ranks, as in SvgGraph.cpp. Links are weighted by bytes.
 function communicationGraph(schedule) {
   const { matrix, ranks } = schedule;
   const fold = 2 ** Math.ceil(Math.log2(Math.max(1, matrix.size / MOST_NODES))), perNode = fold * matrix.ranksPerCell;
@@ -149,7 +149,7 @@ function communicationGraph(schedule) {
   return { perNode, nodes, links: [...links.values()].filter(link => link.from !== link.to) };
 }
 
-/// The parents if the links form one tree that hangs on one node, else undefined.
+/// The parent of each node if the links form one tree; else undefined.
 function parentsOf(graph) {
   const parent = new Array(graph.nodes.length).fill(-1);
   for (const link of graph.links) {
@@ -204,7 +204,7 @@ class GraphView extends PlaneView {
     });
   }
 
-  /// Leaves side by side, parents above the middle of their children.
+  /// Places leaves side by side, parents above the middle of their children.
   placeTree() {
     const children = this.graph.nodes.map(() => []);
     this.parents.forEach((parent, i) => parent >= 0 && children[parent].push(i));
@@ -253,10 +253,10 @@ class GraphView extends PlaneView {
     s.context.globalAlpha = 1;
   }
 
-  /// What stands in its circle: "12", or "96+" of several ranks.
+  /// The label in a node's circle: "12", or "96+" for several ranks.
   nameOf(node) { return node.first === node.last ? `${node.first}` : `${node.first}+`; }
 
-  /// Neighbours do not touch, however far one zooms out.
+  /// The radius of a node, which shrinks with the scale, so that neighbours never touch.
   nodeRadius() { return Math.min(this.size, this.size * this.plane.scale); }
 
   drawNode(node, i) {
@@ -275,12 +275,13 @@ class GraphView extends PlaneView {
       this.nameBeside(node, name, x, y, r);
   }
 
-  /// Whether the names of all nodes have room within their circles.
+  /// True if the labels of all nodes fit into their circles.
   namesFit(radius) {
     return this.surface.context.measureText(this.nameOf(this.graph.nodes.at(-1))).width <= 2 * radius - 2;
   }
 
-  /// Outside of the ring, or inside where the arcs of the levels are outside, if neighbours leave room.
+  /// Draws a label outside of the ring, or inside if arcs of levels are outside. Draws none if
+  /// neighbours leave no room.
   nameBeside(node, name, x, y, radius) {
     const LINE = 12, apart = 2 * Math.PI * this.radius * this.plane.scale / this.graph.nodes.length;
     const width = this.surface.context.measureText(name).width;
@@ -290,7 +291,8 @@ class GraphView extends PlaneView {
       this.surface.text(name, x + away * Math.cos(node.angle), y + away * Math.sin(node.angle), "text", { align: "center" });
   }
 
-  /// Groups of the machine as arcs around the ring; the innermost arc is the smallest group.
+  /// Draws groups of the machine as arcs around the ring; the innermost arcs are the smallest
+  /// groups.
   drawLevels() {
     const c = this.surface.context, s = this.surface, { nodes, perNode } = this.graph;
     const cx = this.plane.x(0), cy = this.plane.y(0), half = Math.PI / nodes.length;

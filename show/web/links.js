@@ -1,4 +1,4 @@
-// A network's links: how many bytes went over each, and how long it was busy.
+// A network's links, with the bytes over each and its busy time.
 
 class LinksView extends PlaneView {
   constructor(app) {
@@ -10,7 +10,8 @@ class LinksView extends PlaneView {
 
   get network() { return this.app.doc.network; }
 
-  /// A torus as a grid: the first dimension across, the others down. A tree: a row per level.
+  /// Places a torus as a grid, the first dimension across, the others down; a tree in a row per
+  /// level.
   place() {
     const { dims, kind, nodes } = this.network;
     this.nodes = [];
@@ -33,7 +34,7 @@ class LinksView extends PlaneView {
     return { left: Math.min(...xs) - 60, right: Math.max(...xs) + 60, top: Math.min(...ys) - 50, bottom: Math.max(...ys) + 50 };
   }
 
-  /// Those of a torus that lead around its edge are drawn as stubs at both ends.
+  /// The lines of a link: two stubs if it wraps around a torus, else one line.
   ends(i) {
     const { from, to } = this.run.links, a = this.nodes[from[i]], b = this.nodes[to[i]];
     const isAround = this.network.kind === "torus" && (Math.abs(a.x - b.x) > 110 || Math.abs(a.y - b.y) > 90 * this.rowsPerStep(a, b));
@@ -42,7 +43,7 @@ class LinksView extends PlaneView {
     const dx = Math.sign(a.x - b.x) * 44, dy = Math.sign(a.y - b.y) * 38;
     return [[a.x, a.y, a.x + dx, a.y + dy], [b.x - dx, b.y - dy, b.x, b.y]];
   }
-  /// Neighbours in the second dimension are in the next row, in further ones farther down.
+  /// The rows between neighbours: 1 in the second dimension, more in further ones.
   rowsPerStep(a, b) {
     const rows = Math.abs(a.y - b.y) / 90;
     let stride = 1;
@@ -78,7 +79,7 @@ class LinksView extends PlaneView {
     s.font();
   }
 
-  /// The two ways of a link lie beside each other.
+  /// Draws one direction of a link, beside the other one.
   drawLink(i, x1, y1, x2, y2) {
     const length = Math.hypot(x2 - x1, y2 - y1) || 1, share = this.most ? this.run.links.bytes[i] / this.most : 0;
     const ox = -(y2 - y1) / length * 4, oy = (x2 - x1) / length * 4, end = 15;

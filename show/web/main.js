@@ -1,4 +1,4 @@
-// The page as a whole: views, pointer, keys, and `window.colldsl` for programs that look at it.
+// The page as a whole: views, pointer, keys, and `window.colldsl` for programs that inspect it.
 
 const KEYS = [
   ["w s", "zoom in and out in time"], ["a d", "earlier and later"], ["\u2190 \u2192 \u2191 \u2193", "move"],
@@ -95,7 +95,7 @@ class App {
     this.showLegend();
   }
 
-  /// Only if it has changed: the page is laid out anew then.
+  /// Replaces the legend only if it has changed, because this lays out the page anew.
   showLegend() {
     const parts = this.view.legend?.(this.current) || [], text = parts.map(part => part.outerHTML).join("");
     if (text === this.legendText)
@@ -115,7 +115,8 @@ class App {
     this.redraw();
   }
 
-  /// Along the critical path of the selected op's run, or of the first one.
+  /// Selects the next or previous op of the critical path, in the selected op's run or in the first
+  /// one.
   walkPath(direction) {
     const run = this.selected.run || this.doc.runs.find(r => !r.grid);
     if (!run || run.grid || !run.pathOps.length)
@@ -276,7 +277,7 @@ class App {
   }
 }
 
-/// With its schedule, if there are several.
+/// The label of a run, with its schedule if there are several.
 const nameOfRun = (doc, run) => doc.schedules.length > 1 ? `${run.schedule.label}, ${run.label}` : run.label;
 
 const swatch = (color, text, border) =>
@@ -298,7 +299,8 @@ function spaceTimeLegend(app, view) {
   ].filter(Boolean);
 }
 
-/// The tabs: {id, title, make, whyNot, controls, legend}. `make` gives an object with paint() or render().
+/// The tabs: {id, title, make, whyNot, controls, legend}. `make` gives an object with paint() or
+/// render().
 function makeViews(app) {
   const { doc } = app;
   const views = [];
@@ -329,7 +331,7 @@ function makeViews(app) {
   return views;
 }
 
-/// For programs that look at the page; docs/show.md lists it.
+/// Sets `window.colldsl`, for programs that inspect the page; docs/show.md lists its members.
 function publish(app, drawnMs) {
   window.colldsl = {
     drawnMs,

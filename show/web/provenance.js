@@ -1,4 +1,4 @@
-// What ranks hold after each round, and the way of the bytes that are clicked.
+// The contents of ranks after each round, and the path of the bytes that are clicked.
 
 const PROVENANCE_TOP = 34, MAP_LEFT = 70;
 
@@ -19,7 +19,7 @@ class ProvenanceView {
     this.allBroken = undefined;
   }
 
-  /// Of rank 0, which has all parameters; results first.
+  /// The buffers of rank 0, which has all parameters; results first.
   buffers() {
     const { data } = this.schedule, all = [];
     for (let b = 0; b < this.tracer.buffersOf(0); ++b)
@@ -40,7 +40,7 @@ class ProvenanceView {
     return most;
   }
 
-  /// Per rank, what its buffer holds after the round.
+  /// The contents of each rank's buffer after the round.
   contents() {
     const key = `${this.round} ${this.buffer}`;
     if (this.parts?.key !== key) {
@@ -51,7 +51,7 @@ class ProvenanceView {
     return this.parts.ranks;
   }
 
-  /// A hue per rank; the further on a block lies in what the rank had, the lighter.
+  /// The colour of bytes: a hue per rank of origin, lighter towards the end of its buffer.
   color(origins, begin = 0) {
     const { ranks } = this.schedule;
     if (origins.length === 1) {
@@ -91,7 +91,8 @@ class ProvenanceView {
       this.paintHistory(MAP_LEFT + width + 70, s.width - 24);
   }
 
-  /// The rank; of a part of what it had, which block of that length, or from which byte on.
+  /// The rank of the origin: "3"; for a part of its buffer also the number of the block of that
+  /// length, "3.1", or the first byte, "3:100".
   originLabel(part) {
     const [{ rank, buffer, shift }] = part.origins, begin = part.begin + shift, length = part.end - part.begin;
     if (length >= this.tracer.bytesOf(rank, buffer))
@@ -120,7 +121,8 @@ class ProvenanceView {
     s.text("byte of the buffer", MAP_LEFT + width, y + 24, "muted", { align: "right" });
   }
 
-  /// Rounds across, those ranks down that had the bytes or a part of them.
+  /// Draws the history of the chosen bytes: rounds across, and down the ranks that had some of
+  /// them.
   paintHistory(left, right) {
     const s = this.surface, edges = [], entries = [], ranks = new Set();
     const visit = (node, depth) => {
@@ -205,7 +207,7 @@ class ProvenanceView {
     this.describe();
   }
 
-  /// Shows the way of bytes.
+  /// Shows the path of bytes.
   mark({ rank, buffer, begin, end }) {
     this.buffer = buffer;
     const counts = op => this.schedule.round[op] <= this.round;
@@ -221,7 +223,7 @@ class ProvenanceView {
       make("h2", {}, `rank ${rank}, ${this.tracer.nameOf(rank, this.buffer)}, bytes ${countText(begin)} to ${countText(end)}`), this.ways());
   }
 
-  /// What is promised of the chosen bytes, what they hold, and how that came there.
+  /// The promises about the chosen bytes, their contents, and the paths of these.
   ways() {
     const { rank, begin, end, history } = this.chosen;
     const promises = this.tracer.promises(rank, this.buffer, begin, end);
@@ -312,7 +314,7 @@ class ProvenanceView {
              brokenPromises: this.broken().length };
   }
 
-  /// Promises that do not hold in the end, of all ranks.
+  /// The promises of all ranks that are broken in the end.
   broken() {
     if (this.allBroken)
       return this.allBroken;
@@ -325,7 +327,7 @@ class ProvenanceView {
   }
 }
 
-/// Each contribution with its way: "x[0..4] of rank 2: sent to rank 3 in round 1, combined".
+/// Each contribution with its path: "x[0..4] of rank 2: sent to rank 3 in round 1, combined".
 function waysOf(schedule, tracer, node, after, lines, budget) {
   if (budget.lines <= 0)
     return;

@@ -1,9 +1,9 @@
-// Search: words that must all hold: "rank 3", "op 12", "round 2", a kind of op, "to 5", "from 5",
-// part of a source's name, "file:line".
+// Search by conditions, all of which must hold: "rank 3", "op 12", "round 2", a kind of op, "to 5",
+// "from 5", part of a source's name, "file:line".
 
 const SEARCHED_NUMBERS = ["rank", "op", "round", "to", "from"];
 
-/// Conditions on ops, of the words of a query.
+/// The conditions on ops in the words of a query.
 function conditionsOf(schedule, query) {
   const words = query.trim().toLowerCase().split(/\s+/), conditions = [];
   for (let i = 0; i < words.length; ++i) {

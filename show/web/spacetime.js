@@ -1,5 +1,5 @@
-// Ranks down, time across: ops as bars, messages as arrows, the critical path marked. Where bars
-// would be thinner than pixels, each pixel shows which share of it sends, receives and local ops fill.
+// Ranks down, time across: ops are bars, messages arrows, the critical path is marked. If bars
+// would be thinner than pixels, each pixel shows the shares of sends, receives and local ops.
 
 const MOST_BARS = 12000, MOST_ARROWS = 3000, LEAST_ROW = 3;
 const LEFT = 84, RIGHT = 18, TOP = 8, BOTTOM = 42, TITLE = 22;
@@ -26,7 +26,8 @@ class SpaceTime {
     return this.runs.length > 1 && this.runs.every(run => run.schedule.ranks === this.runs[0].schedule.ranks);
   }
 
-  /// One below the other on the same time axis, or one in which each rank has a line per run.
+  /// The panels: one per run, below each other on one time axis; or a single one, in which each
+  /// rank has a line per run.
   panels() {
     const groups = this.isOverlaid ? [this.runs] : this.runs.map(run => [run]);
     const title = this.runs.length > 1 ? TITLE : 4;
@@ -40,7 +41,7 @@ class SpaceTime {
   timeAt(x) { return this.time.from + (x - LEFT) / this.plotWidth * this.time.length; }
   rowHeight(panel) { return panel.height / this.ranks.length; }
 
-  /// Where the bar of an op lies.
+  /// The place of an op's bar.
   barOf(panel, run, rank, op) {
     const row = this.rowHeight(panel);
     const padding = row > 8 ? Math.min(6, row * 0.14) : 0;
@@ -106,8 +107,8 @@ class SpaceTime {
     this.surface.font();
   }
 
-  /// One line of pixels per run and row of pixels. Pixels stand at multiples of their length in time: a
-  /// picture that moved in time alone is the one before, shifted, and a strip.
+  /// Paints a line of pixels per run and row. Pixels begin at multiples of their length in time, so
+  /// that after a move in time the picture is the previous one, shifted, and a new strip.
   paintPixels(panel) {
     const { ratio } = this.surface;
     const width = Math.floor(this.plotWidth * ratio), height = Math.max(1, Math.floor(panel.height * ratio));
@@ -123,7 +124,8 @@ class SpaceTime {
     this.surface.context.putImageData(raster.image, Math.round(LEFT * ratio), Math.round(panel.top * ratio));
   }
 
-  /// Of the picture before, if it had these ranks and colours, and pixels as long.
+  /// The raster of the previous picture if its ranks, colours and length of pixels are the same;
+  /// else a new one.
   rasterOf(panel, width, height) {
     const { ranks, surface } = this, nsPerPixel = this.time.length / width, [run] = panel.runs;
     const key = [width, height, ranks.from, ranks.to, panel.runs.length, surface.theme].join();
@@ -136,7 +138,8 @@ class SpaceTime {
     return raster;
   }
 
-  /// `count` columns of pixels. Each rank is in one row of pixels, or in several.
+  /// Fills `count` columns of pixels. A row of pixels has one rank or several, a rank one row or
+  /// more.
   fillPixels(panel, raster, begin, count) {
     const { pixels, image: { width, height }, nsPerPixel } = raster;
     const shares = new Float32Array(3 * count), perPixel = this.ranks.length / height;
@@ -202,7 +205,7 @@ class SpaceTime {
     this.paintLabel(run, op, left + 6, y + height / 2, width - 12, color === "receive" ? "text" : "page");
   }
 
-  /// While a message leaves, below the bar of its send: no other one leaves then.
+  /// Paints, below the bar of a send, the time during which its message occupies the interface.
   paintInterface(run, op, y) {
     const left = Math.max(LEFT, this.x(run.begin[op])), right = Math.min(LEFT + this.plotWidth, this.x(run.begin[op] + run.interface[op]));
     const c = this.surface.context;
@@ -211,7 +214,7 @@ class SpaceTime {
     c.globalAlpha = 1;
   }
 
-  /// The longest of some texts that fits.
+  /// Paints the longest of several texts that fits.
   paintLabel(run, op, x, y, most, color) {
     const s = run.schedule, name = s.nameOf(op);
     const texts = [`${name}, ${bytesText(s.payload[op])}`, name, name.replace("rank ", ""), name.replace(/^\w+ (from|to) rank/, "$1")];
@@ -220,7 +223,8 @@ class SpaceTime {
       this.labels.push([text, x, y, color]);
   }
 
-  /// From the end of the send's bar to the begin of the receive's. One arrow each, or none and a count.
+  /// Paints an arrow per message, from the end of the send's bar to the begin of the receive's. If
+  /// there are too many, it only counts them.
   paintArrows(panel, run, from, to) {
     const s = run.schedule, sends = [];
     for (let r = from; r <= Math.min(to, s.ranks - 1); ++r)
@@ -242,7 +246,8 @@ class SpaceTime {
         this.paintArrow(panel, run, send, "arrow", 1);
   }
 
-  /// A measured receive begins before its message comes: the arrow ends where it finishes.
+  /// Paints one arrow. A measured receive begins before its message arrives, so the arrow ends at
+  /// the receive's end.
   paintArrow(panel, run, send, color, width, dash = []) {
     const s = run.schedule, recv = s.partner[send];
     const a = this.barOf(panel, run, s.rank[send], send), b = this.barOf(panel, run, s.rank[recv], recv);
@@ -269,7 +274,7 @@ class SpaceTime {
     c.stroke();
   }
 
-  /// The op, what it waits for, and what it waited for last.
+  /// Marks the selected op, its dependencies, its message, and the op that it waited for last.
   paintSelection(panel, run, op) {
     if (op === undefined || run.grid)
       return;
@@ -332,7 +337,7 @@ class SpaceTime {
     s.text("ranks", 8, y + 24, "muted");
   }
 
-  /// What is under the pointer: {run, rank, time, op}; op: undefined where none is.
+  /// The target under the pointer: {run, rank, time, op}; op: undefined if there is none.
   hit(x, y) {
     const panel = this.panels().find(p => y >= p.top && y < p.top + p.height);
     if (!panel || x < LEFT || x > LEFT + this.plotWidth)
@@ -367,7 +372,7 @@ class SpaceTime {
     };
   }
 
-  // What the pointer and the keys do
+  // Actions of pointer and keys
 
   wheel(event, x, y) {
     const factor = Math.exp(event.deltaY * 0.0015);
@@ -410,7 +415,7 @@ class SpaceTime {
     this.app.redraw();
   }
 
-  /// Moves, and comes closer if need be, until the op is to be seen.
+  /// Pans, and zooms in if necessary, to make the op visible.
   reveal(run, op) {
     const rank = run.schedule.rank[op], begin = run.begin[op], end = begin + run.took[op];
     if (begin < this.time.from || end > this.time.to || (end - begin) / this.time.length * this.plotWidth < 8) {
@@ -424,12 +429,12 @@ class SpaceTime {
   }
 }
 
-/// The critical path of a run, whether it has its ops or their sums alone.
+/// Calls see() for each step of a run's critical path, for runs with ops and for grids.
 function forEachStep(run, see) {
   if (run.grid)
     return run.path.forEach(see);
   for (const op of run.pathOps) {
-    // A measured receive waits from its post on: it is on the path from the start of its send.
+    // A measured receive begins when it is posted. Its part of the path begins with its send.
     const from = run.kind === "measured" && run.after[op] !== NONE ? Math.max(run.begin[op], run.begin[run.after[op]]) : run.begin[op];
     see({ rank: run.schedule.rank[op], begin: from, end: run.begin[op] + run.took[op], op });
   }

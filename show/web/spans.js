@@ -1,9 +1,9 @@
-// Ops as bars: which are in view, in which lane of their rank, and how many pixels they fill.
+// Ops as bars: those in view, their lanes, and the pixels that they fill.
 
 const MOST_LANES = 6;
 
-/// Ops of a rank that run at the same time lie in lanes above each other. Fills run.lane and
-/// run.lanes (per rank).
+/// Puts simultaneous ops of a rank into lanes above each other. Fills run.lane and run.lanes (per
+/// rank).
 function layLanes(run) {
   const { first, ranks } = run.schedule;
   run.lane = new Uint8Array(run.schedule.size);
@@ -24,7 +24,7 @@ function layLanes(run) {
   }
 }
 
-/// The first place in run.order, of the rank, of an op that may be running at `from`.
+/// The index in run.order of the first op of the rank that may be running at `from`.
 function firstInView(run, rank, from) {
   const { first } = run.schedule;
   const earliest = from - run.longest[rank];
@@ -51,7 +51,7 @@ function forEachInView(run, rank, from, to, see) {
   }
 }
 
-/// At most: not all of them may still run.
+/// An upper bound of the number of ops in view.
 function countInView(run, firstRank, lastRank, from, to) {
   let count = 0;
   for (let r = firstRank; r <= lastRank; ++r)
@@ -59,9 +59,9 @@ function countInView(run, firstRank, lastRank, from, to) {
   return count;
 }
 
-/// Adds to `shares` (three lines of `width` numbers: send, receive, local) which share of each pixel
-/// the ops of one rank fill. Pixel i is at the time (offset + i) * nsPerPixel: where it lies among
-/// others changes nothing.
+/// Adds the share of each pixel that the ops of one rank fill to `shares`: three lines of `width`
+/// numbers, for send, receive and local. Pixel i is at the time (offset + i) * nsPerPixel, so that
+/// its share does not depend on the offset.
 function addShares(run, rank, offset, nsPerPixel, width, shares, weight) {
   const { begin, took, order, schedule } = run;
   const { kind } = schedule;
@@ -89,8 +89,8 @@ function addShares(run, rank, offset, nsPerPixel, width, shares, weight) {
 
 const SUMMED_OPS = 100000, SUMMED_COLUMNS = 2048;
 
-/// A grid with a row per rank, for pictures of so many ops that summing them anew takes longer than a
-/// frame; undefined for fewer. It serves where a pixel is as long as a column.
+/// A grid with a row per rank, for so many ops that summing them takes longer than a frame;
+/// undefined for fewer ops. It serves if a pixel is as long as a column.
 function summarize(run) {
   const { ranks, size } = run.schedule;
   if (size < SUMMED_OPS)
@@ -110,7 +110,7 @@ function summarize(run) {
   return grid;
 }
 
-/// Per activity and row, what all columns before one amount to: columns + 1 numbers per row.
+/// Prefix sums over the columns, per activity and row: columns + 1 numbers per row.
 function sumGrid(grid) {
   grid.sums = grid.shares.map(shares => {
     const sums = new Float32Array(grid.rows * (grid.columns + 1));
@@ -121,7 +121,7 @@ function sumGrid(grid) {
   });
 }
 
-/// The same of a grid: rows of ranks, columns of time.
+/// As addShares(), for a row of a grid.
 function addGridShares(grid, row, offset, nsPerPixel, width, shares, weight) {
   const perPixel = nsPerPixel / grid.nsPerColumn, begin = row * (grid.columns + 1), last = grid.columns;
   const [sends, receives, locals] = grid.sums;
@@ -139,15 +139,15 @@ function addGridShares(grid, row, offset, nsPerPixel, width, shares, weight) {
 
 const SHADE_BITS = 5, MOST_SHADE = 31;
 
-/// The colour (a word, little endian: red in the lowest byte) of each mixture of sends, receives and
-/// local ops, each in 31sts.
+/// The colour (a word, little endian: red in the lowest byte) of each mixture of sends, receives
+/// and local ops, each in 31sts.
 function makeShades(rgb) {
   const [p0, p1, p2] = rgb.page, [s0, s1, s2] = rgb.send, [r0, r1, r2] = rgb.receive, [l0, l1, l2] = rgb.local;
   const shades = new Uint32Array(1 << 3 * SHADE_BITS);
   shades[0] = 0xff000000 | p2 << 16 | p1 << 8 | p0;
   for (let i = 1; i < shades.length; ++i) {
     const s = (i >> 2 * SHADE_BITS) / MOST_SHADE, r = (i >> SHADE_BITS & MOST_SHADE) / MOST_SHADE, l = (i & MOST_SHADE) / MOST_SHADE, sum = s + r + l;
-    // A little is seen as something, all of it as all.
+    // A small share stays visible, and a full one has the full colour.
     const full = sum > 1 ? 1 : sum < 0.25 ? 0.25 : sum, unit = full / sum, rest = 1 - full;
     shades[i] = 0xff000000 | p2 * rest + (s2 * s + r2 * r + l2 * l) * unit << 16 |
                 p1 * rest + (s1 * s + r1 * r + l1 * l) * unit << 8 | p0 * rest + (s0 * s + r0 * r + l0 * l) * unit;
@@ -155,7 +155,8 @@ function makeShades(rgb) {
   return shades;
 }
 
-/// Fills a line of pixels with what `shares` amount to. Shares are rounded up, so that none vanishes.
+/// Fills a line of pixels with the colours of `shares`, which are rounded up, so that none
+/// vanishes.
 function colorLine(shares, width, shades, pixels) {
   const up = 0.9999;
   for (let x = 0; x < width; ++x) {

@@ -5,10 +5,10 @@ const KINDS = ["send", "recv", "signal", "wait", "copy", "combine", "calc"];
 const CAUSES = ["start", "dependency", "processor", "gap", "wire"];
 const SEND = 0, RECEIVE = 1, LOCAL = 2;
 
-/// What a bar is, of an op's kind.
+/// The activity of an op's kind.
 const activityOf = kind => kind === 0 || kind === 2 ? SEND : kind === 1 || kind === 3 ? RECEIVE : LOCAL;
 
-/// Three digits of a number below 1000.
+/// A number below 1000 with three digits.
 function digits(value) {
   return value >= 100 || Number.isInteger(value) ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 }
@@ -54,7 +54,7 @@ function pairs(...rows) {
   return list;
 }
 
-/// Steps of 1, 2 or 5 times a power of ten, about `pixels` apart.
+/// Ticks at steps of 1, 2 or 5 times a power of ten, about `pixels` apart.
 function ticks(from, to, length, pixels) {
   const rough = (to - from) * pixels / Math.max(1, length);
   const power = Math.pow(10, Math.floor(Math.log10(Math.max(rough, 1e-9))));

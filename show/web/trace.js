@@ -1,9 +1,9 @@
-// Where bytes come from. An op's writes are followed back: of a receive to what its send read, of a
-// copy to its sources, of a combine to both operands, until bytes that a rank had at entry. In a
-// schedule without races the last op before a read, in the order of the rank's ops, that wrote a byte
-// is the one whose value is read.
+// The origins of bytes. A Tracer follows writes back: a receive to the bytes that its send read, a
+// copy to its sources, a combine to both operands, until bytes that a rank had at entry. In a
+// schedule without races, a read gets the value of the last op before it, in the order of the
+// rank's ops, that wrote the byte.
 
-const ENTRY_ROLES = [0, 2]; // in, inout: they hold something at entry
+const ENTRY_ROLES = [0, 2]; // in, inout: they have a content at entry
 
 class Tracer {
   constructor(schedule) {
@@ -35,7 +35,8 @@ class Tracer {
   buffersOf(rank) { return this.data.bufferEnd[rank] - (rank ? this.data.bufferEnd[rank - 1] : 0); }
 
   /// The last writes of [begin, end) by ops of the rank that are before `before` and for which
-  /// `counts` holds: [{begin, end, write}], in the order of bytes; write: undefined where there is none.
+  /// `counts` holds: [{begin, end, write}], in the order of bytes; write: undefined where there is
+  /// none.
   lastWrites(rank, buffer, begin, end, before, counts = () => true) {
     let open = [[begin, end]];
     const found = [];
@@ -64,8 +65,8 @@ class Tracer {
     return found.sort((a, b) => a.begin - b.begin);
   }
 
-  /// What an op read for bytes of its payload: [{rank, buffer, begin, end, before, at}]; at: where they
-  /// lie in the payload. Of a combine only the operand that is not the target.
+  /// The bytes that an op read for a part of its payload: [{rank, buffer, begin, end, before, at}];
+  /// at: their offset in the payload. For a combine only the operand that is not the target.
   readsOf(op, offset, length) {
     const s = this.schedule, isReceive = activityOf(s.kind[op]) === RECEIVE;
     const reader = isReceive ? s.partner[op] : op;
@@ -82,8 +83,8 @@ class Tracer {
     return reads;
   }
 
-  /// What bytes are worth: segments {begin, end, origins, op}. An origin is {rank, buffer, shift}: the
-  /// bytes that the rank had at entry `shift` further on. origins: [] where nothing was written.
+  /// The contents of bytes: segments {begin, end, origins, op}. An origin is {rank, buffer, shift}:
+  /// the bytes that the rank had at entry `shift` further on. origins: [] if nothing was written.
   contents(rank, buffer, begin, end, before = Infinity, counts = undefined) {
     const segments = [];
     for (const piece of this.lastWrites(rank, buffer, begin, end, before, counts))
@@ -107,7 +108,7 @@ class Tracer {
     const { op } = write, offset = write.offset + begin - write.begin;
     const incoming = [];
     for (const read of this.readsOf(op, offset, end - begin)) {
-      const away = begin + read.at - offset - read.begin; // from where it was read to where it is written
+      const away = begin + read.at - offset - read.begin; // from the place of the read to that of the write
       for (const part of this.contents(read.rank, read.buffer, read.begin, read.end, read.before))
         incoming.push({ begin: part.begin + away, end: part.end + away, op,
                         origins: part.origins.map(o => ({ ...o, shift: o.shift - away })) });
@@ -125,7 +126,7 @@ class Tracer {
     return NONE;
   }
 
-  /// The way of bytes as a tree: {rank, buffer, begin, end, op, children}; op: undefined at entry.
+  /// The path of bytes as a tree: {rank, buffer, begin, end, op, children}; op: undefined at entry.
   history(rank, buffer, begin, end, before = Infinity, counts = undefined, budget = { nodes: 4000 }) {
     return this.lastWrites(rank, buffer, begin, end, before, counts).map(piece => {
       const node = { rank, buffer, begin: piece.begin, end: piece.end, op: piece.write?.op, children: [], isCut: false };
@@ -164,7 +165,7 @@ const areaBegin = (areas, i) => i === 0 ? 0 : areas.end[i - 1];
 const originKey = o => `${o.rank} ${o.buffer} ${o.shift}`;
 const sameOrigins = (a, b) => a.length === b.length && a.map(originKey).sort().join() === b.map(originKey).sort().join();
 
-/// Both lists cover the same bytes, cut differently.
+/// Combines two lists of segments, which cover the same bytes with different cuts.
 function merged(a, b, op) {
   const cuts = [...new Set([...a, ...b].flatMap(part => [part.begin, part.end]))].sort((x, y) => x - y);
   const at = (parts, byte) => parts.find(part => part.begin <= byte && byte < part.end)?.origins || [];
