@@ -235,6 +235,13 @@ class Text(unittest.TestCase):
         self.assertFalse(self.complaints("README.md", "`MPI_Neighbor_alltoall`, a neighbour"))
         self.assertFalse(self.complaints("README.md", "```\nneighbor\n```\n"))
 
+    def test_comments_name_their_subjects(self):
+        self.assertTrue(self.complaints("ir/Dag.h", "/// What it is.\nint a;"))
+        self.assertTrue(self.complaints("ir/Dag.h", "  int a; ///< of the thread\nint b; // Whether it runs"))
+        self.assertFalse(self.complaints("ir/Dag.h", "/// The operations.\n/// Of these the first counts.\nint a;"))
+        self.assertFalse(self.complaints("tests/ir/DagTest.cpp", "// What fails.\n"))
+        self.assertFalse(self.complaints("ir/Dag.cpp", 'f("http://Where");'))
+
     def test_line_numbers_survive_comments(self):
         self.assertEqual(text.problems("a.h", "/*\n\n*/\nint neighbour;")[0][0], 4)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks what every file keeps to: length, spelling, no paths of one machine.
+"""Checks what every file keeps to: length, spelling, no paths of one machine, comments that name their subjects.
 
 usage: text.py ROOT
 """
@@ -9,11 +9,14 @@ import sys
 import tree
 
 MAX_LINES = 800
+CPP = (".h", ".hpp", ".c", ".cpp", ".def")
 CODE = (".h", ".cpp", ".def", ".g4", ".coll")
-ALL = (*CODE, ".py", ".md", ".txt", ".cmake", ".in", ".sh", ".test", ".json")
+ALL = (*CODE, ".hpp", ".c", ".py", ".md", ".txt", ".cmake", ".in", ".sh", ".test", ".json")
 MACHINE_PATH = re.compile(r"(?<![\w.])/(work|root|home|Users)/")
 # Code spells neighbor as MPI does, prose spells neighbour.
 COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
+COMMENT = re.compile(r"(?:^|(?<=[;,{(]))\s*///?<?\s?(.*)")
+NO_SUBJECT = re.compile(r"(What|Of|Whether|Where|Who|Whoever|Which|Whose|How|When|The same|As above)\b")
 MARKDOWN_CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 
 
@@ -26,6 +29,18 @@ def lines_with(pattern, text):
     return [n for n, line in enumerate(text.splitlines(), 1) if re.search(pattern, line)]
 
 
+def without_subject(text):
+    """Lines where a comment of C++ opens without its subject, and the word that it opens with."""
+    is_open = False
+    for number, line in enumerate(text.splitlines(), 1):
+        comment = COMMENT.search(line)
+        goes_on = is_open and line.lstrip().startswith("//")
+        opening = comment and not goes_on and NO_SUBJECT.match(comment[1])
+        is_open = bool(comment)
+        if opening:
+            yield number, opening[1]
+
+
 def problems(path, text):
     """What is wrong with one file, as pairs of line and complaint."""
     found = []
@@ -36,6 +51,8 @@ def problems(path, text):
     if path.endswith(CODE):
         code = blank(COMMENT_OR_STRING, text)
         found += [(n, "code spells it neighbor") for n in lines_with("(?i)neighbour", code)]
+    if path.endswith(CPP) and not path.startswith("tests/"):
+        found += [(n, f"a comment names its subject, and opens with '{word}'") for n, word in without_subject(text)]
     if path.endswith(".md"):
         prose = blank(MARKDOWN_CODE, text)
         found += [(n, "prose spells it neighbour") for n in lines_with(r"(?i)\bneighbor", prose)]

@@ -7,8 +7,8 @@
 
 namespace colldsl::tools {
 
-/// How far a schedule that was proved at its n is proved; its size class is narrowed to the sizes
-/// for which it is.
+/// The proof of a schedule that is proved at its n. Narrows its size class to the sizes for which
+/// the proof holds.
 ImageProof narrowToProved(Schedule &image, const VerifyOptions &options);
 
 } // namespace colldsl::tools
