@@ -20,6 +20,7 @@
 #include "protocol/local/LocalWorker.h"
 
 #include <cstring>
+#include <span>
 
 namespace colldsl {
 

@@ -3,6 +3,7 @@
 /// several nodes reach each other over libfabric.
 #pragma once
 
+#include "protocol/Endpoint.h"
 #include "topology/Topology.h"
 #include "transports/shm/World.h"
 #include "wireup/Oob.h"
