@@ -5,6 +5,7 @@
 // those of MPI_UNSIGNED_LONG likewise, and those of MPI_OFFSET as if they were unsigned; with
 // AVX it lets sums of integers of 8 and 16 bits stop at the largest value. Real numbers of 16
 // bytes in Fortran (MPI_REAL16, MPI_COMPLEX32) are long doubles to Open MPI and bytes to MPICH.
+// MPICH 4.0.2 ends the program where it combines MPIX_C_FLOAT16.
 // Not compared: what becomes of NaNs, and of logical values other than 0 and 1.
 #include "ir/SmallFloat.h"
 #include "mpi/Mpi.h"
@@ -273,7 +274,8 @@ bool mpiIsWrong(MPI_Op op, const TypeCase &type, size_t extent) {
 #else
   bool isUnsigned = std::string_view(type.name).substr(0, 8) == "MPI_UINT" ||
                     std::string_view(type.name).substr(0, 12) == "MPI_UNSIGNED";
-  return (isExtreme && isUnsigned) || type.type == MPI_REAL16;
+  bool isHalf = COLLDSL_MPICH < 40200 && type.type == MPIX_C_FLOAT16;
+  return (isExtreme && isUnsigned) || type.type == MPI_REAL16 || isHalf;
 #endif
 }
 
