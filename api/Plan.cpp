@@ -107,7 +107,7 @@ colldsl_status colldsl_plan_set_in_place(colldsl_plan *plan, int in_place) {
 }
 
 colldsl_status colldsl_plan_set_op(colldsl_plan *plan, const char *parameter, colldsl_op op) {
-  if (static_cast<unsigned>(op) >= kReductions)
+  if (static_cast<unsigned>(op) >= kReductions || !isOfCallers(static_cast<Reduction>(op)))
     return fail(COLLDSL_ERROR_ARGUMENT, concat("there is no operator ", static_cast<int>(op)));
   return setNumber(plan, parameter, static_cast<int64_t>(op),
                    CollectivePlan::NumberKind::Reduction);

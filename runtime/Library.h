@@ -93,6 +93,7 @@ struct SelectionRule {
   uint64_t minBytes = 0, maxBytes = UINT64_MAX;
   uint32_t minNodes = 1, maxNodes = UINT32_MAX;
   uint32_t types = UINT32_MAX; ///< bit t: serves ElementType t
+  static_assert(kElementTypes <= 32);
   bool needsCommutative = false;
   bool needsOversubscribed = false;
   uint32_t collective = 0;         ///< DeclId

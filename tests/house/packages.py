@@ -32,6 +32,7 @@ OPTIONAL = (
     ("dolfinx", "programs of others under the backend, on request", "tests/mpi/guests names the packages"),
     ("petsc4py", "as dolfinx", "as dolfinx"),
     ("ufl", "as dolfinx", "as dolfinx"),
+    ("ml_dtypes", "small floating-point numbers of NumPy; Debian 12 lacks it", "tests/python skips them"),
     ("gnuplot", "pictures of bench/experiments", "its scripts say so"),
     ("ibv_rc_pingpong", "the peer of bench/verbs", "the benchmark says so"),
     ("valgrind", "bench/mpi-instructions", "the benchmark says so"),

@@ -12,12 +12,12 @@ namespace colldsl::tools {
 namespace {
 
 constexpr llvm::StringRef kTypes[] = {
-#define COLLDSL_TYPE(Name, spelling, CppType) spelling,
+#define COLLDSL_TYPE(Name, spelling, ...) spelling,
 #include "ir/Vocabulary.def"
 };
 
 constexpr llvm::StringRef kReductions[] = {
-#define COLLDSL_REDUCTION(Name, spelling, commutative) spelling,
+#define COLLDSL_REDUCTION(Name, spelling, ...) spelling,
 #include "ir/Vocabulary.def"
 };
 
