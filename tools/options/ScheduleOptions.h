@@ -42,6 +42,7 @@ struct ScheduleOptions {
 
   /// This object outlives the parse.
   void addTo(Options &options);
+  void addElements(Options &options); ///< --op and --type alone
   void addInclude(Options &options); ///< --include alone
   void addNoWarn(Options &options);  ///< --no-warn, without which there are warnings then
 
