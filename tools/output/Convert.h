@@ -16,8 +16,8 @@ using Emit = std::function<Result<std::string>(const Schedule &)>;
 Exit convertOne(const Options &options, const SingleOptions &single, const InputForm &form,
                 const Emit &emit, const std::string &output);
 
-/// The schedule that `options` make of a target, with their size. For a collective, its size class
-/// has the sizes that are proved. An error is reported as Source::render() shows it.
+/// The schedule that `options` make of a target, with their size. For a collective, its validity
+/// range has the sizes that are proved. An error is reported as Source::render() shows it.
 Result<Schedule> makeConverted(Source &source, const Source::Target &target,
                                const SingleOptions &single);
 
