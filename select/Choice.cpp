@@ -70,8 +70,8 @@ private:
     bool hasValues = !candidate.what.values.empty();
     other.why = other.rule == &chosen ? "the rule that decides leaves these values open"
                 : other.rule ? placeOf(*other.rule, chooser_) + " fits, too, but comes later"
-                : unfit    ? concat(placeOf(*unfit, chooser_), ": ", whyNot(*unfit, situation_))
-                           : concat("no rule names it", hasValues ? " with these values" : "");
+                : unfit      ? concat(placeOf(*unfit, chooser_), ": ", whyNot(*unfit, situation_))
+                             : concat("no rule names it", hasValues ? " with these values" : "");
     return other;
   }
 

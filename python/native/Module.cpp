@@ -1,6 +1,6 @@
 // The module colldsl._colldsl, the native part of the package colldsl. python/colldsl/_colldsl.pyi
 // has its types.
-#include "python/native/Choose.h"
+#include "python/native/ChooseFunction.h"
 #include "python/native/PythonPlan.h"
 #include "python/native/Shown.h"
 

@@ -13,7 +13,7 @@ enum { kWords = 5 };
 static const char *const kTypes[] = {"i8",  "u8",  "i16", "u16", "i32",
                                      "u32", "i64", "u64", "f32", "f64"};
 static const int kSizes[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
-static const char *const kOps[] = {"sum",  "prod", "min",  "max", "land",  "lor",
+static const char *const kOps[] = {"sum",  "prod", "min", "max",  "land",  "lor",
                                    "lxor", "band", "bor", "bxor", "matmul"};
 
 struct Job {

@@ -1,6 +1,6 @@
-"""Prints what plans of the Python package choose, then what its simulations and schedules report.
+"""Prints what the Python package chooses, a line per call.
 
-usage: chosen_by_python.py RANKS TOPOLOGY [FUNCTION BYTES TYPE OP FORM]...
+usage: chosen_by_python.py plan|schedule|choose RANKS TOPOLOGY [FUNCTION BYTES TYPE OP FORM]...
 """
 import sys
 
@@ -27,37 +27,44 @@ def buffers(function, n, ranks, rank, is_in_place):
     return shapes[1:] if is_in_place else shapes
 
 
-def chosen(comm, row):
-    function, size, type_, op, form = row
+def planned(comm, function, size, type_, op, form):
     n = int(size) // np.dtype(TYPES[type_]).itemsize
-    shapes = buffers(function, n, comm.size, comm.rank, form == "in-place")
+    in_place = form == "in-place"
+    shapes = buffers(function, n, comm.size, comm.rank, in_place)
     arrays = [None if shape is None else np.zeros(shape, TYPES[type_]) for shape in shapes]
     more = {} if op == "-" else {"op": op}
-    count = {} if function == "barrier" else {"count": n, "type": type_}
-    plan = comm.plan(function, *arrays, in_place=form == "in-place", **count, **more).commit()
-    info = plan.info
+    if function != "barrier":
+        more.update(count=n, type=type_)
+    info = comm.plan(function, *arrays, in_place=in_place, **more).commit().info
     return f"{info.collective}, {info.reason}"
 
 
-def remarks(ranks, topology, row):
-    function, size, type_, op, form = row
-    call = dict(ranks=ranks, bytes=int(size), type=type_, topology=topology, in_place=form == "in-place")
-    if op != "-":
-        call["op"] = op
-    schedule = colldsl.load(function).instantiate(**call)
-    choice = colldsl.choose(function, ranks, int(size), type=type_, topology=topology,
-                            op=call.get("op"), in_place=call["in_place"])
-    return [schedule.remarks.strip().splitlines()[-1], choice.rule]
+def call(row, ranks, topology):
+    _, size, type_, op, form = row
+    return dict(ranks=ranks, bytes=int(size), type=type_, op=None if op == "-" else op, topology=topology,
+                in_place=form == "in-place")
 
 
-def main(ranks, topology, words):
+def scheduled(row, ranks, topology):
+    """The rule in the remarks, behind "colldsl: FUNCTION: ". """
+    program = colldsl.load(row[0])
+    remarks = program.instantiate(**call(row, ranks, topology)).remarks
+    return remarks.strip().splitlines()[-1].split(": ", 2)[2]
+
+
+def chosen(row, ranks, topology):
+    choice = colldsl.choose(row[0], **call(row, ranks, topology))
+    return choice.rule + (", by the machine profile" if choice.is_decision else "")
+
+
+def main(kind, ranks, topology, words):
     rows = [words[i:i + 5] for i in range(0, len(words), 5)]
-    with colldsl.Communicator.local(ranks, topology=topology) as local:
-        for row in rows:
-            print("plan", local.run(lambda comm: chosen(comm, row))[0])
-    for row in rows:
-        for kind, line in zip(("schedule", "choose"), remarks(ranks, topology, row)):
-            print(kind, line)
+    if kind == "plan":
+        with colldsl.Communicator.local(ranks, topology=topology) as local:
+            lines = [local.run(lambda comm, row=row: planned(comm, *row))[0] for row in rows]
+    else:
+        lines = [(scheduled if kind == "schedule" else chosen)(row, ranks, topology) for row in rows]
+    print("\n".join(lines))
 
 
-main(int(sys.argv[1]), sys.argv[2], sys.argv[3:])
+main(sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4:])

@@ -11,8 +11,8 @@ namespace colldsl::tools {
 /// outlives it. An error: the number of ranks is unknown, or the topology is wrong.
 Result<Situation> situationOf(const std::string &function, const SingleOptions &options);
 
-/// The rule that decides: the first that fits, but for those whose collective was imported and has no
-/// image for the call; if all that fit are such, the first. Null: none fits.
+/// The rule that decides: the first that fits, but for those whose collective was imported and has
+/// no image for the call; if all that fit are such, the first. Null: none fits.
 const SelectionRule *decidingRule(Source &source, const Chooser &chooser,
                                   const Situation &situation, const SingleOptions &options);
 

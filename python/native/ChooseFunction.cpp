@@ -1,4 +1,4 @@
-#include "python/native/Choose.h"
+#include "python/native/ChooseFunction.h"
 
 #include "tools/choose/ExplainedChoice.h"
 #include "tools/input/ErrorMessages.h"
