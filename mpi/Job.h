@@ -8,10 +8,10 @@
 #include "mpi/learn/Learning.h"
 #include "mpi/remote/MpiNodes.h"
 #include "mpi/types/TypesInUse.h"
+#include "program/library/Library.h"
 #include "protocol/local/LocalWorker.h"
-#include "runtime/Library.h"
 #include "runtime/PlanCompiler.h"
-#include "runtime/WireUp.h"
+#include "runtime/job/WireUp.h"
 #include "topology/MachineModel.h"
 
 #include <atomic>

@@ -3,6 +3,7 @@
 /// simulations count alike.
 #pragma once
 
+#include "instantiate/Instantiate.h"
 #include "simulator/Simulate.h"
 
 namespace colldsl {

@@ -399,19 +399,6 @@ std::vector<std::string> namesIn(const std::vector<std::string> &operands,
   return all;
 }
 
-/// The text of a file of rules; empty: none was given.
-Result<std::string> readRules(const std::string &path) {
-  if (path.empty())
-    return std::string();
-  Result<std::unique_ptr<llvm::MemoryBuffer>> input = readInput(path);
-  if (!input)
-    return input.status();
-  std::string rules = (*input)->getBuffer().str();
-  if (std::string format = foreignFormat(rules, Readable::Text); !format.empty())
-    return Status::error("'" + path + "' has no rules: it is " + format);
-  return rules;
-}
-
 } // namespace
 
 Exit compileCommand(Arguments arguments) {
@@ -438,7 +425,7 @@ Exit compileCommand(Arguments arguments) {
   if (options.isGiven("--type"))
     settings.type = settings.schedule.type;
   settings.schedule.retypes = true;
-  Result<std::string> rules = readRules(settings.rules);
+  Result<std::string> rules = rulesText(settings.rules);
   if (!rules)
     return printError(rules.status().diagnostic()), Exit::Failure;
   if (!settings.stdlib)

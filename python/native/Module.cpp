@@ -1,5 +1,6 @@
 // The module colldsl._colldsl, the native part of the package colldsl. python/colldsl/_colldsl.pyi
 // has its types.
+#include "python/native/ChooseFunction.h"
 #include "python/native/PythonPlan.h"
 #include "python/native/Shown.h"
 
@@ -160,6 +161,7 @@ PYBIND11_MODULE(_colldsl, module) {
   module.attr("version") = colldsl_version();
   addPrograms(module);
   addPages(module);
+  module.def("choose", &choose);
   addCommunicators(module);
   addPlans(module);
 }

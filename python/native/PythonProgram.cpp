@@ -3,7 +3,7 @@
 #include "python/native/ChooseProofs.h"
 
 #include "ir/TextForm.h"
-#include "runtime/Library.h"
+#include "program/library/Library.h"
 #include "tools/library/ProgramContent.h"
 #include "tools/output/Convert.h"
 #include "tools/sim/DisturbanceOptions.h"

@@ -85,6 +85,13 @@ bool printError(const Diagnostic &d) {
   return printError(d.hint.empty() ? d.message : d.message + "; " + d.hint);
 }
 
+bool printWithNotes(const Diagnostic &d) {
+  printError(d);
+  for (const Diagnostic &note : d.notes)
+    errorStream() << "colldsl: note: " << note.message << "\n";
+  return false;
+}
+
 std::string renderInFiles(const Diagnostic &diagnostic, const std::vector<std::string> &files,
                           InputOf inputOf) {
   std::string text;

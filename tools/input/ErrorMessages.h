@@ -21,6 +21,8 @@ void printWarning(const llvm::Twine &message);
 
 /// Prints a diagnostic without a place in a source, with its hint. Returns false.
 bool printError(const Diagnostic &diagnostic);
+/// As printError(), with its notes.
+bool printWithNotes(const Diagnostic &diagnostic);
 
 using InputOf = llvm::function_ref<const llvm::MemoryBuffer *(llvm::StringRef file)>;
 

@@ -17,6 +17,7 @@ struct SingleOptions {
 
   /// This object and the text outlive the parse.
   void addTo(Options &options, llvm::StringRef topologyHelp);
+  void addCall(Options &options, llvm::StringRef topologyHelp); ///< without those of `schedule`
 };
 
 /// Reads the operands of `options`, as files of the kind in `form` if it has one, and chooses the
@@ -41,6 +42,10 @@ struct SinglePlan {
 /// An error is reported as Source::render() shows it.
 Result<SinglePlan> planSingle(Source &source, const Source::Target &target,
                               const SingleOptions &options);
+
+/// The image of the library that serves the call; null: none does. The source is a library.
+Result<const LibraryImage *> imageFor(const Source &source, const Source::Target &target,
+                                      const SingleOptions &options, const SinglePlan &plan);
 
 struct SingleSchedule {
   std::shared_ptr<const Schedule> schedule;

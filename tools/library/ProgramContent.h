@@ -1,7 +1,7 @@
 /// The program of a schedule library.
 #pragma once
 
-#include "runtime/Library.h"
+#include "program/library/Library.h"
 #include "tools/input/Source.h"
 
 namespace colldsl::tools {

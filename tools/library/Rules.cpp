@@ -1,8 +1,10 @@
 #include "tools/library/Rules.h"
 
 #include "compiler/Spelling.h"
+#include "ir/ForeignFormat.h"
 #include "stdlib/StdlibFiles.h"
 #include "tools/input/ErrorMessages.h"
+#include "tools/input/ReadInput.h"
 #include "tools/library/StandardFunctions.h"
 #include "tools/options/Lists.h"
 
@@ -207,6 +209,18 @@ void printRange(std::string &line, const char *word, T min, T max, T least, T mo
 
 } // namespace
 
+Result<std::string> rulesText(const std::string &path) {
+  if (path.empty())
+    return std::string();
+  Result<std::unique_ptr<llvm::MemoryBuffer>> input = readInput(path);
+  if (!input)
+    return input.status();
+  std::string rules = (*input)->getBuffer().str();
+  if (std::string format = foreignFormat(rules, Readable::Text); !format.empty())
+    return Status::error("'" + path + "' has no rules: it is " + format);
+  return rules;
+}
+
 Result<std::vector<SelectionRule>> readRules(llvm::StringRef fileName, llvm::StringRef text,
                                              Compilation &compilation,
                                              const StandardFunctions *standard) {
@@ -231,6 +245,7 @@ Result<std::vector<SelectionRule>> readRules(llvm::StringRef fileName, llvm::Str
     if (!suits)
       return fail(suits);
     rules.push_back(rule.take());
+    rules.back().line = static_cast<uint32_t>(number);
   }
   return rules;
 }

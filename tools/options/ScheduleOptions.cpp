@@ -86,6 +86,14 @@ void ScheduleOptions::addTo(Options &options) {
                 return {};
               }) = completionOfNames(Completion::Names::Parameters);
   options.mayRepeat();
+  addElements(options);
+  addInclude(options);
+  machine.addTo(options);
+  passes.addTo(options);
+  addLimits(options);
+}
+
+void ScheduleOptions::addElements(Options &options) {
   options.add("--op", "OP", "reduction, for parameters that are one", [this](llvm::StringRef text) {
     reduction = parseReduction(text);
     return reduction ? Status() : unknown("reduction", text, kReductions);
@@ -95,10 +103,6 @@ void ScheduleOptions::addTo(Options &options) {
     type = parsed.value_or(type);
     return parsed ? Status() : unknown("type", text, kTypes);
   }) = completionOf(kTypes);
-  addInclude(options);
-  machine.addTo(options);
-  passes.addTo(options);
-  addLimits(options);
 }
 
 llvm::StringRef ScheduleOptions::withDefault(llvm::StringRef help, uint64_t value) {

@@ -42,8 +42,9 @@ struct ScheduleOptions {
 
   /// This object outlives the parse.
   void addTo(Options &options);
-  void addInclude(Options &options); ///< --include alone
-  void addNoWarn(Options &options);  ///< --no-warn, without which there are warnings then
+  void addElements(Options &options); ///< --op and --type alone
+  void addInclude(Options &options);  ///< --include alone
+  void addNoWarn(Options &options);   ///< --no-warn, without which there are warnings then
 
 private:
   /// Adds the options of limits, with the present values as defaults.

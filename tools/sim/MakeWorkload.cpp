@@ -1,5 +1,6 @@
 #include "tools/sim/MakeWorkload.h"
 
+#include "passes/PackProgram.h"
 #include "tools/input/BlockSizes.h"
 #include "tools/input/JobSize.h"
 

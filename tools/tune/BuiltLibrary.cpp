@@ -1,6 +1,7 @@
 #include "tools/tune/BuiltLibrary.h"
 
 #include "compiler/Compile.h"
+#include "select/Decision.h"
 #include "stdlib/StdlibFiles.h"
 #include "tools/library/Rules.h"
 
@@ -20,7 +21,7 @@ Result<std::unique_ptr<Library>> BuiltLibrary::tuned(const MachineProfile &profi
   Result<std::unique_ptr<Library>> library = view(*bytes);
   if (!library)
     return library;
-  if (Status s = (*library)->prefer(profile); !s)
+  if (Status s = prefer(**library, profile); !s)
     return s;
   return library;
 }
@@ -28,7 +29,7 @@ Result<std::unique_ptr<Library>> BuiltLibrary::tuned(const MachineProfile &profi
 Result<BuiltLibrary> buildStandardLibrary() {
   Compilation compilation = compileFiles({});
   Result<std::vector<SelectionRule>> rules =
-      readRules("stdlib/selection.rules", selectionRules(), compilation);
+      readRules(kStandardRules, selectionRules(), compilation);
   if (!rules)
     return rules.status();
   LibraryContent content;

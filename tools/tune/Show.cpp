@@ -1,6 +1,6 @@
 #include "tools/tune/Show.h"
 
-#include "runtime/Decide.h"
+#include "select/Decision.h"
 #include "show/SvgCanvas.h"
 #include "tools/options/Lists.h"
 #include "tools/options/Table.h"

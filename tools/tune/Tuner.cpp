@@ -1,7 +1,7 @@
 #include "tools/tune/Tuner.h"
 
-#include "runtime/Decide.h"
-#include "runtime/Decisions.h"
+#include "select/Decision.h"
+#include "select/Function.h"
 #include "tools/input/ErrorMessages.h"
 #include "tools/input/Profile.h"
 #include "tools/options/ErrorStream.h"

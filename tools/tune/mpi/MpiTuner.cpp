@@ -1,6 +1,6 @@
 #include "tools/tune/mpi/MpiTuner.h"
 
-#include "runtime/Decide.h"
+#include "select/Decision.h"
 #include "tools/options/ErrorStream.h"
 #include "tools/options/Lists.h"
 #include "tools/options/ResultStream.h"
