@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMostCombinations = 64;
 
-struct Choice {
+struct ParamValues {
   uint32_t param;
   std::vector<int64_t> values;
 };
@@ -35,11 +35,11 @@ std::vector<int64_t> valuesOf(const BindContext &context, uint32_t p) {
   return values;
 }
 
-std::vector<Choice> choicesOf(const BindContext &context) {
+std::vector<ParamValues> choicesOf(const BindContext &context) {
   const Program &program = context.program;
   const Decl &decl = program.decl(context.request.collective);
   std::vector<bool> isInContract = contractParams(program, decl);
-  std::vector<Choice> choices;
+  std::vector<ParamValues> choices;
   for (uint32_t p = 0; p < decl.params.size(); ++p) {
     ValueType type = decl.params[p].type;
     bool isNumber = type == ValueType::Int || type == ValueType::Bytes || type == ValueType::Bool;
@@ -52,9 +52,9 @@ std::vector<Choice> choicesOf(const BindContext &context) {
 }
 
 /// All combinations, as indices.
-std::vector<std::vector<int64_t>> combinationsOf(const std::vector<Choice> &choices) {
+std::vector<std::vector<int64_t>> combinationsOf(const std::vector<ParamValues> &choices) {
   std::vector<std::vector<int64_t>> all = {{}};
-  for (const Choice &choice : choices) {
+  for (const ParamValues &choice : choices) {
     std::vector<std::vector<int64_t>> longer;
     for (const std::vector<int64_t> &before : all)
       for (int64_t value : choice.values)
@@ -127,7 +127,7 @@ void CandidateFinder::add(DeclId collective, const CandidateCall &call, uint64_t
   if (call.inPlace && decl.aliases.empty())
     return;
   InstantiateRequest request = requestFor(program_, collective, call, topology_);
-  std::vector<Choice> choices = choicesOf({program_, request, cost_});
+  std::vector<ParamValues> choices = choicesOf({program_, request, cost_});
   auto first = static_cast<ptrdiff_t>(found.size());
   for (const std::vector<int64_t> &values : combinationsOf(choices)) {
     RatedCandidate candidate;
