@@ -133,7 +133,8 @@ Status SpecParser::level(std::string_view name, std::string_view count) {
   }
   std::optional<uint64_t> number = parseWhole<uint64_t>(count);
   if (!number || *number == 0)
-    return error("level " + inQuotes(name) + " needs a count of at least 1, not " + inQuotes(count));
+    return error("level " + inQuotes(name) + " needs a count of at least 1, not " +
+                 inQuotes(count));
   if (*number > kMaxPus || numThreads_ * *number > kMaxPus)
     return tooManyThreads();
   numThreads_ *= *number;
