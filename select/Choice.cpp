@@ -93,7 +93,7 @@ private:
 } // namespace
 
 std::string placeOf(const SelectionRule &rule, const Chooser &chooser) {
-  return concat(chooser.nameOf(rule), rule.line ? concat(", line ", rule.line) : "");
+  return rule.line ? concat("line ", rule.line) : chooser.nameOf(rule);
 }
 
 Status noRuleFits(const Situation &situation, const Chooser &chooser) {

@@ -46,7 +46,7 @@ Choice explainChoice(const Situation &situation, const CandidateCall &call,
 /// function.
 Status noRuleFits(const Situation &situation, const Chooser &chooser);
 
-/// "rule 5 for bcast, line 31".
+/// "line 31" of the file of rules; where that is not known, Chooser::nameOf().
 std::string placeOf(const SelectionRule &rule, const Chooser &chooser);
 
 } // namespace colldsl

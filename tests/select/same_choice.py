@@ -43,7 +43,8 @@ class Row:
 
     @property
     def options(self):
-        options = ["-n", str(self.ranks), "--bytes", self.bytes, "--type", self.type, "--topology", self.topology]
+        options = ["-n", str(self.ranks), "--bytes", self.bytes, "--topology", self.topology]
+        options += [] if self.type == "i32" else ["--type", self.type]  # a barrier takes none
         options += [] if self.op == "-" else ["--op", self.op]
         return options + (["--in-place"] if self.form == "in-place" else [])
 
