@@ -12,6 +12,7 @@
 //   bench-floor [CALLS]
 #include "bench/executor/Measure.h"
 #include "ir/Concat.h"
+#include "transports/Processor.h"
 #include "wireup/ForkedRanks.h"
 
 #include <atomic>
@@ -110,7 +111,7 @@ private:
   }
   static void await(const Flag &flag, uint64_t turn) {
     while (flag.value.load(std::memory_order_acquire) < turn)
-      __builtin_ia32_pause();
+      pauseCore();
   }
 
   Side &mine_, &other_;

@@ -99,9 +99,9 @@ public:
     return bytes > options_.slotsBytes && kEagerPartBytes % elementBytes == 0;
   }
 
-  /// True if no message is here.
+  /// True if no message is here. Who takes one acquires it.
   bool isEmpty() const {
-    return !slots_ || slots_[taken_ % kSlots].stamp.load(std::memory_order_acquire) != taken_ + 1;
+    return !slots_ || slots_[taken_ % kSlots].stamp.load(std::memory_order_relaxed) != taken_ + 1;
   }
 
   /// Takes all slots that are here, in order, and hands them to `handler`:
