@@ -154,6 +154,8 @@ public:
 
   /// Answers a claimed RTS: from now on the sender may put parts into `buffer`.
   void startCooperation(const Rts &rts, const RemoteBuffer &buffer);
+  // Relaxed: an old state is as good, as the word of the parts decides, which its changes always
+  // read anew.
   bool isCooperation(const Rts &rts) const {
     return stateOf(rts).load(std::memory_order_relaxed) ==
            rendezvous::wordOf(rts.use, rendezvous::State::Cooperating);
