@@ -11,6 +11,7 @@
 //
 //   bench-floor [CALLS]
 #include "bench/executor/Measure.h"
+#include "transports/Processor.h"
 #include "wireup/ForkedRanks.h"
 
 #include <atomic>
@@ -109,7 +110,7 @@ private:
   }
   static void await(const Flag &flag, uint64_t turn) {
     while (flag.value.load(std::memory_order_acquire) < turn)
-      __builtin_ia32_pause();
+      pauseCore();
   }
 
   Side &mine_, &other_;

@@ -28,6 +28,8 @@ OTHER_LISTS = {
 # Programs and modules that no list brings, used where they are installed: (name, what it is for, what happens without it).
 OPTIONAL = (
     ("clang-format-14", "formatting, which other versions do otherwise", "house.format is skipped"),
+    ("aarch64-linux-gnu-g++", "64-bit Arm, on request", "tests/aarch64/run names the package"),
+    ("qemu-aarch64-static", "as aarch64-linux-gnu-g++", "as aarch64-linux-gnu-g++"),
     ("debootstrap", "other suites of Debian, on request", "scripts/in-suite says so"),
     ("dolfinx", "programs of others under the backend, on request", "tests/mpi/guests names the packages"),
     ("petsc4py", "as dolfinx", "as dolfinx"),

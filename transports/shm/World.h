@@ -63,7 +63,9 @@ public:
   bool hasLeft(Rank rank) const { return control(rank).left.load(std::memory_order_acquire) != 0; }
 
   /// Ends the sleep of a rank for an event: call it after the event is written.
-  /// One load unless the rank sleeps, or wakers pay for the fence (Sleep.h).
+  /// One load unless the rank sleeps, or wakers pay for the fence (Sleep.h). It is relaxed, as the
+  /// fence, or the sleeper's barrier, orders it behind the event; the compiler must keep the two in
+  /// order for that.
   void wake(Rank rank) const {
     if (wakersFence_)
       std::atomic_thread_fence(std::memory_order_seq_cst);
