@@ -77,8 +77,8 @@ void reducePlain(std::byte *target, const std::byte *first, const std::byte *sou
   reduce<Op, T, side>(target, first, source, bytes);
 }
 
-// As reducePlain(), for machines with more than the baseline of their kind. Without FMA: a result
-// must not depend on the machine.
+// Variant of reducePlain() for machines with more than the baseline of their kind. Without FMA: a
+// result must not depend on the machine.
 #ifdef __x86_64__
 template <typename Op, typename T, Side side>
 [[gnu::target("avx2")]] void reduceWide(std::byte *target, const std::byte *first,

@@ -27,8 +27,8 @@ std::vector<DeclId> collectivesFor(const Program &program, std::span<const Selec
 /// Makes a rule of the decision; the caller sets its arguments.
 SelectionRule ruleOf(const Decision &decision, DeclId collective);
 
-/// As ruleOf(), for all decisions, with their arguments, which are added to the program. An error
-/// names the decision by its number, and leaves the program unchanged.
+/// Variant of ruleOf() for all decisions, with their arguments, which are added to the program. An
+/// error names the decision by its number, and leaves the program unchanged.
 Result<std::vector<SelectionRule>> addDecisions(Program &program,
                                                 std::span<const SelectionRule> rules,
                                                 std::span<const Decision> decisions);
