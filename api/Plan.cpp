@@ -24,14 +24,14 @@ template <typename Body> colldsl_status onPlan(colldsl_plan *plan, Body body) {
   return onPlan(plan, "", "", body);
 }
 
-/// As onPlan(), for a plan that can run.
+/// Variant of onPlan() for a plan that can run.
 template <typename Body> colldsl_status onCommitted(colldsl_plan *plan, Body body) {
   return onPlan(plan, [&](CollectivePlan &p) {
     return p.isCommitted() ? body(p) : fail(COLLDSL_ERROR_STATE, "the plan is not committed");
   });
 }
 
-/// As onPlan(), for settings before a plan is committed.
+/// Variant of onPlan() for settings before a plan is committed.
 template <typename Body>
 colldsl_status describing(colldsl_plan *plan, const char *name, const char *argument, Body body) {
   return onPlan(plan, name, argument,

@@ -100,8 +100,8 @@ template <typename Op, typename T, Side side>
     reduceEach<Op, T, side>(target, first, source, bytes);
 }
 
-// As those above, for machines with more than the baseline of their kind. Without FMA: a result
-// must not depend on the machine.
+// Variant of reducePlain() for machines with more than the baseline of their kind. Without FMA: a
+// result must not depend on the machine.
 #ifdef __x86_64__
 template <typename Op, typename T, Side side>
 [[gnu::target("avx2"), gnu::noinline]] void reduceWide(std::byte *target, const std::byte *first,

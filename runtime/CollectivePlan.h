@@ -132,7 +132,7 @@ public:
   const std::string &remarks() const { return remarks_; }
   ProofStamp proof() const { return proof_; }
 
-  /// As Plan::start(), with the memory that was bound last.
+  /// Variant of Plan::start() with the memory that was bound last.
   Status start(uint32_t polls = 0) { return isReady() ? plan_->start(polls) : startAnew(polls); }
   /// True if start() needs to call Plan::start() only.
   bool isReady() const { return plan_ && isBound_ && !isMoved_; }

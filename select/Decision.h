@@ -68,7 +68,7 @@ struct DecidedFunction {
   bool hasSize; ///< all its ranks know the number of bytes
 };
 
-/// As decide(), with `describe` in place of the library; empty: there is no such function.
+/// Variant of decide() with `describe` in place of the library; empty: there is no such function.
 std::vector<Decision>
 decide(const std::vector<TuningPoint> &points,
        const std::function<std::optional<DecidedFunction>(const std::string &)> &describe);

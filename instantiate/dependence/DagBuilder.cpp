@@ -74,8 +74,8 @@ inline bool DagBuilder::waitFor(OpId on, uint32_t reader, OpId newest) {
   return true;
 }
 
-/// As waitFor(), for the many readers from this node on: they get a join once it pays. False: the
-/// newest op waits for the join, and so for the rest of the list.
+/// Variant of waitFor() for the many readers from this node on: they get a join once it pays.
+/// False: the newest op waits for the join, and so for the rest of the list.
 bool DagBuilder::waitForReaders(OpId on, uint32_t reader, OpId newest) {
   ReaderPool::Node &node = readers_[reader];
   if (node.join == kNoOp) {

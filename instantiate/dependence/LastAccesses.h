@@ -96,9 +96,9 @@ public:
     return true;
   }
 
-  /// As access(), for a region whose boundaries are already there, in the same form, at the place
-  /// of the last access. The search may then be skipped, and the validity range has no new order to
-  /// keep. Most accesses repeat a region in this way. False: nothing was done.
+  /// Variant of access() for a region whose boundaries are already there, in the same form, at the
+  /// place of the last access. The search may then be skipped, and the validity range has no new
+  /// order to keep. Most accesses repeat a region in this way. False: nothing was done.
   template <typename Callback>
   bool accessAgain(const Region &region, bool writes, OpId op, ReaderPool &pool,
                    Callback dependsOn) {

@@ -35,7 +35,7 @@ public:
   /// An error at the current line.
   Status expected(const std::string &what) const;
   Status error(const std::string &what) const;
-  /// As expected(), for a file that ended too early.
+  /// Variant of expected() for a file that ended too early.
   Status endedBefore(const std::string &what) const;
 
   const std::string &path() const { return path_; }

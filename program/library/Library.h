@@ -129,8 +129,8 @@ public:
   uint64_t sizeBytes() const { return bytes_.size(); }
   /// Differs if anything in the libraries differs.
   uint64_t checksum() const;
-  /// As checksum(), of the collectives and the rules of the file alone: independent of the place
-  /// where the library was made.
+  /// Variant of checksum() of the collectives and the rules alone, without decisions: independent
+  /// of the place where the library was made.
   uint64_t programHash() const;
 
   // Each checks its part at the first call; then the answer stays the same.

@@ -27,11 +27,11 @@ public:
   /// The contributions of all ranks, in the order of the ranks.
   Result<std::vector<std::vector<std::byte>>> allgather(std::span<const std::byte> mine);
 
-  /// As allgather(), for contributions whose lengths all ranks know: that of rank r ends at ends[r]
-  /// of `all`.
+  /// Variant of allgather() for contributions whose lengths all ranks know: that of rank r ends at
+  /// ends[r] of `all`.
   Status allgather(std::span<const std::byte> mine, std::span<const uint64_t> ends, void *all);
 
-  /// As allgather(), for one value of each rank; the bytes of T are its whole content.
+  /// Variant of allgather() for one value of each rank; the bytes of T are its whole content.
   template <typename T> Result<std::vector<T>> allgatherOne(const T &mine) {
     std::vector<uint64_t> ends(numRanks());
     for (size_t r = 0; r < ends.size(); ++r)

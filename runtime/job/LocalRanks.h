@@ -29,7 +29,7 @@ bool shareCores(uint32_t numRanks);
 /// The work of a rank. Runs in its process; its result travels to the parent.
 using RankBody = std::function<Result<std::vector<std::byte>>(Endpoint &)>;
 
-/// As forkRanks(), for ranks that are connected over shared memory.
+/// Variant of forkRanks() for ranks that are connected over shared memory.
 Result<std::vector<RankOutcome>> runLocalRanks(const LocalOptions &options, const RankBody &body);
 
 } // namespace colldsl

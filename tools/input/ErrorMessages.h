@@ -21,7 +21,7 @@ void printWarning(const llvm::Twine &message);
 
 /// Prints a diagnostic without a place in a source, with its hint. Returns false.
 bool printError(const Diagnostic &diagnostic);
-/// As printError(), with its notes.
+/// Variant of printError() that prints its notes too.
 bool printWithNotes(const Diagnostic &diagnostic);
 
 using InputOf = llvm::function_ref<const llvm::MemoryBuffer *(llvm::StringRef file)>;

@@ -27,7 +27,7 @@ std::optional<Exit> chooseSingle(const Options &options, const SingleOptions &si
                                  const InputForm &form, std::unique_ptr<Source> &source,
                                  Source::Target &target);
 
-/// As chooseSingle(), for a source that was read before.
+/// Variant of chooseSingle() for a source that was read before.
 std::optional<Exit> chooseOne(const Options &options, const SingleOptions &single, Source &source,
                               Source::Target &target);
 

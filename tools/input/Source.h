@@ -39,7 +39,7 @@ public:
   static std::unique_ptr<Source> read(const std::vector<std::string> &operands,
                                       const ScheduleOptions &options, const InputForm &form = {});
 
-  /// As read(), for source text that is in memory; messages call it `name`.
+  /// Variant of read() for source text that is in memory; messages call it `name`.
   static std::unique_ptr<Source> ofText(const std::string &name, llvm::StringRef text,
                                         const ScheduleOptions &options);
   /// A Source with the source texts of this one and one more, and rules for the same functions. Its
