@@ -5,7 +5,6 @@
 #include "mpi/comm/ServedComm.h"
 
 #include <algorithm>
-#include <cctype>
 
 namespace colldsl::mpi {
 namespace {
@@ -14,18 +13,21 @@ namespace {
 constexpr uintptr_t kFirstPage = 4096;
 
 constexpr bool kIsOpenMpi = COLLDSL_OPEN_MPI != 0;
+constexpr bool kIsMpich = COLLDSL_MPICH != 0;
 constexpr int kWrongInPlace = kIsOpenMpi ? MPI_ERR_ARG : MPI_ERR_BUFFER;
 
-bool isInPlace(const Side &side) { return side.buffer == MPI_IN_PLACE; }
-
-constexpr bool kIsMpich = COLLDSL_MPICH != 0;
-
-bool hasRoot(CallKind kind) {
-  return kind == CallKind::Bcast || kind == CallKind::Reduce ||
-         (kind >= CallKind::Gather && kind <= CallKind::Scatterv);
-}
-
-bool reduces(CallKind kind) { return kind >= CallKind::Reduce; }
+/// Equal buffers that MPICH refuses; it accepts others.
+enum class AliasBelow : uint8_t {
+  None,
+  OwnIsSent,     ///< the send buffer is the own block of the receive buffer
+  OwnIsReceived, ///< the receive buffer is the own block of the send buffer
+  Same,
+  SameWithData ///< unless the count is 0
+};
+constexpr AliasBelow kAliases[] = {
+#define COLLDSL_COLLECTIVE(Kind, Name, name, shape, length, inPlace, alias) AliasBelow::alias,
+#include "mpi/Collectives.def"
+};
 
 class Check {
 public:
@@ -58,11 +60,11 @@ private:
   void refuse(int errorClass, bool isRefusedBelow, std::string reason) {
     if (!wrong_)
       wrong_ = {errorClass, isRefusedBelow && comm_.job().checksArguments(),
-                concat(nameOfCall(call_.kind), ": ", reason)};
+                concat(factsOf(call_.kind).mpiName, ": ", reason)};
   }
 
   /// "sendbuf", "recvcounts"; a broadcast and a reduction have one side's names.
-  std::string nameOf(const Side &side, const char *part) const {
+  std::string nameOf(const BlockSide &side, const char *part) const {
     std::string_view word = part;
     bool isOnly = word == "buf" ? isBroadcast() : isBroadcast() || reduces(call_.kind);
     if (isOnly)
@@ -83,41 +85,23 @@ private:
   }
 
   /// The side that takes MPI_IN_PLACE on this rank; null: neither does.
-  const Side *inPlaceSide() const {
-    switch (call_.kind) {
-    case CallKind::Gather:
-    case CallKind::Gatherv:
-    case CallKind::Reduce:
-      return isRoot() ? &call_.send : nullptr;
-    case CallKind::Scatter:
-    case CallKind::Scatterv:
-      return isRoot() ? &call_.recv : nullptr;
-    case CallKind::NeighborAllgather:
-    case CallKind::NeighborAllgatherv:
-    case CallKind::NeighborAlltoall:
-    case CallKind::NeighborAlltoallv:
-    case CallKind::NeighborAlltoallw:
-    case CallKind::Barrier:
-    case CallKind::Bcast:
+  const BlockSide *inPlaceSide() const {
+    switch (factsOf(call_.kind).inPlace) {
+    case InPlace::Nowhere:
       return nullptr;
-    case CallKind::Allgather:
-    case CallKind::Allgatherv:
-    case CallKind::Alltoall:
-    case CallKind::Alltoallv:
-    case CallKind::Alltoallw:
-    case CallKind::Allreduce:
-    case CallKind::ReduceScatter:
-    case CallKind::ReduceScatterBlock:
-    case CallKind::Scan:
-    case CallKind::Exscan:
+    case InPlace::Send:
       return &call_.send;
+    case InPlace::RootSend:
+      return isRoot() ? &call_.send : nullptr;
+    case InPlace::RootRecv:
+      return isRoot() ? &call_.recv : nullptr;
     }
     __builtin_unreachable();
   }
 
   void checkInPlace() {
-    for (const Side *side : {&call_.send, &call_.recv})
-      if (isInPlace(*side) && side != inPlaceSide())
+    for (const BlockSide *side : {&call_.send, &call_.recv})
+      if (side->isInPlace() && side != inPlaceSide())
         refuse(kWrongInPlace, false,
                concat(nameOf(*side, "buf"), " is MPI_IN_PLACE",
                       isRoot() ? "" : " away from the root"));
@@ -125,11 +109,11 @@ private:
 
   // The call of the MPI below checks these arguments before it sends anything. In some versions
   // other wrong arguments crash, or pass unnoticed.
-  bool isCountRefusedBelow(const Side &side) const {
+  bool isCountRefusedBelow(const BlockSide &side) const {
     return kIsMpich ? !reduces(call_.kind)
                     : call_.kind != CallKind::Allgatherv && isTypeRefusedBelow(side);
   }
-  bool isTypeRefusedBelow(const Side &side) const {
+  bool isTypeRefusedBelow(const BlockSide &side) const {
     bool scatters = call_.kind == CallKind::Scatter || call_.kind == CallKind::Scatterv;
     return kIsMpich || !scatters || &side != &call_.send;
   }
@@ -145,8 +129,8 @@ private:
     return kIsOpenMpi && isBuffer ? MPI_ERR_BUFFER : MPI_ERR_ARG;
   }
 
-  void checkSide(const Side &side, int slots) {
-    if (wrong_ || isInPlace(side) || slots == 0)
+  void checkSide(const BlockSide &side, int slots) {
+    if (wrong_ || side.isInPlace() || slots == 0)
       return;
     if (side.isListed && !side.counts)
       return refuse(classOfNoCounts(), false, concat(nameOf(side, "counts"), " is null"));
@@ -159,7 +143,7 @@ private:
   }
 
   // A block without bytes may have any type.
-  void checkBlock(const Side &side, int slot) {
+  void checkBlock(const BlockSide &side, int slot) {
     MPI_Count count = side.countOf(slot);
     if (count < 0)
       return refuse(MPI_ERR_COUNT, isCountRefusedBelow(side),
@@ -196,14 +180,14 @@ private:
 
   /// True if a block needs no memory on this rank. MPICH requires memory for the first rank of an
   /// exscan.
-  bool isUnused(const Side &side, int slot) const {
+  bool isUnused(const BlockSide &side, int slot) const {
     bool isOthers = call_.kind == CallKind::ReduceScatter && slot != comm_.rank();
     bool isNone = call_.kind == CallKind::Exscan && comm_.rank() == 0 && !kIsMpich;
     return &side == &call_.recv && (isOthers || isNone);
   }
 
   // MPI_BOTTOM is null; addresses are then in the displacements or in the datatype.
-  void checkAddress(const Side &side, int slot, MPI_Datatype type) {
+  void checkAddress(const BlockSide &side, int slot, MPI_Datatype type) {
     if (side.buffer || isUnused(side, slot))
       return;
     Result<std::shared_ptr<const TypeLayout>> known = layoutOf(type);
@@ -229,46 +213,27 @@ private:
 
   /// True for aliases that the MPI below refuses; it accepts others.
   bool isAliasBelow() const {
-    const Side &send = call_.send, &recv = call_.recv;
-    if (!send.buffer || !recv.buffer || isInPlace(send) || isInPlace(recv))
+    const BlockSide &send = call_.send, &recv = call_.recv;
+    if (!send.buffer || !recv.buffer || send.isInPlace() || recv.isInPlace())
       return false;
     if (!kIsMpich)
       return call_.kind == CallKind::Reduce && send.buffer == recv.buffer && recv.count != 0;
-    switch (call_.kind) {
-    case CallKind::Gather:
-    case CallKind::Allgather:
-      return isOwnBlock(send, recv);
-    case CallKind::Scatter:
-      return isOwnBlock(recv, send);
-    case CallKind::Gatherv:
-    case CallKind::Allgatherv:
-      return isOwnBlock(send, recv);
-    case CallKind::Scatterv:
-      return isOwnBlock(recv, send);
-    case CallKind::Alltoall:
-    case CallKind::Reduce:
-    case CallKind::Allreduce:
-    case CallKind::Scan:
-    case CallKind::Exscan:
-    case CallKind::ReduceScatterBlock:
-      return send.buffer == recv.buffer && recv.count != 0;
-    case CallKind::Alltoallv:
-    case CallKind::ReduceScatter:
-      return send.buffer == recv.buffer;
-    case CallKind::NeighborAllgather:
-    case CallKind::NeighborAllgatherv:
-    case CallKind::NeighborAlltoall:
-    case CallKind::NeighborAlltoallv:
-    case CallKind::NeighborAlltoallw:
-    case CallKind::Barrier:
-    case CallKind::Bcast:
-    case CallKind::Alltoallw:
+    switch (kAliases[static_cast<size_t>(call_.kind)]) {
+    case AliasBelow::None:
       return false;
+    case AliasBelow::OwnIsSent:
+      return isOwnBlock(send, recv);
+    case AliasBelow::OwnIsReceived:
+      return isOwnBlock(recv, send);
+    case AliasBelow::Same:
+      return send.buffer == recv.buffer;
+    case AliasBelow::SameWithData:
+      return send.buffer == recv.buffer && recv.count != 0;
     }
     __builtin_unreachable();
   }
 
-  bool isOwnBlock(const Side &one, const Side &all) const {
+  bool isOwnBlock(const BlockSide &one, const BlockSide &all) const {
     if (one.type != all.type || one.count == 0 || one.count != all.countOf(comm_.rank()))
       return false;
     Result<std::shared_ptr<const TypeLayout>> layout = layoutOf(all.type);
@@ -284,12 +249,6 @@ private:
 
 WrongArgument findWrongArgument(const ServedComm &comm, const Call &call) {
   return Check(comm, call).find();
-}
-
-std::string nameOfCall(CallKind kind) {
-  std::string name = kCallNames[static_cast<size_t>(kind)];
-  name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-  return "MPI_" + name;
 }
 
 } // namespace colldsl::mpi

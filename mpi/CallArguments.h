@@ -27,7 +27,4 @@ struct WrongArgument {
 /// to the slots if there are lists, else almost none.
 WrongArgument findWrongArgument(const ServedComm &comm, const Call &call);
 
-/// "MPI_Neighbor_alltoallv".
-std::string nameOfCall(CallKind kind);
-
 } // namespace colldsl::mpi

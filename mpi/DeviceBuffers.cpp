@@ -6,10 +6,10 @@ namespace colldsl::mpi {
 namespace {
 
 // Skips wrong types, which the MPI refuses.
-MemoryKind memoryOf(const Side &side, int slots) {
+MemoryKind memoryOf(const BlockSide &side, int slots) {
   bool liesAnywhere = side.buffer == MPI_BOTTOM;
   MemoryKind worst = MemoryKind::Host;
-  if (side.buffer == MPI_IN_PLACE)
+  if (side.isInPlace())
     return worst;
   for (int slot = 0; slot < slots; ++slot) {
     MPI_Datatype type = side.typeOf(slot);

@@ -1,5 +1,6 @@
 #include "mpi/Serve.h"
 
+#include "ir/Concat.h"
 #include "mpi/CallSummary.h"
 #include "mpi/CheckCalls.h"
 #include "mpi/Settings.h"
@@ -89,7 +90,8 @@ bool fail(ServedComm &served, const Call &call, const Status &why, bool isPersis
 int raiseFor(MPI_Comm comm, CallKind kind, const Outcome &outcome) {
   const Status &status = outcome.status;
   bool isNamed = outcome.errorClass != MPI_SUCCESS;
-  std::string text = isNamed ? status.message() : nameOfCall(kind) + ": " + status.message();
+  std::string text =
+      isNamed ? status.message() : concat(factsOf(kind).mpiName, ": ", status.message());
   return raise(comm, Status::error(status.kind(), std::move(text)), outcome.errorClass);
 }
 
@@ -222,16 +224,16 @@ bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *requ
   return true;
 }
 
-Side uniform(const void *buffer, MPI_Count count, MPI_Datatype type) {
-  Side side;
+BlockSide uniform(const void *buffer, MPI_Count count, MPI_Datatype type) {
+  BlockSide side;
   side.buffer = const_cast<void *>(buffer);
   side.count = count;
   side.type = type;
   return side;
 }
 
-Side same(const void *buffer, MPI_Count count, MPI_Datatype type) {
-  Side side = uniform(buffer, count, type);
+BlockSide same(const void *buffer, MPI_Count count, MPI_Datatype type) {
+  BlockSide side = uniform(buffer, count, type);
   side.isSame = true;
   return side;
 }

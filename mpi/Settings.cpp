@@ -163,7 +163,7 @@ void Settings::disable(std::string_view name) {
     return;
   }
   for (size_t kind = 0; kind < kCallKinds; ++kind)
-    if (name == kCallNames[kind]) {
+    if (name == kCallFacts[kind].name) {
       off_ |= 1u << kind;
       return;
     }

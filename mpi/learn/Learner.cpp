@@ -43,47 +43,34 @@ uint64_t nsSince(Clock::time_point begin) {
       std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count());
 }
 
-bool isInPlace(const Side &side) { return side.buffer == MPI_IN_PLACE; }
-
 /// True if all ranks know the bytes of a block.
 bool hasBytes(CallKind kind) {
-  switch (kind) {
-  case CallKind::Gatherv:
-  case CallKind::Scatterv:
-  case CallKind::Allgatherv:
-  case CallKind::Alltoallv:
-  case CallKind::Alltoallw:
-  case CallKind::ReduceScatter:
-    return false;
-  default:
-    return true;
-  }
+  BlockLength length = factsOf(kind).length;
+  return length != BlockLength::Listed && length != BlockLength::Counted;
 }
 
 /// True if MPI requires that either all ranks are in place or none.
 bool sharesPlace(CallKind kind) {
-  return kind == CallKind::Allreduce || kind == CallKind::Allgather ||
-         kind == CallKind::Allgatherv || kind == CallKind::Alltoall ||
-         kind == CallKind::Alltoallv || kind == CallKind::Alltoallw ||
-         kind == CallKind::ReduceScatterBlock;
+  return factsOf(kind).inPlace == InPlace::Send && kind != CallKind::ReduceScatter &&
+         kind != CallKind::Scan && kind != CallKind::Exscan;
 }
 
 /// The side that has a block of this rank, or of the root.
-const Side &blockOf(const Call &call) {
+const BlockSide &blockOf(const Call &call) {
   if (call.kind == CallKind::Bcast)
     return call.recv;
   if (call.kind == CallKind::Scatter)
-    return isInPlace(call.recv) ? call.send : call.recv;
+    return call.recv.isInPlace() ? call.send : call.recv;
   if (call.kind == CallKind::ReduceScatterBlock)
     return call.recv;
-  return isInPlace(call.send) ? call.recv : call.send;
+  return call.input();
 }
 
 /// The bytes of the block of a call. Empty: the arguments are wrong.
 std::optional<uint64_t> bytesOf(const Call &call) {
   if (call.kind == CallKind::Barrier || !hasBytes(call.kind))
     return 0;
-  const Side &side = blockOf(call);
+  const BlockSide &side = blockOf(call);
   if (side.count == 0) // of any datatype
     return 0;
   Result<std::shared_ptr<const TypeLayout>> layout =
@@ -119,7 +106,7 @@ std::optional<LearnedKey> Learner::keyOf(const Call &call) {
     return std::nullopt;
   if (Settings::all().learnsAlways())
     return LearnedKey{call.kind, 0, 0, false};
-  LearnedKey key{call.kind, *bytes, call.root, sharesPlace(call.kind) && isInPlace(call.send)};
+  LearnedKey key{call.kind, *bytes, call.root, sharesPlace(call.kind) && call.send.isInPlace()};
   const Topology &topology = comm_.plans()->communicator().topology();
   Situation situation = Situation::on(topology, false);
   situation.function = function;

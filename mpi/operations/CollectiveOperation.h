@@ -87,12 +87,12 @@ private:
   std::optional<uint64_t> elementsOf(const Call &call) const;
   bool hasFormOf(const Call &call) const;
   bool combinesAlike(const Call &call) const;
-  Status bindElements(const char *buffer, const Side &side, uint64_t count, Way way);
+  Status bindElements(const char *buffer, const BlockSide &side, uint64_t count, Way way);
 
-  Result<Side> ownSlot(const Side &side);
-  Status bind(const char *buffer, const Side &side, int slots, Way way);
-  Status bindEqual(const char *buffer, const Side &side, int slots, Way way);
-  Status bindListed(const char *buffer, const Side &side, int slots, Way way);
+  Result<BlockSide> ownSlot(const BlockSide &side);
+  Status bind(const char *buffer, const BlockSide &side, int slots, Way way);
+  Status bindEqual(const char *buffer, const BlockSide &side, int slots, Way way);
+  Status bindListed(const char *buffer, const BlockSide &side, int slots, Way way);
   Status bindMemory(const char *buffer, std::byte *memory, uint64_t bytes, Way way);
   /// The way of an input, which is copied only if buffers overlap.
   Way wayIn() const { return copiesInput_ ? Way::Copied : Way::In; }

@@ -130,7 +130,7 @@ Status NeighborOperation::addIn(const ServedComm &comm, const Call &call,
   return {};
 }
 
-Result<NeighborOperation::Pieces> NeighborOperation::piecesOf(const Side &side, int slot,
+Result<NeighborOperation::Pieces> NeighborOperation::piecesOf(const BlockSide &side, int slot,
                                                               PackedList &packed) {
   Pieces pieces;
   MPI_Count count = side.countOf(slot);

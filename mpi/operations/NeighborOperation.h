@@ -45,7 +45,7 @@ private:
   Status addIn(const ServedComm &comm, const Call &call, const std::vector<Pieces> &toSelf);
   void sendTo(const ServedComm &comm, int peer, const Pieces &pieces);
   void recvFrom(const ServedComm &comm, int peer, const Pieces &pieces);
-  Result<Pieces> piecesOf(const Side &side, int slot, PackedList &packed);
+  Result<Pieces> piecesOf(const BlockSide &side, int slot, PackedList &packed);
 
   Job &job_;
   Exchange exchange_;                   ///< with ranks of this node

@@ -16,8 +16,8 @@ uint64_t idOf(MPI_Datatype type) {
 
 /// Calls visit(word) for each word that identifies a call, without its buffers, until one returns
 /// false.
-template <typename Visit> bool describeSide(const Side &side, int slots, Visit &visit) {
-  if (!visit(side.buffer == MPI_IN_PLACE))
+template <typename Visit> bool describeSide(const BlockSide &side, int slots, Visit &visit) {
+  if (!visit(side.isInPlace()))
     return false;
   if (!side.types && !visit(idOf(side.type)))
     return false;

@@ -33,7 +33,7 @@ Group groupOf(Arithmetic arithmetic) {
 // First types of one format, then those whose format the compilers of the MPI decide.
 // MPI_CHARACTER is text, for which MPI defines no operator; but MPIs, and programs, take it for
 // numbers, and Open MPI takes it as unsigned. Types of optional sizes may be MPI_DATATYPE_NULL.
-Meanings namedTypes() {
+Meanings meaningsOfNamedTypes() {
   Meanings types;
   auto add = [&](const Meaning &meaning, std::initializer_list<MPI_Datatype> named) {
     for (MPI_Datatype type : named)
@@ -87,7 +87,7 @@ std::optional<Group> parameterizedGroup(MPI_Datatype type, uint64_t bytes) {
 }
 
 std::optional<Meaning> meaningOf(MPI_Datatype type, uint64_t bytes) {
-  static const Meanings named = namedTypes();
+  static const Meanings named = meaningsOfNamedTypes();
   if (auto found = named.find(type); found != named.end())
     return found->second;
   std::optional<Group> group = parameterizedGroup(type, bytes);
