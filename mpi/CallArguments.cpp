@@ -43,17 +43,16 @@ public:
     checkRoot();
     checkInPlace();
     checkOperator();
-    bool hasTopology = isAlongTopology(call_.kind);
-    checkSide(call_.send, hasTopology ? comm_.neighborhood().outdegree : ranks());
-    checkSide(call_.recv, hasTopology ? comm_.neighborhood().indegree : ranks());
+    checkSide(call_.send, comm_.sendSlots(call_.kind));
+    checkSide(call_.recv, comm_.recvSlots(call_.kind));
     checkEdges();
     checkAliases();
     return wrong_;
   }
 
 private:
-  int ranks() const { return comm_.numRanks(); }
-  bool isRoot() const { return comm_.rank() == call_.root; }
+  int ranks() const { return comm_.ranks().count(); }
+  bool isRoot() const { return comm_.ranks().self() == call_.root; }
   bool isBroadcast() const { return call_.kind == CallKind::Bcast; }
 
   /// Keeps the first refusal.
@@ -181,8 +180,8 @@ private:
   /// True if a block needs no memory on this rank. MPICH requires memory for the first rank of an
   /// exscan.
   bool isUnused(const BlockSide &side, int slot) const {
-    bool isOthers = call_.kind == CallKind::ReduceScatter && slot != comm_.rank();
-    bool isNone = call_.kind == CallKind::Exscan && comm_.rank() == 0 && !kIsMpich;
+    bool isOthers = call_.kind == CallKind::ReduceScatter && slot != comm_.ranks().self();
+    bool isNone = call_.kind == CallKind::Exscan && comm_.ranks().self() == 0 && !kIsMpich;
     return &side == &call_.recv && (isOthers || isNone);
   }
 
@@ -200,7 +199,7 @@ private:
 
   // The peer of such an edge is this rank itself, so no other rank can detect the error.
   void checkEdges() {
-    if (isAlongTopology(call_.kind) && !comm_.neighborhood().hasEqualEdgesToSelf)
+    if (isAlongTopology(call_.kind) && !comm_.topology().neighborhood().hasEqualEdgesToSelf)
       refuse(MPI_ERR_TOPOLOGY, false,
              "the distributed graph has another number of edges from this rank to itself among its "
              "destinations than among its sources");
@@ -234,10 +233,10 @@ private:
   }
 
   bool isOwnBlock(const BlockSide &one, const BlockSide &all) const {
-    if (one.type != all.type || one.count == 0 || one.count != all.countOf(comm_.rank()))
+    if (one.type != all.type || one.count == 0 || one.count != all.countOf(comm_.ranks().self()))
       return false;
     Result<std::shared_ptr<const TypeLayout>> layout = layoutOf(all.type);
-    return layout && one.buffer == all.addressOf(comm_.rank(), **layout);
+    return layout && one.buffer == all.addressOf(comm_.ranks().self(), **layout);
   }
 
   const ServedComm &comm_;
@@ -249,6 +248,23 @@ private:
 
 WrongArgument findWrongArgument(const ServedComm &comm, const Call &call) {
   return Check(comm, call).find();
+}
+
+Call significant(const Call &call, int rank) {
+  Call known = call;
+  if (isAlongTopology(call.kind))
+    return known;
+  InPlace inPlace = factsOf(call.kind).inPlace; // the other side is the root's alone
+  if (inPlace == InPlace::RootSend && rank != call.root)
+    known.recv = {};
+  if (inPlace == InPlace::RootRecv && rank != call.root)
+    known.send = {};
+  for (BlockSide *side : {&known.send, &known.recv})
+    if (side->isInPlace()) {
+      *side = {};
+      side->buffer = MPI_IN_PLACE;
+    }
+  return known;
 }
 
 } // namespace colldsl::mpi

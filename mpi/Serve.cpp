@@ -19,15 +19,15 @@ bool passOn(const Call &call, Reason reason = Reason::Other) {
 }
 
 /// True if the buffers of a call may be in memory of devices.
-bool mayBeOnDevice(const ServedComm &served, CallKind kind) {
-  return served.mayUseDevices() && kind != CallKind::Barrier;
+bool mayBeOnDevice(ServedComm &served, CallKind kind) {
+  return served.devices().mayUseDevices() && kind != CallKind::Barrier;
 }
 
 /// True if some rank has a buffer in memory of a device, or if that cannot be determined; `outcome`
 /// then has the error.
 bool isOnDevice(ServedComm &served, const Call &call, Status &outcome) {
   Guard guard(served.job());
-  Result<bool> agreed = served.agreeOnDevices(call);
+  Result<bool> agreed = served.devices().agree(call);
   if (!agreed)
     outcome = agreed.status();
   return !agreed || *agreed;
@@ -46,7 +46,7 @@ bool mayServe(MPI_Comm comm, CallKind kind) {
 
 /// For a blocking call: also adopts a communicator that was made without a call of ours.
 ServedComm *knownOrAdopted(Job &job, MPI_Comm comm, CallKind kind) {
-  ServedComm *served = ServedComm::of(comm);
+  ServedComm *served = KnownComms::of(comm);
   if (served || !mayServe(comm, kind))
     return served;
   BackgroundProgress progress;
@@ -56,14 +56,14 @@ ServedComm *knownOrAdopted(Job &job, MPI_Comm comm, CallKind kind) {
 /// A whole run. The caller holds a Guard.
 Status runOnce(ServedComm &served, Operation &operation) {
   operation.count();
-  return operation.run(served.nextRun());
+  return operation.run(served.runs().next());
 }
 
 /// Variant of runOnce() that measures the time for the summary.
 Status runTimed(ServedComm &served, Operation &operation) {
   operation.count();
   auto begin = std::chrono::steady_clock::now();
-  Status outcome = operation.run(served.nextRun());
+  Status outcome = operation.run(served.runs().next());
   std::chrono::nanoseconds time = std::chrono::steady_clock::now() - begin;
   Algorithm &algorithm = operation.algorithm();
   ++algorithm.timedRuns;
@@ -78,11 +78,10 @@ struct Outcome {
 };
 
 /// Ends a call for which this rank has no operation. False: the MPI below refuses its arguments.
-bool fail(ServedComm &served, const Call &call, const Status &why, bool isPersistent,
-          Outcome &outcome) {
-  WrongArgument wrong = served.wrongArgument();
+bool fail(ServedComm &served, const Call &call, const Status &why, const WrongArgument &wrong,
+          bool isPersistent, Outcome &outcome) {
   if (!isPersistent)
-    served.skipRun(call.kind, why);
+    served.runs().skip(call.kind, why);
   outcome = {why, wrong.errorClass};
   return !wrong.isRefusedBelow;
 }
@@ -108,11 +107,12 @@ bool isRefused(MPI_Comm comm, const Call &call, int &code) {
 /// A whole run; false: it is for the MPI below.
 bool run(Job &job, ServedComm &served, const Call &call, Outcome &outcome) {
   Guard guard(job);
-  Made made = served.operationFor(call);
+  WrongArgument wrong;
+  Made made = served.operations().find(call, wrong);
   if (!made) {
-    bool isOurs = fail(served, call, made.status(), false, outcome);
+    bool isOurs = fail(served, call, made.status(), wrong, false, outcome);
     if (served.learner())
-      served.learner()->countFailed(call, served.lastRun());
+      served.learner()->countFailed(call, served.runs().last());
     return isOurs;
   }
   if (*made)
@@ -126,14 +126,16 @@ bool start(Job &job, MPI_Comm comm, ServedComm &served, const Call &call, bool i
            MPI_Request *request, Outcome &outcome) {
   Guard guard(job);
   if (!isPersistent)
-    served.countCall(call.kind);
-  Made made = isPersistent ? served.makePersistent(call) : served.operationFor(call);
+    served.firstCalls().count(call.kind);
+  WrongArgument wrong;
+  Made made = isPersistent ? served.persistentCalls().make(call, wrong)
+                           : served.operations().find(call, wrong);
   if (!made)
-    return fail(served, call, made.status(), isPersistent, outcome);
+    return fail(served, call, made.status(), wrong, isPersistent, outcome);
   if (!*made)
     return false;
   *request = isPersistent ? Requests::all().persistent(made.take(), comm)
-                          : Requests::all().start(made.take(), comm, served.nextRun());
+                          : Requests::all().start(made.take(), comm, served.runs().next());
   return true;
 }
 
@@ -153,7 +155,7 @@ bool runAgain(MPI_Comm comm, ServedComm &served, CallKind kind, int &code) {
   Status outcome;
   bool isServed = guarded(outcome, [&] {
     Guard guard(served.job());
-    Operation *operation = served.idleOperation(kind);
+    Operation *operation = served.operations().idle(kind);
     if (operation)
       outcome = runOnce(served, *operation);
     return operation != nullptr;
@@ -164,9 +166,9 @@ bool runAgain(MPI_Comm comm, ServedComm &served, CallKind kind, int &code) {
 
 bool startAgain(MPI_Comm comm, ServedComm &served, CallKind kind, MPI_Request *request) {
   Guard guard(served.job());
-  if (!request || !served.servesNonblocking() || !served.idleOperation(kind))
+  if (!request || !served.servesNonblocking() || !served.operations().idle(kind))
     return false;
-  *request = Requests::all().start(served.lastOperation(kind), comm, served.nextRun());
+  *request = Requests::all().start(served.operations().last(kind), comm, served.runs().next());
   return true;
 }
 
@@ -179,7 +181,7 @@ bool serve(MPI_Comm comm, const Call &call, int &code) {
   if (!served || !served->serves(call.kind))
     return passOn(call);
   Outcome outcome;
-  if (served->countCall(call.kind) && ServedComm::isPlain(call))
+  if (served->firstCalls().count(call.kind) && FirstCalls::isPlain(call))
     return passOn(call);
   if (mayBeOnDevice(*served, call.kind) && isOnDevice(*served, call, outcome.status)) {
     if (outcome.status)
@@ -203,7 +205,7 @@ bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *requ
     return true;
   }
   Job *job = Job::current();
-  ServedComm *served = job && !Settings::all().isOff(call.kind) ? ServedComm::of(comm) : nullptr;
+  ServedComm *served = job && !Settings::all().isOff(call.kind) ? KnownComms::of(comm) : nullptr;
   if (!served || !served->serves(call.kind) || !served->servesNonblocking())
     return passOn(call);
   if (mayBeOnDevice(*served, call.kind))

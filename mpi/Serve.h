@@ -11,8 +11,9 @@ bool runAgain(MPI_Comm comm, ServedComm &served, CallKind kind, int &code);
 /// Serves a blocking call that equals the last one of its kind; false: it does not. Inlined, so
 /// that arguments are compared in registers and no Call is made in memory.
 [[gnu::always_inline]] inline bool serveAgain(MPI_Comm comm, const Call &call, int &code) {
-  ServedComm *served = ServedComm::cached(comm);
-  return served && served->isSameAsLast(call) && runAgain(comm, *served, call.kind, code);
+  ServedComm *served = KnownComms::cached(comm);
+  return served && served->operations().isSameAsLast(call) &&
+         runAgain(comm, *served, call.kind, code);
 }
 
 /// Variant of runAgain() for a nonblocking call.
@@ -20,8 +21,9 @@ bool startAgain(MPI_Comm comm, ServedComm &served, CallKind kind, MPI_Request *r
 
 [[gnu::always_inline]] inline bool startAgain(MPI_Comm comm, const Call &call,
                                               MPI_Request *request) {
-  ServedComm *served = ServedComm::cached(comm);
-  return served && served->isSameAsLast(call) && startAgain(comm, *served, call.kind, request);
+  ServedComm *served = KnownComms::cached(comm);
+  return served && served->operations().isSameAsLast(call) &&
+         startAgain(comm, *served, call.kind, request);
 }
 
 /// Serves a blocking call and puts its result into `code`; false: the MPI below must serve it.

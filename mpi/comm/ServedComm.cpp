@@ -12,15 +12,16 @@ ServedComm::ServedComm(CommRanks ranks, CommTopology topology)
       servesNonblocking_(job_.movesRemoteInBackground() || !ranks.areSpread()),
       ranks_(std::move(ranks)), topology_(std::move(topology)), contexts_(job_),
       runs_(ranks_, contexts_), operations_(*this), persistentCalls_(*this), devices_(*this),
-      learner_(job_.learning() ? std::make_unique<Learner>(*this) : nullptr), entry_(*this) {}
+      learner_(job_.learning() ? std::make_unique<Learner>(*this) : nullptr) {
+  KnownComms::enter(*this);
+}
 
 ServedComm *ServedComm::adopt(Job &job, MPI_Comm comm, MPI_Info info, bool mayHaveTopology) {
-  auto served = std::make_shared<ServedComm>(
-      CommRanks(job, comm), mayHaveTopology ? CommTopology(comm) : CommTopology());
+  auto served = std::make_shared<ServedComm>(CommRanks(job, comm),
+                                             mayHaveTopology ? CommTopology(comm) : CommTopology());
   InfoHints wanted = InfoHints().changedBy(info);
   served->hints_.want(wanted);
-  uint32_t farPeers =
-      served->servesNeighbors_ ? served->topology_.numFarPeers(served->ranks_) : 0;
+  uint32_t farPeers = served->servesNeighbors_ ? served->topology_.numFarPeers(served->ranks_) : 0;
   Job::Offer offer{served->servesNeighbors_, served->servesAll_, wanted, farPeers,
                    DeviceAgreement::look()};
   served->contexts_.begin(job.agree(comm, CommContexts::kOfEach, offer), CommContexts::kOfEach);

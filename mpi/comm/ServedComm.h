@@ -22,6 +22,7 @@ public:
   /// Serves what all ranks of the communicator can serve, by what this rank knows; contexts are yet
   /// to come.
   ServedComm(CommRanks ranks, CommTopology topology);
+  ~ServedComm() { KnownComms::leave(*this); }
 
   /// Collective over `comm`, which is not served yet: serves the calls that all its ranks can
   /// serve. `mayHaveTopology` false: a communicator made of a group has none, but Open MPI 4.1
@@ -97,7 +98,6 @@ private:
   PersistentCalls persistentCalls_;
   DeviceAgreement devices_;
   std::unique_ptr<Learner> learner_;
-  KnownComms::Entry entry_;
 };
 
 } // namespace colldsl::mpi

@@ -39,9 +39,9 @@ const char *CollectiveOperation::functionOf(CallKind kind) {
 
 CollectiveOperation::CollectiveOperation(ServedComm &comm, std::shared_ptr<PlanGroup> group,
                                          const Call &call, const TunedCollective *choice)
-    : Operation(call.kind), group_(std::move(group)), rank_(comm.rank()), ranks_(comm.numRanks()),
-      plan_(group_->communicator(), comm.job().library(),
-            choice ? choice->name : functionOf(call.kind)) {
+    : Operation(call.kind), group_(std::move(group)), rank_(comm.ranks().self()),
+      ranks_(comm.ranks().count()), plan_(group_->communicator(), comm.job().library(),
+                                          choice ? choice->name : functionOf(call.kind)) {
   // Cannot fail: the plan is not committed yet.
   if (Library *own = choice ? nullptr : comm.job().ownLibraryFor(functionOf(call.kind)))
     (void)plan_.preferLibrary(*own, comm.job().ownCompiler());

@@ -1,6 +1,7 @@
 #include "mpi/operations/Operation.h"
 
 #include "mpi/types/Reductions.h"
+#include "runtime/MemoryReserve.h"
 
 #include <algorithm>
 #include <cstring>
@@ -53,6 +54,12 @@ ptrdiff_t distance(const void *from, const void *to) {
 constexpr size_t kScratchMargin = 64;
 
 } // namespace
+
+Status checkReserve() {
+  return MemoryReserve::isWhole()
+             ? Status()
+             : Status::error(ErrorKind::NoMemory, "too little memory is left to prepare a call");
+}
 
 void Operation::remember(const Call &call, int sendSlots, int recvSlots) {
   sendSlots_ = sendSlots;

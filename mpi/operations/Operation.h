@@ -11,6 +11,9 @@
 
 namespace colldsl::mpi {
 
+/// An error: too little memory is left to prepare an operation.
+Status checkReserve();
+
 /// Under a Guard.
 class Operation {
 public:
@@ -74,8 +77,7 @@ public:
 
   bool isBusy() const { return isBusy_; }
   CallKind kind() const { return kind_; }
-  uint64_t sentBytes() const { return sentBytes_; } ///< of a run, including those to itself
-  uint32_t nextRun() { return ++runs_; }            ///< of a persistent operation
+  uint32_t nextRun() { return ++runs_; } ///< of a persistent operation
 
 protected:
   /// Scattered bytes, moved through memory in one piece.
