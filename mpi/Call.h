@@ -6,12 +6,6 @@
 
 namespace colldsl::mpi {
 
-/// `from` may be MPI_BOTTOM, which is null; `by` is then an absolute address.
-inline std::byte *moved(void *from, MPI_Aint by) {
-  return reinterpret_cast<std::byte *>(reinterpret_cast<uintptr_t>(from) +
-                                       static_cast<uintptr_t>(by));
-}
-
 /// The send arguments or the receive arguments of a call. A slot is a place in the lists of
 /// neighbours, or a rank.
 struct BlockSide {

@@ -189,7 +189,7 @@ private:
   void checkAddress(const BlockSide &side, int slot, MPI_Datatype type) {
     if (side.buffer || isUnused(side, slot))
       return;
-    Result<std::shared_ptr<const TypeLayout>> known = layoutOf(type);
+    Result<SharedLayout> known = layoutOf(type);
     if (!known || (*known)->runs.empty())
       return;
     const std::byte *first = moved(side.addressOf(slot, **known), (*known)->runs.front().offset);
@@ -235,7 +235,7 @@ private:
   bool isOwnBlock(const BlockSide &one, const BlockSide &all) const {
     if (one.type != all.type || one.count == 0 || one.count != all.countOf(comm_.ranks().self()))
       return false;
-    Result<std::shared_ptr<const TypeLayout>> layout = layoutOf(all.type);
+    Result<SharedLayout> layout = layoutOf(all.type);
     return layout && one.buffer == all.addressOf(comm_.ranks().self(), **layout);
   }
 

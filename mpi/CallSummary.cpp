@@ -3,7 +3,7 @@
 #include "ir/Concat.h"
 #include "mpi/PrintMessage.h"
 #include "mpi/Real.h"
-#include "mpi/comm/RankTexts.h"
+#include "mpi/comm/WorldCollectives.h"
 
 #include <cinttypes>
 #include <sstream>
@@ -62,10 +62,17 @@ void Summary::countUnproved(CallKind kind, const std::string &why) {
 void Summary::print() const {
   int rank = 0;
   real::Comm_rank(MPI_COMM_WORLD, &rank);
+  printUnserved();
   printKinds(rank);
   printUnproved();
   printAlgorithms(rank);
   printPrepared(rank);
+}
+
+void Summary::printUnserved() const {
+  std::string all = gatherTexts(unserved_);
+  if (!all.empty())
+    printMessage("colldsl: nothing was served: %s\n", all.substr(0, all.find('\n')).c_str());
 }
 
 void Summary::printKinds(int rank) const {

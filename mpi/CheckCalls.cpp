@@ -25,11 +25,7 @@ struct Compared {
   int64_t bytes = 0;  ///< of a block
 };
 
-struct NamedOperator {
-  MPI_Op op;
-  const char *name;
-};
-const NamedOperator kOperators[] = {
+const std::pair<MPI_Op, const char *> kOperators[] = {
 #define COLLDSL_REDUCTION(Name, spelling, commutative, operands, neutral, mpi) {mpi, #mpi},
 #define COLLDSL_STAND_IN(...)
 #include "ir/Vocabulary.def"
@@ -39,13 +35,13 @@ const NamedOperator kOperators[] = {
 
 int32_t numberOf(MPI_Op op) {
   for (size_t i = 0; i < std::size(kOperators); ++i)
-    if (kOperators[i].op == op)
+    if (kOperators[i].first == op)
       return static_cast<int32_t>(i);
   return kUsersOperator;
 }
 
 std::string operatorWord(int32_t number) {
-  return number == kUsersOperator ? "one of the program's" : kOperators[number].name;
+  return number == kUsersOperator ? "one of the program's" : kOperators[number].second;
 }
 
 int64_t bytesOf(const BlockSide &side) {

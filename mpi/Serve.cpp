@@ -10,8 +10,6 @@
 namespace colldsl::mpi {
 namespace {
 
-using Made = Result<std::shared_ptr<Operation>>;
-
 /// Counts a call that the MPI below must serve; returns false.
 bool passOn(const Call &call, Reason reason = Reason::Other) {
   Summary::all().passedOn(call.kind, reason);
@@ -74,24 +72,14 @@ Status runTimed(ServedComm &served, Operation &operation) {
 /// The result of a call.
 struct Outcome {
   Status status;
-  int errorClass = MPI_SUCCESS; ///< of a wrong argument; else it follows from the status
+  WrongArgument wrong{}; ///< the reason of an error, if an argument is
 };
-
-/// Ends a call for which this rank has no operation. False: the MPI below refuses its arguments.
-bool fail(ServedComm &served, const Call &call, const Status &why, const WrongArgument &wrong,
-          bool isPersistent, Outcome &outcome) {
-  if (!isPersistent)
-    served.runs().skip(call.kind, why);
-  outcome = {why, wrong.errorClass};
-  return !wrong.isRefusedBelow;
-}
 
 int raiseFor(MPI_Comm comm, CallKind kind, const Outcome &outcome) {
   const Status &status = outcome.status;
-  bool isNamed = outcome.errorClass != MPI_SUCCESS;
   std::string text =
-      isNamed ? status.message() : concat(factsOf(kind).mpiName, ": ", status.message());
-  return raise(comm, Status::error(status.kind(), std::move(text)), outcome.errorClass);
+      outcome.wrong ? status.message() : concat(factsOf(kind).mpiName, ": ", status.message());
+  return raise(comm, Status::error(status.kind(), std::move(text)), outcome.wrong.errorClass);
 }
 
 /// In the checking mode: true if the ranks call different things.
@@ -107,13 +95,13 @@ bool isRefused(MPI_Comm comm, const Call &call, int &code) {
 /// A whole run; false: it is for the MPI below.
 bool run(Job &job, ServedComm &served, const Call &call, Outcome &outcome) {
   Guard guard(job);
-  WrongArgument wrong;
-  Made made = served.operations().find(call, wrong);
+  MadeOperation made = served.operations().find(call, outcome.wrong);
   if (!made) {
-    bool isOurs = fail(served, call, made.status(), wrong, false, outcome);
+    outcome.status = made.status();
+    served.runs().skip(call.kind, outcome.status);
     if (served.learner())
       served.learner()->countFailed(call, served.runs().last());
-    return isOurs;
+    return !outcome.wrong.isRefusedBelow;
   }
   if (*made)
     outcome.status =
@@ -127,11 +115,14 @@ bool start(Job &job, MPI_Comm comm, ServedComm &served, const Call &call, bool i
   Guard guard(job);
   if (!isPersistent)
     served.firstCalls().count(call.kind);
-  WrongArgument wrong;
-  Made made = isPersistent ? served.persistentCalls().make(call, wrong)
-                           : served.operations().find(call, wrong);
-  if (!made)
-    return fail(served, call, made.status(), wrong, isPersistent, outcome);
+  MadeOperation made = isPersistent ? served.persistentCalls().make(call, outcome.wrong)
+                                    : served.operations().find(call, outcome.wrong);
+  if (!made) {
+    outcome.status = made.status();
+    if (!isPersistent)
+      served.runs().skip(call.kind, outcome.status);
+    return !outcome.wrong.isRefusedBelow;
+  }
   if (!*made)
     return false;
   *request = isPersistent ? Requests::all().persistent(made.take(), comm)

@@ -21,7 +21,7 @@ MemoryKind memoryOf(const BlockSide &side, int slots) {
     MPI_Datatype type = side.typeOf(slot);
     if (type == MPI_DATATYPE_NULL || side.countOf(slot) <= 0)
       continue;
-    Result<std::shared_ptr<const TypeLayout>> layout = layoutOf(type);
+    Result<SharedLayout> layout = layoutOf(type);
     if (!layout || (*layout)->runs.empty())
       continue;
     for (const Run &run : (*layout)->runs) {

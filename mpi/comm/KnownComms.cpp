@@ -75,7 +75,7 @@ int KnownComms::onDelete(MPI_Comm comm, int, void *value, void *) {
 ServedComm *KnownComms::lookUp(MPI_Comm comm) {
   void *value = nullptr;
   int isThere = 0;
-  if (comm == MPI_COMM_NULL ||
+  if (!Job::current() || comm == MPI_COMM_NULL ||
       real::Comm_get_attr(comm, keyval(), &value, &isThere) != MPI_SUCCESS || !isThere)
     return nullptr;
   ServedComm *served = static_cast<Attribute *>(value)->get();

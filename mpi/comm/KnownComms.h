@@ -15,7 +15,7 @@ class ServedComm;
 /// Any thread.
 class KnownComms {
 public:
-  /// The ServedComm of a communicator; null: it has none. Local and fast.
+  /// The ServedComm of a communicator; null: it has none, or there is no job. Local and fast.
   static ServedComm *of(MPI_Comm comm) {
     ServedComm *served = cached(comm);
     return served ? served : lookUp(comm);

@@ -6,7 +6,7 @@ namespace colldsl::mpi {
 
 // Takes some contexts for each rank, so that disjoint parts have different ones: a part uses those
 // of its first rank.
-Parting::Parting(MPI_Comm comm) : whole_(Job::current() ? KnownComms::of(comm) : nullptr) {
+Parting::Parting(MPI_Comm comm) : whole_(KnownComms::of(comm)) {
   if (!whole_)
     return;
   uint32_t all = static_cast<uint32_t>(whole_->ranks().count()) * CommContexts::kOfEach;

@@ -2,7 +2,6 @@
 #include "mpi/CallSummary.h"
 #include "mpi/EntryPoints.h"
 #include "mpi/Settings.h"
-#include "mpi/Unserved.h"
 #include "mpi/comm/Duplication.h"
 #include "mpi/comm/Parting.h"
 #include "mpi/remote/RemoteRanks.h"
@@ -21,10 +20,8 @@ int end(MPI_Comm, int, void *, void *) {
       learning->end(*Job::current());
     Job::end();
   }
-  if (Settings::all().wantsSummary()) {
-    printUnserved();
+  if (Settings::all().wantsSummary())
     Summary::all().print();
-  }
   return MPI_SUCCESS;
 }
 
@@ -85,21 +82,19 @@ bool isNew(int code, const MPI_Comm *made) {
 }
 
 // A communicator is served from its first moment, when all its ranks are here.
-int adopted(int code, MPI_Comm *made, MPI_Info info = MPI_INFO_NULL) {
+int adopted(int code, MPI_Comm *made, MPI_Info info = MPI_INFO_NULL, bool mayHaveTopology = true) {
   if (isNew(code, made))
-    ServedComm::adopt(*Job::current(), *made, info);
+    ServedComm::adopt(*Job::current(), *made, info, mayHaveTopology);
   return code;
 }
 
 int adoptedWithoutTopology(int code, MPI_Comm *made) {
-  if (isNew(code, made))
-    ServedComm::adopt(*Job::current(), *made, MPI_INFO_NULL, false);
-  return code;
+  return adopted(code, made, MPI_INFO_NULL, false);
 }
 
 // Called before a call that waits for all ranks makes a duplicate.
 void keepContexts(MPI_Comm comm) {
-  if (ServedComm *served = Job::current() ? KnownComms::of(comm) : nullptr)
+  if (ServedComm *served = KnownComms::of(comm))
     served->keepContexts(comm);
 }
 
@@ -110,7 +105,7 @@ int parted(int code, const Parting &parting, MPI_Comm *made) {
 
 // Applies the hints to a communicator that may be known already.
 int withHints(int code, MPI_Comm *comm, MPI_Info info) {
-  ServedComm *served = code == MPI_SUCCESS && Job::current() ? KnownComms::of(*comm) : nullptr;
+  ServedComm *served = code == MPI_SUCCESS ? KnownComms::of(*comm) : nullptr;
   if (!served)
     return adopted(code, comm, info);
   served->setHints(*comm, info);
@@ -180,7 +175,7 @@ COLLDSL_ENTRY(Comm_idup, (MPI_Comm old, MPI_Comm *made, MPI_Request *request)) {
 COLLDSL_ENTRY(Comm_idup_with_info,
               (MPI_Comm old, MPI_Info info, MPI_Comm *made, MPI_Request *request)) {
   Duplication duplication(old);
-  ServedComm *original = Job::current() ? KnownComms::of(old) : nullptr;
+  ServedComm *original = KnownComms::of(old);
   if (!original || !original->serves(CallKind::NeighborAllgather))
     return real::Comm_idup_with_info(old, info, made, request);
   Guard guard(*Job::current());
@@ -202,7 +197,7 @@ COLLDSL_ENTRY(Comm_set_info, (MPI_Comm comm, MPI_Info info)) {
 // MPIs drop keys that they do not know, or keep them without regard to other ranks.
 COLLDSL_ENTRY(Comm_get_info, (MPI_Comm comm, MPI_Info *used)) {
   int code = real::Comm_get_info(comm, used);
-  ServedComm *served = code == MPI_SUCCESS && Job::current() ? KnownComms::of(comm) : nullptr;
+  ServedComm *served = code == MPI_SUCCESS ? KnownComms::of(comm) : nullptr;
   if (!served || !served->serves(CallKind::NeighborAllgather))
     return code;
   Guard guard(*Job::current());

@@ -17,8 +17,7 @@ uint64_t nsBetween(Clock::time_point begin, Clock::time_point end) {
 
 } // namespace
 
-Result<std::shared_ptr<Operation>> LearnedOperation::make(Learner &learner, const LearnedKey &key,
-                                                          const Call &call) {
+MadeOperation LearnedOperation::make(Learner &learner, const LearnedKey &key, const Call &call) {
   std::shared_ptr<LearnedOperation> operation(new LearnedOperation(learner, key, call));
   operation->join(learner.find(key));
   uint32_t first = operation->class_ ? operation->class_->trials.best() : Trials::kShipped;

@@ -73,7 +73,7 @@ std::optional<uint64_t> bytesOf(const Call &call) {
   const BlockSide &side = blockOf(call);
   if (side.count == 0) // of any datatype
     return 0;
-  Result<std::shared_ptr<const TypeLayout>> layout =
+  Result<SharedLayout> layout =
       side.type == MPI_DATATYPE_NULL ? Status::error("no datatype") : layoutOf(side.type);
   if (!layout || side.count < 0)
     return std::nullopt;
@@ -115,15 +115,10 @@ std::optional<LearnedKey> Learner::keyOf(const Call &call) {
   situation.function = function;
   situation.bytes = *bytes;
   situation.type = ElementType::U8;
-  TuningPoint point;
-  point.function = function;
-  point.ranks = situation.ranks;
-  point.nodes = situation.nodes;
-  point.bytes = *bytes;
   Result<Chooser> chooser = Chooser::of(job.library());
   const SelectionRule *rule = chooser ? chooser->choose(situation) : nullptr;
   bool isDecided = rule && chooser->isDecision(*rule);
-  if (isDecided || job.learning()->isMeasured(point))
+  if (isDecided || job.learning()->isMeasured(pointOf(key)))
     return std::nullopt;
   return key;
 }
@@ -268,15 +263,20 @@ Status Learner::addUp(std::span<const uint64_t> words) {
   return *isServed ? sum_.run(run) : Status::error("sums are not served");
 }
 
-LearnedRow Learner::rowOf(const LearnedClass &learned) const {
-  const Trials &trials = learned.trials;
+TuningPoint Learner::pointOf(const LearnedKey &key) const {
   const Topology &topology = comm_.runs().plans()->communicator().topology();
-  LearnedRow row;
-  TuningPoint &point = row.point;
-  point.function = CollectiveOperation::functionOf(learned.key.kind);
+  TuningPoint point;
+  point.function = CollectiveOperation::functionOf(key.kind);
   point.ranks = topology.numRanks();
   point.nodes = topology.numGroups(Level::Node);
-  point.bytes = learned.key.bytes;
+  point.bytes = key.bytes;
+  return point;
+}
+
+LearnedRow Learner::rowOf(const LearnedClass &learned) const {
+  const Trials &trials = learned.trials;
+  LearnedRow row{.point = pointOf(learned.key)};
+  TuningPoint &point = row.point;
   point.isLearned = true;
   if (!learned.what.empty())
     point.shipped = learned.what.front();

@@ -83,6 +83,7 @@ private:
   Status addUp(std::span<const uint64_t> words);
   void giveUp(LearnedClass &learned, const Status &why);
   void report(const LearnedClass &learned);
+  TuningPoint pointOf(const LearnedKey &key) const;
   LearnedRow rowOf(const LearnedClass &learned) const;
   TrialSettings settingsFor(const LearnedKey &key) const;
 

@@ -74,10 +74,9 @@ void CollectiveOperation::complete(const Call &call) {
   isPlain_ = packed_.empty() && unpacked_.empty() && !holdsType();
 }
 
-Result<std::shared_ptr<Operation>> CollectiveOperation::make(ServedComm &comm,
-                                                             std::shared_ptr<PlanGroup> group,
-                                                             const Call &call,
-                                                             const TunedCollective *choice) {
+MadeOperation CollectiveOperation::make(ServedComm &comm, std::shared_ptr<PlanGroup> group,
+                                        const Call &call, const TunedCollective *choice,
+                                        bool isPersistent) {
   Result<std::shared_ptr<CollectiveOperation>> described =
       CollectiveOperation::described(comm, std::move(group), call, choice);
   if (!described)
@@ -95,6 +94,9 @@ Result<std::shared_ptr<Operation>> CollectiveOperation::make(ServedComm &comm,
   if (!committed)
     return committed;
   operation->complete(call);
+  operation->isPersistent_ = isPersistent;
+  if (isPersistent && operation->holdsType())
+    comm.job().typesInUse().begin(operation->reduction_->heldType());
   if (Settings::all().isVerbose()) {
     std::string transfers = plan.plan().transfers().inWords();
     comm.job().note(concat(functionOf(call.kind), ": ", inWords(plan),
@@ -113,19 +115,6 @@ std::shared_ptr<CollectiveOperation> CollectiveOperation::prepare(ServedComm &co
     return nullptr;
   (*operation)->complete(call);
   return operation.take();
-}
-
-Result<std::shared_ptr<Operation>>
-CollectiveOperation::makePersistent(ServedComm &comm, std::shared_ptr<PlanGroup> group,
-                                    const Call &call, const TunedCollective *choice) {
-  Result<std::shared_ptr<Operation>> made = make(comm, std::move(group), call, choice);
-  if (!made || !*made)
-    return made;
-  auto &operation = static_cast<CollectiveOperation &>(**made);
-  operation.isPersistent_ = true;
-  if (operation.holdsType())
-    comm.job().typesInUse().begin(operation.reduction_->heldType());
-  return made;
 }
 
 CollectiveOperation::~CollectiveOperation() {
@@ -294,7 +283,7 @@ Status CollectiveOperation::describeReduceScatter(const Call &call) {
 // A plan's elements are packed; elements without gaps are packed in the program's memory already.
 Status CollectiveOperation::bindElements(const char *buffer, const BlockSide &side, uint64_t count,
                                          Way way) {
-  Result<std::shared_ptr<const TypeLayout>> layout = layoutFor(side.type);
+  Result<SharedLayout> layout = layoutFor(side.type);
   if (!layout)
     return layout.status();
   uint64_t bytes = count * (*layout)->size;
@@ -314,7 +303,7 @@ Result<BlockSide> CollectiveOperation::ownSlot(const BlockSide &side) {
   slot.count = side.countOf(rank_);
   if (slot.count == 0)
     return slot;
-  Result<std::shared_ptr<const TypeLayout>> layout = layoutFor(side.typeOf(rank_));
+  Result<SharedLayout> layout = layoutFor(side.typeOf(rank_));
   if (!layout)
     return layout.status();
   slot.buffer = side.addressOf(rank_, **layout);
@@ -333,7 +322,7 @@ Status CollectiveOperation::bindEqual(const char *buffer, const BlockSide &side,
     Status s = plan_.setElements(0);
     return s ? bindMemory(buffer, nullptr, 0, way) : s;
   }
-  Result<std::shared_ptr<const TypeLayout>> layout = layoutFor(side.type);
+  Result<SharedLayout> layout = layoutFor(side.type);
   if (!layout)
     return layout.status();
   auto count = static_cast<uint64_t>(side.count);
@@ -346,7 +335,7 @@ Status CollectiveOperation::bindEqual(const char *buffer, const BlockSide &side,
 Status CollectiveOperation::bindListed(const char *buffer, const BlockSide &side, int slots,
                                        Way way) {
   struct Block {
-    std::shared_ptr<const TypeLayout> layout;
+    SharedLayout layout;
     std::byte *address;
     uint64_t bytes;
   };
@@ -359,7 +348,7 @@ Status CollectiveOperation::bindListed(const char *buffer, const BlockSide &side
       blocks.push_back({});
       continue;
     }
-    Result<std::shared_ptr<const TypeLayout>> layout = layoutFor(side.typeOf(slot));
+    Result<SharedLayout> layout = layoutFor(side.typeOf(slot));
     if (!layout)
       return layout.status();
     Block block{*layout, side.addressOf(slot, **layout),

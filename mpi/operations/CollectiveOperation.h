@@ -20,15 +20,10 @@ class CollectiveOperation final : public Operation {
 public:
   /// `group`: of the communicator, all of whose runs it numbers, or of this operation alone. The
   /// arguments are correct. Null: the call is for the MPI below, on all ranks. An error: memory is
-  /// short. `choice`: serves the call in place of the rules' choice; may be null.
-  static Result<std::shared_ptr<Operation>> make(ServedComm &comm, std::shared_ptr<PlanGroup> group,
-                                                 const Call &call,
-                                                 const TunedCollective *choice = nullptr);
-  /// Variant of make() for a persistent call; its datatypes are in use until it ends.
-  static Result<std::shared_ptr<Operation>> makePersistent(ServedComm &comm,
-                                                           std::shared_ptr<PlanGroup> group,
-                                                           const Call &call,
-                                                           const TunedCollective *choice);
+  /// short. `choice`: serves the call in place of the rules' choice; may be null. The datatypes of
+  /// a persistent call are in use until it ends.
+  static MadeOperation make(ServedComm &comm, std::shared_ptr<PlanGroup> group, const Call &call,
+                            const TunedCollective *choice = nullptr, bool isPersistent = false);
   /// Variant of make() for a call that was served before; the first run makes its plan. Null: this
   /// rank cannot make it, and the caller must tell the others before they run it.
   static std::shared_ptr<CollectiveOperation> prepare(ServedComm &comm,

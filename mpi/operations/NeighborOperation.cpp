@@ -38,8 +38,7 @@ NeighborOperation::~NeighborOperation() {
     cancel();
 }
 
-Result<std::shared_ptr<Operation>> NeighborOperation::make(ServedComm &comm, const Call &call,
-                                                           uint32_t stream) {
+MadeOperation NeighborOperation::make(ServedComm &comm, const Call &call, uint32_t stream) {
   std::shared_ptr<NeighborOperation> operation(new NeighborOperation(comm, call.kind, stream));
   if (hasRemoteNeighbors(comm)) {
     auto remote = FarExchange::make(comm, call.send.isSame, stream);
@@ -47,7 +46,10 @@ Result<std::shared_ptr<Operation>> NeighborOperation::make(ServedComm &comm, con
       return remote.status();
     operation->remote_ = remote.take();
   }
-  if (Status s = operation->addEdges(comm, call); !s)
+  std::vector<Pieces> toSelf;
+  if (Status s = operation->addOut(comm, call, toSelf); !s)
+    return s;
+  if (Status s = operation->addIn(comm, call, toSelf); !s)
     return s;
   if (operation->remote_)
     if (Status s = operation->remote_->open(); !s)
@@ -71,12 +73,6 @@ void NeighborOperation::recvFrom(const ServedComm &comm, int peer, const Pieces 
     remote_->recv(peer, pieces);
   else
     exchange_.recv(comm.ranks().onNode(peer), pieces);
-}
-
-Status NeighborOperation::addEdges(const ServedComm &comm, const Call &call) {
-  std::vector<Pieces> toSelf;
-  Status s = addOut(comm, call, toSelf);
-  return s ? addIn(comm, call, toSelf) : s;
 }
 
 // A block that all slots share goes to each peer once.
@@ -136,7 +132,7 @@ Result<NeighborOperation::Pieces> NeighborOperation::piecesOf(const BlockSide &s
   MPI_Count count = side.countOf(slot);
   if (count == 0)
     return pieces;
-  Result<std::shared_ptr<const TypeLayout>> layout = layoutFor(side.typeOf(slot));
+  Result<SharedLayout> layout = layoutFor(side.typeOf(slot));
   if (!layout)
     return layout.status();
   std::byte *address = side.addressOf(slot, **layout);

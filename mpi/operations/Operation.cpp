@@ -120,8 +120,8 @@ void Operation::moveTo(const Call &call) {
   shift(sent, received);
 }
 
-Result<std::shared_ptr<const TypeLayout>> Operation::layoutFor(MPI_Datatype type) {
-  Result<std::shared_ptr<const TypeLayout>> layout = layoutOf(type);
+Result<SharedLayout> Operation::layoutFor(MPI_Datatype type) {
+  Result<SharedLayout> layout = layoutOf(type);
   if (layout && std::find(layouts_.begin(), layouts_.end(), *layout) == layouts_.end())
     layouts_.push_back(*layout);
   return layout;

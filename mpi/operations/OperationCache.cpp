@@ -17,7 +17,7 @@ constexpr size_t kPlaces = 2;
 
 } // namespace
 
-OperationCache::Made OperationCache::find(const Call &call, WrongArgument &wrong) {
+MadeOperation OperationCache::find(const Call &call, WrongArgument &wrong) {
   DeviceAgreement &devices = comm_.devices();
   if (Accelerators::arePresent())
     if (Status s = devices.check(call); !s)
@@ -26,7 +26,7 @@ OperationCache::Made OperationCache::find(const Call &call, WrongArgument &wrong
     return last(call.kind);
   if (call.op != MPI_OP_NULL && Reduction::isKnownUnserved(call.op, call.reducedType()))
     return std::shared_ptr<Operation>();
-  Made operation = unlessMemoryIsShort([&] {
+  MadeOperation operation = unlessMemoryIsShort([&] {
     comm_.applyAgreedHints();
     return trusts(call) ? fixedOrFound(call, wrong)
                         : findOrMake(significant(call, comm_.ranks().self()), wrong);
@@ -41,13 +41,13 @@ OperationCache::Made OperationCache::find(const Call &call, WrongArgument &wrong
 
 // Only words are compared. If these differ the call takes the path of any other: either its lists
 // have moved, or the hint is wrong, and no rank has to wait for that.
-OperationCache::Made OperationCache::fixedOrFound(const Call &call, WrongArgument &wrong) {
+MadeOperation OperationCache::fixedOrFound(const Call &call, WrongArgument &wrong) {
   Fixed &fixed = fixed_[static_cast<size_t>(call.kind)];
   bool isKnown = fixed.operation != nullptr;
   if (isKnown && !fixed.operation->isBusy() && fixed.call.isSameAs(call))
     return fixed.operation;
   bool isBroken = isKnown && !fixed.operation->serves(call);
-  Made found = findOrMake(call, wrong);
+  MadeOperation found = findOrMake(call, wrong);
   if (isBroken)
     distrust(call.kind);
   else if (found && *found)
@@ -79,7 +79,7 @@ void OperationCache::leaveJob() {
 
 // A program that rotates among some buffers has an operation for each, up to kPlaces; beyond, the
 // least recently used operation moves.
-OperationCache::Made OperationCache::findOrMake(const Call &call, WrongArgument &wrong) {
+MadeOperation OperationCache::findOrMake(const Call &call, WrongArgument &wrong) {
   PreparedOperations::Found found = prepared_.find(call);
   if (!found.isThere || call.lacksRequest)
     if (wrong = findWrongArgument(comm_, call); wrong)
@@ -99,7 +99,7 @@ OperationCache::Made OperationCache::findOrMake(const Call &call, WrongArgument 
 }
 
 // Calls whose arguments change each time share one plan.
-OperationCache::Made OperationCache::resizeOrMake(const Call &call) {
+MadeOperation OperationCache::resizeOrMake(const Call &call) {
   std::shared_ptr<Operation> resized = comm_.learner() ? nullptr : prepared_.resize(call);
   if (!resized)
     return make(call);
@@ -107,10 +107,10 @@ OperationCache::Made OperationCache::resizeOrMake(const Call &call) {
   return resized;
 }
 
-OperationCache::Made OperationCache::make(const Call &call) {
+MadeOperation OperationCache::make(const Call &call) {
   if (Status s = checkReserve(); !s)
     return s;
-  Made made =
+  MadeOperation made =
       isAlongTopology(call.kind) ? NeighborOperation::make(comm_, call, 0) : makeForAll(call);
   if (!made || !*made)
     return made;
@@ -119,7 +119,7 @@ OperationCache::Made OperationCache::make(const Call &call) {
   return made;
 }
 
-OperationCache::Made OperationCache::makeForAll(const Call &call) {
+MadeOperation OperationCache::makeForAll(const Call &call) {
   std::shared_ptr<PlanGroup> plans = comm_.runs().plansOfNext();
   Learner *learner = comm_.learner();
   std::optional<LearnedKey> key = learner ? learner->keyOf(call) : std::nullopt;

@@ -21,7 +21,7 @@ public:
   /// for the MPI below, on all ranks. An error: memory is short; an argument is wrong, which
   /// `wrong` then has; or a buffer is in memory of a device although no rank had a driver when the
   /// communicator was made. The caller then skips the run.
-  Result<std::shared_ptr<Operation>> find(const Call &call, WrongArgument &wrong);
+  MadeOperation find(const Call &call, WrongArgument &wrong);
 
   /// True if this call uses the operation of the last call of its kind: programs take turns with
   /// some kinds. Needs no Guard: a program makes the calls on one communicator one after the other.
@@ -44,8 +44,6 @@ public:
   void leaveJob();
 
 private:
-  using Made = Result<std::shared_ptr<Operation>>;
-
   /// The last call of a kind. No operation: equal arguments may mean another call.
   struct Quick {
     std::shared_ptr<Operation> operation;
@@ -59,12 +57,12 @@ private:
 
   const Quick &quickOf(CallKind kind) const { return quick_[static_cast<size_t>(kind)]; }
   bool trusts(const Call &call) const { return !fixed_.empty() && isAlongTopology(call.kind); }
-  Made fixedOrFound(const Call &call, WrongArgument &wrong);
+  MadeOperation fixedOrFound(const Call &call, WrongArgument &wrong);
   void distrust(CallKind kind);
-  Made findOrMake(const Call &call, WrongArgument &wrong);
-  Made resizeOrMake(const Call &call);
-  Made make(const Call &call);
-  Made makeForAll(const Call &call);
+  MadeOperation findOrMake(const Call &call, WrongArgument &wrong);
+  MadeOperation resizeOrMake(const Call &call);
+  MadeOperation make(const Call &call);
+  MadeOperation makeForAll(const Call &call);
 
   ServedComm &comm_;
   PreparedOperations prepared_;

@@ -8,21 +8,21 @@
 
 namespace colldsl::mpi {
 
-Result<std::shared_ptr<Operation>> PersistentCalls::make(const Call &call, WrongArgument &wrong) {
+MadeOperation PersistentCalls::make(const Call &call, WrongArgument &wrong) {
   Job::Context context;
   if (isAlongTopology(call.kind))
     ++streams_;
   else if (context = comm_.contexts().take(1); context.number == 0)
     return std::shared_ptr<Operation>();
-  Result<std::shared_ptr<Operation>> made = unlessMemoryIsShort(
+  MadeOperation made = unlessMemoryIsShort(
       [&] { return makeFor(significant(call, comm_.ranks().self()), context, wrong); });
   if (!made)
     refuse(call.kind, context, made.status());
   return made;
 }
 
-Result<std::shared_ptr<Operation>> PersistentCalls::makeFor(const Call &call, Job::Context context,
-                                                            WrongArgument &wrong) {
+MadeOperation PersistentCalls::makeFor(const Call &call, Job::Context context,
+                                       WrongArgument &wrong) {
   if (Status s = checkReserve(); !s)
     return s;
   if (wrong = findWrongArgument(comm_, call); wrong)
@@ -35,8 +35,8 @@ Result<std::shared_ptr<Operation>> PersistentCalls::makeFor(const Call &call, Jo
   std::shared_ptr<PlanGroup> plans = comm_.runs().plansOf(context);
   plans->numberNextRun(1); // it fails if this rank cannot make its plan
   Learner *learner = comm_.learner();
-  return CollectiveOperation::makePersistent(comm_, std::move(plans), call,
-                                             learner ? learner->decided(call) : nullptr);
+  return CollectiveOperation::make(comm_, std::move(plans), call,
+                                   learner ? learner->decided(call) : nullptr, true);
 }
 
 // The first run has the reason; for later runs the others find that this rank is over with all

@@ -19,14 +19,13 @@ public:
   /// along the topology, a context must have been kept for it; null, on all ranks: it was not, or
   /// the call is for the MPI below. After an error, as OperationCache::find() has them, its runs
   /// fail on the other ranks.
-  Result<std::shared_ptr<Operation>> make(const Call &call, WrongArgument &wrong);
+  MadeOperation make(const Call &call, WrongArgument &wrong);
 
   /// Forgets refused calls at the end of the job.
   void leaveJob() { refused_.clear(); }
 
 private:
-  Result<std::shared_ptr<Operation>> makeFor(const Call &call, Job::Context context,
-                                             WrongArgument &wrong);
+  MadeOperation makeFor(const Call &call, Job::Context context, WrongArgument &wrong);
   void refuse(CallKind kind, const Job::Context &context, const Status &why);
 
   ServedComm &comm_;

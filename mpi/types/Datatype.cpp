@@ -12,8 +12,6 @@
 namespace colldsl::mpi {
 namespace {
 
-using SharedLayout = std::shared_ptr<const TypeLayout>;
-
 /// Layouts of predefined types, by handle; these are never freed. Read without a lock, one writer
 /// at a time.
 class NamedTypes {
@@ -122,10 +120,6 @@ Result<const SharedLayout *> make(MPI_Datatype type) {
   SharedLayout shared = std::make_shared<const TypeLayout>(layout.take());
   return *named ? namedTypes.add(type, std::move(shared)) : attributes.add(type, std::move(shared));
 }
-
-} // namespace
-
-namespace {
 
 /// Bindings of MPIs may leave entries of lists untouched: in new memory, all bits are zero.
 bool isNone(MPI_Datatype type) { return type == MPI_DATATYPE_NULL || type == MPI_Datatype{}; }
