@@ -1,4 +1,4 @@
-#include "mpi/comm/RankTexts.h"
+#include "mpi/comm/WorldCollectives.h"
 
 #include "mpi/Real.h"
 
@@ -6,6 +6,19 @@
 #include <vector>
 
 namespace colldsl::mpi {
+
+bool allAgree(MPI_Comm comm, bool word) {
+  int mine = word, all = 0;
+  real::Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm);
+  return all != 0;
+}
+
+// Values are the same if the least is the greatest.
+bool allHave(uint64_t value) {
+  uint64_t both[2] = {value, ~value}, least[2] = {};
+  real::Allreduce(both, least, 2, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
+  return least[0] == ~least[1];
+}
 
 std::string gatherTexts(const std::string &mine) {
   int rank = 0, ranks = 1, length = static_cast<int>(mine.size());
