@@ -77,7 +77,7 @@ void run(const Compilation &stdlib, const Bench &bench, int repeats) {
   uint64_t events = 0;
   for (int repeat = 0; repeat < repeats; ++repeat) {
     double begin = processorSeconds();
-    Result<sim::Workload> workload = sim::packProgram(stdlib.program(), request, {}, 2);
+    Result<sim::Workload> workload = packProgram(stdlib.program(), request, {}, 2);
     require(workload.ok(), workload.message());
     made = std::min(made, processorSeconds() - begin);
     begin = processorSeconds();

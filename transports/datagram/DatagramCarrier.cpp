@@ -52,7 +52,7 @@ Result<std::unique_ptr<DatagramCarrier>> DatagramCarrier::open(Rank self, const 
 }
 
 Status DatagramCarrier::openSockets() {
-  Result<std::string> words = network::addressAt(options_.bind);
+  Result<std::string> words = addressAt(options_.bind);
   if (!words)
     return words.status();
   in_addr address;

@@ -7,7 +7,7 @@ namespace colldsl::datagram {
 
 Result<Options> optionsFromEnvironment() {
   Options options;
-  if (Status s = network::readBind("COLLDSL_DATAGRAM_BIND", options.bind); !s)
+  if (Status s = readBind("COLLDSL_DATAGRAM_BIND", options.bind); !s)
     return s;
   return options;
 }
