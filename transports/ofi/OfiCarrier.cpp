@@ -216,4 +216,11 @@ bool OfiCarrier::poll() {
   return moved;
 }
 
+bool isBuiltIn() { return true; }
+bool isLoadable() { return Library::load().ok(); }
+
+Result<std::unique_ptr<network::Carrier>> open(const Options &options) {
+  return OfiCarrier::open(options);
+}
+
 } // namespace colldsl::ofi
