@@ -103,17 +103,18 @@ std::string withoutPasses(std::string_view why) {
 }
 
 /// A combiner's operator is not one of the schedule's.
-VerifyOptions optionsFor(const InstantiateRequest &request) {
-  VerifyOptions options;
+proof::VerifyOptions optionsFor(const InstantiateRequest &request) {
+  proof::VerifyOptions options;
   options.ownOperators = request.elementBytes > 0;
   return options;
 }
 
 /// "not proved for 4 ranks on 2 nodes: contract: ..."; the lines after the first have all details.
-std::string whyNotProved(const Schedule &schedule, uint64_t n, const VerifyOptions &options,
+std::string whyNotProved(const Schedule &schedule, uint64_t n, const proof::VerifyOptions &options,
                          const Topology *topology) {
-  VerifyReport report = schedule.hasCallTimeBlocks() ? verifyAllLengths(schedule, n, options)
-                                                     : verify(schedule, {Sizes{n, {}}}, options);
+  proof::VerifyReport report = schedule.hasCallTimeBlocks()
+                                   ? proof::verifyAllLengths(schedule, n, options)
+                                   : proof::verify(schedule, {Sizes{n, {}}}, options);
   uint32_t nodes = topology ? topology->numGroups(Level::Node) : 1;
   std::string text = concat("not proved for ", schedule.numRanks(), " ranks on ", nodes,
                             nodes == 1 ? " node" : " nodes");
@@ -229,8 +230,8 @@ PlanCompiler::Verdict PlanCompiler::prove(const From &from, const InstantiateReq
   if (!schedule)
     return {{}, concat("not proved: ", schedule.message())};
   schedule->sizeClass.elements = request.elements;
-  VerifyOptions options = optionsFor(request);
-  std::optional<ProvedDomain> proved = provedSizes(*schedule, options);
+  proof::VerifyOptions options = optionsFor(request);
+  std::optional<proof::ProvedDomain> proved = proof::provedSizes(*schedule, options);
   if (proved && proved->lengthsUndecided.empty())
     return {proved->sizes, {}};
   return {{}, whyNotProved(*schedule, request.elements, options, request.topology)};
@@ -329,8 +330,8 @@ Result<CompiledSchedule> PlanCompiler::passesOnAll(Schedule schedule, const From
     remarks.text = withoutPasses(kUnknownLengths);
   }
   schedule.sizeClass.elements = request.elements;
-  VerifyOptions options = optionsFor(request);
-  std::optional<ProvedDomain> proved = provedSizes(schedule, options);
+  proof::VerifyOptions options = optionsFor(request);
+  std::optional<proof::ProvedDomain> proved = proof::provedSizes(schedule, options);
   if (!proved || !proved->lengthsUndecided.empty())
     return Status::error(ErrorKind::NotProved,
                          whyNotProved(schedule, request.elements, options, &topology));

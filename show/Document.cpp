@@ -37,10 +37,10 @@ Array machineJson(const Topology &topology, const std::string &prefix, Columns &
 }
 
 Object failureJson(const ShownFailure &shown, const ShownSchedule &of) {
-  const Failure &failure = shown.what;
+  const proof::Failure &failure = shown.what;
   Array steps;
   for (size_t i = 0; i < failure.steps.size(); ++i) {
-    const Failure::Step &step = failure.steps[i];
+    const proof::Failure::Step &step = failure.steps[i];
     steps.push_back(Object{{"rank", step.rank == kNoRank ? int64_t{-1} : index(step.rank)},
                            {"op", step.op == kNoOp ? int64_t{-1} : index(step.op)},
                            {"place", llvm::json::fixUTF8(shown.places[i])},
@@ -69,7 +69,7 @@ public:
                {"runs", std::move(runs)},
                {"failures", failures()}};
     Array skipped;
-    for (Proof proof : document_.skipped)
+    for (proof::Proof proof : document_.skipped)
       skipped.push_back(std::string(spelling(proof)));
     all["skipped"] = std::move(skipped);
     if (document_.network.kind != sim::NetworkOptions::Kind::None)

@@ -33,7 +33,7 @@ public:
       entries.push_back({"second", "before the second" + more(1)});
       entries.push_back({"node", "before both"});
     }
-    bool isCycle = failure_.what.proof == Proof::Deadlock;
+    bool isCycle = failure_.what.proof == proof::Proof::Deadlock;
     if (isCycle)
       entries.push_back({"cycle", "waits for, all around the cycle"});
     svg_.legend(kLeft, y, entries);
@@ -135,7 +135,7 @@ private:
   SvgCanvas &svg_;
 };
 
-std::string stepWords(const Failure::Step &step, const std::string &place) {
+std::string stepWords(const proof::Failure::Step &step, const std::string &place) {
   std::string words = step.rank == kNoRank ? "" : "rank " + std::to_string(index(step.rank));
   if (step.op != kNoOp)
     words += ", op " + std::to_string(index(step.op));

@@ -18,10 +18,8 @@
 #include <algorithm>
 #include <optional>
 
-namespace colldsl {
+namespace colldsl::proof {
 namespace {
-
-using namespace proof;
 
 /// Runs the proofs in the order in which they rest on each other.
 class Verification {
@@ -248,4 +246,4 @@ VerifyReport verifyAllLengths(const Schedule &schedule, uint64_t elements,
   return Verification(schedule, sizes, options, &*lengths).run();
 }
 
-} // namespace colldsl
+} // namespace colldsl::proof

@@ -180,7 +180,7 @@ void expectProvedInOrder(Schedule schedule, const GivenGraph &graph,
     EXPECT_EQ(peersOfSends(dag), peersByRound(own, found[r]));
     EXPECT_EQ(numIRequires(dag) + 1, peersOfSends(dag).size());
   }
-  VerifyReport report = verify(schedule, {Sizes{3, {}}});
+  proof::VerifyReport report = proof::verify(schedule, {Sizes{3, {}}});
   EXPECT_TRUE(report.proved() && report.contractChecked) << describe(report, schedule);
 }
 

@@ -26,7 +26,7 @@ Result<Schedule> makeConverted(Source &source, const Source::Target &target,
   schedule.sizeClass.elements = made->elements;
   if (!single.schedule.passes.verifyMade || target.schedule)
     return schedule;
-  std::optional<ProvedDomain> domain = provedSizes(schedule);
+  std::optional<proof::ProvedDomain> domain = proof::provedSizes(schedule);
   if (!domain && schedule.hasCallTimeBlocks())
     return Status::error("'" + target.name +
                          "' is wrong at some lengths of its blocks: see `colldsl verify`");

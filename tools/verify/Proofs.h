@@ -40,7 +40,7 @@ struct ProofOutcome {
   std::vector<Diagnostic> why;     ///< Refused, Invalid: the counterexample, or the mistake
   std::vector<SourceLoc> compared; ///< Proved: as in VerifyReport
   std::string pattern = {};        ///< Refused, Invalid: of the first failure, as in Failure
-  Waste waste = {};                ///< Proved: as in VerifyReport
+  proof::Waste waste = {};         ///< Proved: as in VerifyReport
   LengthProofs::Lengths lengths = LengthProofs::Lengths::None; ///< Proved
 };
 
@@ -49,7 +49,7 @@ struct ProofRequest {
   std::optional<std::vector<uint64_t>> bytes;
   bool onlyInPlace = false;
   bool variesMachine = false; ///< tries trialMachines() in place of the options' topology
-  VerifyOptions verify;
+  proof::VerifyOptions verify;
   uint64_t seed = 1;
   Variety variety;
 };
@@ -112,6 +112,6 @@ private:
 };
 
 /// The counterexample for people: each failure, with its steps as notes.
-std::vector<Diagnostic> counterexample(const VerifyReport &report);
+std::vector<Diagnostic> counterexample(const proof::VerifyReport &report);
 
 } // namespace colldsl::tools
