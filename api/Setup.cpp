@@ -357,7 +357,7 @@ const char *colldsl_library_collective(colldsl_library *library, size_t i) {
 namespace {
 
 Status addEdges(uint32_t numRanks, const char *what, uint32_t degree, const int32_t *peers,
-                const int64_t *keys, std::vector<Neighborhood::Edge> &edges) {
+                const int64_t *keys, std::vector<RankEdges::Edge> &edges) {
   if (degree > 0 && !peers)
     return Status::error(concat("argument '", what, "' is null"));
   for (uint32_t i = 0; i < degree; ++i) {
@@ -383,7 +383,7 @@ colldsl_status colldsl_graph_create(colldsl_comm *comm, uint32_t outdegree,
     auto made = std::make_shared<OrderedGraph>();
     Communicator &communicator = comm->communicator;
     made->edges.firstRank = index(communicator.rank());
-    Neighborhood &own = made->edges.ranks.emplace_back();
+    RankEdges &own = made->edges.ranks.emplace_back();
     uint32_t numRanks = communicator.numRanks();
     Status s = addEdges(numRanks, "destinations", outdegree, destinations, out_keys, own.out);
     if (s)

@@ -218,10 +218,10 @@ void Interpreter::takeGivenEdges(GraphValue &graph, SourceLoc loc) {
     return fail(loc, "the edges of rank " + std::to_string(graph.view.rank) +
                          " are not known here; a graph that is looked at from other ranks must be "
                          "declared 'global graph'");
-  const Neighborhood &mine = given.ranks[static_cast<size_t>(at)];
-  for (const Neighborhood::Edge &edge : mine.out)
+  const RankEdges &mine = given.ranks[static_cast<size_t>(at)];
+  for (const RankEdges::Edge &edge : mine.out)
     graph.edges[0].push_back({edge.peer, edge.key, edge.weight, 0});
-  for (const Neighborhood::Edge &edge : mine.in)
+  for (const RankEdges::Edge &edge : mine.in)
     graph.edges[1].push_back({edge.peer, edge.key, edge.weight, 0});
 }
 

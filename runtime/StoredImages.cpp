@@ -92,7 +92,6 @@ bool hasElementsOf(const LibraryImage &image, const InstantiateRequest &request)
                                    : sizeBytes(image.type) == request.elementBytes;
 }
 
-/// `unit`: elements of the call per element of the image's n.
 bool serves(const LibraryImage &image, const std::string &collective,
             const InstantiateRequest &request, uint64_t unit, const Topology &topology,
             const std::vector<LibraryArgument> &arguments) {
@@ -114,7 +113,8 @@ bool tunes(const Program &program, const InstantiateRequest &request) {
   return ArgumentReader(program, request).tunes();
 }
 
-Result<const LibraryImage *> findImage(Library &library, const InstantiateRequest &request) {
+Result<const LibraryImage *> findImage(Library &library, const InstantiateRequest &request,
+                                       uint64_t unit) {
   Result<const Program *> program = library.program();
   if (!program)
     return program.status();
@@ -124,10 +124,6 @@ Result<const LibraryImage *> findImage(Library &library, const InstantiateReques
   if ((*images)->empty() ||
       (request.elementBytes > 0 && !isOfOneType(**program, request.collective)))
     return nullptr;
-  Result<uint32_t> imported = unitOfImported(library, request);
-  if (!imported)
-    return imported.status();
-  uint64_t unit = std::max(*imported, 1u);
   ArgumentReader reader(**program, request);
   LibraryArguments arguments = reader.read(true);
   if (!arguments)
@@ -148,14 +144,15 @@ SizeClass inUnits(const SizeClass &sizes, uint64_t unit) {
   return {times(sizes.elements), times(sizes.min), times(sizes.max)};
 }
 
-uint32_t unitOf(const std::vector<ImportedCollective> &imported, std::string_view collective) {
+std::optional<uint32_t> unitOf(const std::vector<ImportedCollective> &imported,
+                               std::string_view collective) {
   for (const ImportedCollective &one : imported)
     if (one.collective == collective)
       return one.unit;
-  return 0;
+  return std::nullopt;
 }
 
-Result<uint32_t> unitOfImported(Library &library, const InstantiateRequest &request) {
+Result<std::optional<uint32_t>> unitOf(Library &library, const InstantiateRequest &request) {
   Result<const Program *> program = library.program();
   if (!program)
     return program.status();

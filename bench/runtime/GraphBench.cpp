@@ -31,7 +31,7 @@ double cpuUs() {
 }
 
 struct Own {
-  Neighborhood edges;
+  RankEdges edges;
   std::vector<Rank> to, from;
 };
 
