@@ -1,5 +1,4 @@
 // Expressions other than calls.
-#include "compiler/AstDump.h"
 #include "compiler/ForeignWords.h"
 #include "compiler/SemaImpl.h"
 #include "compiler/Spelling.h"
