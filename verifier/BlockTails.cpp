@@ -1,4 +1,4 @@
-#include "verifier/BlockTails.h"
+#include "verifier/Checks.h"
 
 #include <algorithm>
 #include <utility>

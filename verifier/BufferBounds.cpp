@@ -1,4 +1,4 @@
-#include "verifier/BufferBounds.h"
+#include "verifier/Checks.h"
 
 namespace colldsl::proof {
 namespace {

@@ -1,4 +1,4 @@
-#include "verifier/ElementTypes.h"
+#include "verifier/Checks.h"
 
 #include "ir/Operators.h"
 

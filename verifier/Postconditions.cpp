@@ -1,4 +1,4 @@
-#include "verifier/Postconditions.h"
+#include "verifier/Checks.h"
 
 #include "verifier/PromisedReductions.h"
 #include "verifier/SizeDecisions.h"

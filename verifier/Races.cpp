@@ -1,8 +1,7 @@
-#include "verifier/Races.h"
+#include "verifier/Checks.h"
 
 #include "verifier/HappensBefore.h"
 #include "verifier/IntervalMap.h"
-#include "verifier/SelfConflict.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "verifier/SelfConflict.h"
+#include "verifier/Checks.h"
 
 #include "verifier/SizeDecisions.h"
 

@@ -1,19 +1,9 @@
 #include "verifier/Verifier.h"
 
 #include "ir/Ranges.h"
-#include "verifier/Announcements.h"
-#include "verifier/BlockTails.h"
-#include "verifier/BufferBounds.h"
-#include "verifier/CostBounds.h"
-#include "verifier/Deadlock.h"
-#include "verifier/ElementTypes.h"
+#include "verifier/Checks.h"
 #include "verifier/EmptyMessages.h"
 #include "verifier/Execution.h"
-#include "verifier/Postconditions.h"
-#include "verifier/Races.h"
-#include "verifier/SpareTemporaries.h"
-#include "verifier/Synchronizes.h"
-#include "verifier/WriteScope.h"
 
 #include <algorithm>
 #include <optional>

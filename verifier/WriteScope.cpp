@@ -1,4 +1,4 @@
-#include "verifier/WriteScope.h"
+#include "verifier/Checks.h"
 
 #include "verifier/SizeDecisions.h"
 
