@@ -67,10 +67,10 @@ void Compilation::Impl::leaveOutUnused(llvm::MutableArrayRef<LoadedFile> stdlib,
 
 /// Moves the statements of a file, and all within them, to the origins of their lines.
 void Compilation::Impl::relocate(uint16_t file, const Origins &origins) {
-  if (size_t files = sources.size() + origins.files.size(); files > Sources::kMaxFiles) {
-    diagnostics.push_back(
-        Diagnostic::error({}, concat("the text and what it was made from have ", files,
-                                     " files, a compilation has at most ", Sources::kMaxFiles)));
+  if (sources.size() + origins.files.size() > Sources::kMaxFiles) {
+    diagnostics.push_back(Diagnostic::error(
+        {}, concat("cannot read '", sources.name(file), "': it stands for ", origins.files.size(),
+                   " files, a compilation has at most ", Sources::kMaxFiles)));
     return;
   }
   auto first = static_cast<uint16_t>(sources.size());

@@ -100,8 +100,8 @@ TEST_F(CompileTest, LinesOfMoreFilesThanACompilationHas) {
   options.origins.files.resize(UINT16_MAX);
   options.origins.places = {{2, {2, 3, UINT16_MAX - 1}}};
   Compilation c = compileFiles({write("f.coll", "collective f(in x: T[n]) {\n}\n")}, options);
-  EXPECT_EQ(messages(c), "the text and what it was made from have 65536 files, a compilation has "
-                         "at most 65535");
+  EXPECT_EQ(messages(c), "error: cannot read 'f.coll': it stands for 65535 files, a compilation "
+                         "has at most 65535\n");
 }
 
 TEST_F(CompileTest, ExamplesOfTheDesign) {
