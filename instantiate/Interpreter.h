@@ -99,6 +99,12 @@ private:
   // Errors and limits (Interpreter.cpp)
   void fail(SourceLoc loc, std::string message, std::string hint = {});
   void fail(Diagnostic d);
+  /// Reports `what`, which ends with the word before the rank's number, as of a rank that the
+  /// current group does not have.
+  void failBeyond(SourceLoc loc, const std::string &what, int64_t rank) {
+    fail(loc, what + " " + std::to_string(rank) + ", but there are only " +
+                  std::to_string(currentGroup().size) + " ranks");
+  }
   bool failed() const { return failed_; }
   bool step(SourceLoc loc, uint64_t count = 1) {
     steps_ += count;
@@ -261,7 +267,6 @@ private:
   void depend(const Instruction &at, int64_t waiterIndex, int64_t firstIndex);
   void failLabelSetTwice(const LabelRef &label);
   void failLabelNotSet(const LabelRef &label);
-  void failPeer(const Stmt &s, int64_t peer);
   /// Checks the limits once a statement has added its ops and dependencies.
   void checkCounts(SourceLoc loc) {
     if (builder_.numOps() > maxOps_ || builder_.numDeps() > maxDeps_) [[unlikely]]
