@@ -9,14 +9,38 @@
 
 namespace colldsl::proof {
 
+/// The parts that all checks share, and their ways to report. Borrows them.
+class Check {
+public:
+  Check(const Model &model, const Placement &placement, const DiagnosticNames &names,
+        Failures &failures)
+      : model_(model), placement_(placement), names_(names), failures_(failures) {}
+
+protected:
+  /// Reports an op: `what` follows its name.
+  void failAt(Proof proof, Vertex v, const std::string &what) {
+    failures_.add({proof, names_.opOfRank(v) + what, {failures_.step(v, names_.op(v))}});
+  }
+  /// Reports a promise about `where`, which `what` follows.
+  void failPromise(Proof proof, Rank rank, const Ensure &ensure, const std::string &where,
+                   const std::string &what) {
+    failures_.add({proof,
+                   rankWord(rank) + ": " + where + what,
+                   {{rank, kNoOp, ensure.loc, "promises " + where}}});
+  }
+
+  const Model &model_;
+  const Placement &placement_;
+  const DiagnosticNames &names_;
+  Failures &failures_;
+};
+
 /// Part of the fifth proof: no op names bytes outside its buffers, or buffers that are not there.
-void checkBounds(const Model &model, const Placement &placement, const DiagnosticNames &names,
-                 Failures &failures);
+void checkBounds(const Check &check);
 
 /// Before the fourth proof: elements have the operators that combine them, and postconditions
 /// compare elements of one type. `ownOperators`: VerifyOptions.
-void checkElements(const Model &model, bool ownOperators, const DiagnosticNames &names,
-                   Failures &failures);
+void checkElements(const Check &check, bool ownOperators);
 
 /// The second proof: the event graph has no cycle under any of three rules for sends. Checks, in
 /// this order, until one fails: plain waiting, synchronous sends, finite channels. Returns the
@@ -27,13 +51,11 @@ PagedArray<Event> checkDeadlock(const EventGraph &graph, uint32_t channelSlots,
 
 /// The third proof: ops of a rank that touch common bytes, one of them writing, are ordered, and no
 /// op is in conflict with itself.
-void checkRaces(const EventGraph &graph, const Placement &placement, std::span<const Event> order,
-                const DiagnosticNames &names, Failures &failures);
+void checkRaces(const Check &check, const EventGraph &graph, std::span<const Event> order);
 
 /// Part of checkRaces(): ops whose own slices conflict, as in a list that writes a byte twice, or a
 /// copy whose source and target overlap in part.
-void checkSelfConflicts(const Model &model, const Placement &placement,
-                        const DiagnosticNames &names, Failures &failures);
+void checkSelfConflicts(const Check &check);
 
 /// Part of the third proof: a message that is `announced` is written to a receiver that is ready.
 /// The start of each announced receive comes before the start of its send, because other ops tell
@@ -45,8 +67,7 @@ void checkAnnouncements(const EventGraph &graph, const EventGraph &certain,
 
 /// Part of the fifth proof: parameters are written only where an `ensures` speaks of them, and `in`
 /// parameters never.
-void checkWriteScope(const Model &model, const Placement &placement, const DiagnosticNames &names,
-                     Failures &failures);
+void checkWriteScope(const Check &check);
 
 /// Part of the fourth proof: in a collective with `synchronizes` no rank finishes before all have
 /// started. Sets of all ranks at once may take stepsPerEvent steps per event; beyond that the check
@@ -67,15 +88,12 @@ uint64_t messageBytes(const Model &model, const Placement &placement, Vertex v);
 /// Bytes that are promised but were never written fail the fifth. state: at exit. Returns the
 /// places of the promises that had bytes to compare, each once. `usefulness`, unless it is null,
 /// learns the writers of promised bytes.
-std::vector<SourceLoc> checkPostconditions(const Model &model, const Placement &placement,
-                                           const State &state, Values &values,
-                                           const DiagnosticNames &names, Failures &failures,
-                                           Usefulness *usefulness = nullptr);
+std::vector<SourceLoc> checkPostconditions(const Check &check, const State &state, Values &values,
+                                           Usefulness *usefulness);
 
 /// Part of the fifth proof: no op writes a block of capacity beyond its final length. `state`: at
 /// exit. In a proof of all lengths it learns which blocks are undecided.
-void checkBlockTails(const Model &model, const Placement &placement, State &state,
-                     const DiagnosticNames &names, Failures &failures);
+void checkBlockTails(const Check &check, State &state);
 
 /// Counts, in the places of `waste`, which has all places of copies, temporaries that only stand in
 /// for a parameter: a copy takes a whole temporary to bytes of a parameter that no other op of the
