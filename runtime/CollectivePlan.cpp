@@ -36,9 +36,12 @@ Status CollectivePlan::mayBind() const {
 }
 
 // Discards the schedule of tryOut(), because the description changes.
-Status CollectivePlan::describeAnew() {
+template <typename Change> Status CollectivePlan::describeAnew(Change change) {
   Status s = mayDescribe();
-  isMade_ = isMade_ && !s.ok();
+  if (!s)
+    return s;
+  isMade_ = false;
+  change();
   return s;
 }
 
@@ -54,80 +57,62 @@ Status CollectivePlan::bindAnew(const std::string &buffer) {
 }
 
 Status CollectivePlan::setType(ElementType type) {
-  Status s = describeAnew();
-  if (!s)
-    return s;
-  request_.type = type;
-  hasType_ = true;
-  combiner_ = {};
-  return {};
+  return describeAnew([&] {
+    request_.type = type;
+    hasType_ = true;
+    combiner_ = {};
+  });
 }
 
 Status CollectivePlan::setCombiner(const Combiner &combiner, bool commutes) {
-  Status s = describeAnew();
-  if (!s)
-    return s;
-  request_.type = ElementType::U8;
-  hasType_ = true;
-  combiner_ = combiner;
-  combinerCommutes_ = commutes;
-  return {};
+  return describeAnew([&] {
+    request_.type = ElementType::U8;
+    hasType_ = true;
+    combiner_ = combiner;
+    combinerCommutes_ = commutes;
+  });
 }
 
 Status CollectivePlan::preferLibrary(Library &preferred,
                                      std::shared_ptr<const PlanCompiler> compiler) {
-  Status s = describeAnew();
-  if (!s)
-    return s;
-  preferred_ = &preferred;
-  preferredCompiler_ = std::move(compiler);
-  return s;
+  return describeAnew([&] {
+    preferred_ = &preferred;
+    preferredCompiler_ = std::move(compiler);
+  });
 }
 
 Status CollectivePlan::setCompiler(std::shared_ptr<const PlanCompiler> compiler) {
-  Status s = describeAnew();
-  if (s)
-    compiler_ = std::move(compiler);
-  return s;
+  return describeAnew([&] { compiler_ = std::move(compiler); });
 }
 
 Status CollectivePlan::setInPlace(bool inPlace) {
-  Status s = describeAnew();
-  if (s)
-    request_.inPlace = inPlace;
-  return s;
+  return describeAnew([&] { request_.inPlace = inPlace; });
 }
 
 Status CollectivePlan::setValue(const std::string &parameter, GivenValue value, NumberKind kind) {
-  Status s = describeAnew();
-  if (!s)
-    return s;
-  values_[parameter] = std::move(value);
-  kinds_[parameter] = kind;
-  return {};
+  return describeAnew([&] {
+    values_[parameter] = std::move(value);
+    kinds_[parameter] = kind;
+  });
 }
 
 Status CollectivePlan::setGraph(const std::string &parameter,
                                 std::shared_ptr<const OrderedGraph> graph) {
-  Status s = describeAnew();
-  if (!s)
-    return s;
-  values_[parameter] = &graph->edges;
-  kinds_.erase(parameter);
-  graphs_[parameter] = std::move(graph);
-  return {};
+  return describeAnew([&] {
+    values_[parameter] = &graph->edges;
+    kinds_.erase(parameter);
+    graphs_[parameter] = std::move(graph);
+  });
 }
 
 Status CollectivePlan::forget(const std::string &name) {
-  Status s = describeAnew();
-  if (!s)
-    return s;
-  values_.erase(name);
-  kinds_.erase(name);
-  graphs_.erase(name);
-  buffers_.erase(name);
-  blocks_.erase(name);
-  return {};
+  return describeAnew([&] {
+    values_.erase(name);
+    kinds_.erase(name);
+    graphs_.erase(name);
+    buffers_.erase(name);
+    blocks_.erase(name);
+  });
 }
 
 Status CollectivePlan::setElements(uint64_t n) {

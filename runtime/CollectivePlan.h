@@ -151,7 +151,7 @@ private:
   Status startAnew(uint32_t polls);
   Status mayDescribe() const;
   Status mayBind() const;
-  Status describeAnew();
+  template <typename Change> Status describeAnew(Change change);
   Status bindAnew(const std::string &buffer);
   Status make();
   Result<bool> makeFrom(Library &library);
