@@ -596,12 +596,7 @@ TunedCollective CollectivePlan::chosen() const {
   const Decl &decl = program.decl(request_.collective);
   std::vector<bool> isInContract = contractParams(program, decl);
   for (size_t p = 0; p < decl.params.size(); ++p) {
-    const int64_t *number =
-        p < request_.values.size() ? std::get_if<int64_t>(&request_.values[p]) : nullptr;
-    bool isWritten = !number && p < request_.arguments.size() && request_.arguments[p] != kNoExpr &&
-                     program.expr(request_.arguments[p]).kind == ExprKind::IntLit;
-    if (isWritten)
-      number = &program.expr(request_.arguments[p]).value;
+    std::optional<int64_t> number = numberOf(program, request_, p);
     if (number && !isInContract[p])
       what.values.push_back({program.nameOf(decl.params[p]), *number});
   }
@@ -620,9 +615,7 @@ std::string CollectivePlan::argumentsInWords() const {
     ExprId written = p < request_.arguments.size() ? request_.arguments[p] : kNoExpr;
     if (!isGiven && written == kNoExpr)
       continue;
-    const int64_t *number = isGiven ? std::get_if<int64_t>(given) : nullptr;
-    if (!isGiven && program.expr(written).kind == ExprKind::IntLit)
-      number = &program.expr(written).value;
+    std::optional<int64_t> number = numberOf(program, request_, p);
     words += concat(words.empty() ? "" : ", ", program.nameOf(decl.params[p]), "=");
     words += !number ? "..."
              : decl.params[p].type == ValueType::Reduction

@@ -26,10 +26,10 @@ public:
       bool isKept = isInContract_[p] ? isGiven(p) || isWritten(p) : keepsTuning && isGiven(p);
       if (param.isBuffer || !isKept)
         continue;
-      std::optional<int64_t> value = valueOf(p);
+      std::optional<int64_t> value = numberOf(program_, request_, p);
       if (!value)
         return std::nullopt;
-      if (!isInContract_[p] || literal(param.defaultValue) != value)
+      if (!isInContract_[p] || literalOf(program_, param.defaultValue) != value)
         arguments.push_back({program_.nameOf(param), *value});
     }
     auto sizes = request_.sizes;
@@ -55,20 +55,6 @@ private:
   }
   bool isWritten(size_t p) const {
     return p < request_.arguments.size() && request_.arguments[p] != kNoExpr;
-  }
-
-  std::optional<int64_t> valueOf(size_t p) const {
-    if (!isGiven(p))
-      return literal(request_.arguments[p]);
-    const int64_t *number = std::get_if<int64_t>(&request_.values[p]);
-    return number ? std::optional(*number) : std::nullopt;
-  }
-
-  /// The number in an argument's text.
-  std::optional<int64_t> literal(ExprId id) const {
-    if (id == kNoExpr || program_.expr(id).kind != ExprKind::IntLit)
-      return std::nullopt;
-    return program_.expr(id).value;
   }
 
   const Program &program_;
@@ -104,6 +90,15 @@ bool serves(const LibraryImage &image, const std::string &collective,
 }
 
 } // namespace
+
+std::optional<int64_t> numberOf(const Program &program, const InstantiateRequest &request,
+                                size_t p) {
+  if (p < request.values.size() && request.values[p].index() != 0) {
+    const int64_t *number = std::get_if<int64_t>(&request.values[p]);
+    return number ? std::optional(*number) : std::nullopt;
+  }
+  return p < request.arguments.size() ? literalOf(program, request.arguments[p]) : std::nullopt;
+}
 
 LibraryArguments argumentsOfImage(const Program &program, const InstantiateRequest &request) {
   return ArgumentReader(program, request).read(false);

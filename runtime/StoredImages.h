@@ -15,6 +15,11 @@ namespace colldsl {
 
 using LibraryArguments = std::optional<std::vector<LibraryArgument>>;
 
+/// The number that the request gives its collective's p-th parameter; empty: none, or another
+/// value.
+std::optional<int64_t> numberOf(const Program &program, const InstantiateRequest &request,
+                                size_t p);
+
 /// LibraryImage::arguments of a schedule that was made from the request: those of parameters in the
 /// contract. Empty: one of these is not a number.
 LibraryArguments argumentsOfImage(const Program &program, const InstantiateRequest &request);
