@@ -161,28 +161,41 @@ bool PlanCompiler::makesAlike(uint64_t n, uint64_t m) const {
          (!pipeline_.has(PassKind::Program) || magnitudeOf(n) == magnitudeOf(m));
 }
 
+std::optional<uint64_t> PlanCompiler::keyOf(const From &from, const InstantiateRequest &request) {
+  std::optional<uint64_t> hash = hashOf(request);
+  return hash ? std::optional(mixHash(*hash, from.hash)) : std::nullopt;
+}
+
+template <typename Value, typename Make>
+Value PlanCompiler::once(std::map<uint64_t, Value> &kept, size_t most, std::optional<uint64_t> key,
+                         Make make) const {
+  if (!key)
+    return make();
+  {
+    std::lock_guard guard(lock_);
+    if (auto known = kept.find(*key); known != kept.end())
+      return known->second;
+  }
+  Value value = make();
+  std::lock_guard guard(lock_);
+  if (kept.size() >= most)
+    kept.clear();
+  kept.emplace(*key, value);
+  return value;
+}
+
 // Uses the next power of two for n: so the choice does not depend on the calls before.
 Result<PlanCompiler::Choice> PlanCompiler::choose(const From &from,
                                                   const InstantiateRequest &given) const {
   InstantiateRequest request = given;
   request.elements = magnitudeOf(given.elements);
-  std::optional<uint64_t> key = hashOf(request);
-  if (key) {
-    key = mixHash(*key, from.hash);
-    std::lock_guard guard(lock_);
-    if (auto known = choices_.find(*key); known != choices_.end())
-      return known->second;
-  }
-  Remarks remarks;
-  Result<BindOutcome> outcome = pipeline_.bind({from.program, request, from.cost}, &remarks);
-  if (!outcome)
-    return outcome.status();
-  Choice choice{outcome.take(), std::move(remarks.text)};
-  if (key) {
-    std::lock_guard guard(lock_);
-    choices_.emplace(*key, choice);
-  }
-  return choice;
+  return once(choices_, SIZE_MAX, keyOf(from, request), [&]() -> Result<Choice> {
+    Remarks remarks;
+    Result<BindOutcome> outcome = pipeline_.bind({from.program, request, from.cost}, &remarks);
+    if (!outcome)
+      return outcome.status();
+    return Choice{outcome.take(), std::move(remarks.text)};
+  });
 }
 
 Result<CompiledSchedule> PlanCompiler::compile(Library &library, InstantiateRequest &request,
@@ -242,21 +255,7 @@ PlanCompiler::Verdict PlanCompiler::prove(const From &from, const InstantiateReq
 PlanCompiler::Verdict PlanCompiler::proveOnce(const From &from,
                                               const InstantiateRequest &request) const {
   constexpr size_t kMostKept = 4096;
-  std::optional<uint64_t> key = hashOf(request);
-  if (!key)
-    return prove(from, request);
-  key = mixHash(*key, from.hash);
-  {
-    std::lock_guard guard(lock_);
-    if (auto known = verdicts_.find(*key); known != verdicts_.end())
-      return known->second;
-  }
-  Verdict verdict = prove(from, request);
-  std::lock_guard guard(lock_);
-  if (verdicts_.size() >= kMostKept)
-    verdicts_.clear();
-  verdicts_.emplace(*key, verdict);
-  return verdict;
+  return once(verdicts_, kMostKept, keyOf(from, request), [&] { return prove(from, request); });
 }
 
 Result<CompiledSchedule>
@@ -277,21 +276,10 @@ PlanCompiler::compileProved(const From &from, const InstantiateRequest &request,
 Result<CompiledSchedule>
 PlanCompiler::compileAllOnce(const From &from, const InstantiateRequest &request, Rank rank) const {
   constexpr size_t kMostKept = 64;
-  std::optional<uint64_t> key = hashOf(request);
-  if (!key)
-    return compileAll(from, request, rank);
-  key = mixHash(mixHash(*key, from.hash), index(rank));
-  {
-    std::lock_guard guard(lock_);
-    if (auto known = compiled_.find(*key); known != compiled_.end())
-      return known->second;
-  }
-  Result<CompiledSchedule> made = compileAll(from, request, rank);
-  std::lock_guard guard(lock_);
-  if (compiled_.size() >= kMostKept)
-    compiled_.clear();
-  compiled_.emplace(*key, made);
-  return made;
+  std::optional<uint64_t> key = keyOf(from, request);
+  if (key)
+    key = mixHash(*key, index(rank));
+  return once(compiled_, kMostKept, key, [&] { return compileAll(from, request, rank); });
 }
 
 Result<CompiledSchedule> PlanCompiler::compileAll(const From &from, const InstantiateRequest &given,

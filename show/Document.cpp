@@ -153,20 +153,12 @@ private:
   }
 
   void addLinks(const ShownRun &run, const std::string &prefix) {
-    std::vector<uint32_t> from, to;
-    std::vector<uint64_t> messages, bytes, busy;
-    for (const sim::LinkLoad &link : run.links) {
-      from.push_back(link.from);
-      to.push_back(link.to);
-      messages.push_back(link.messages);
-      bytes.push_back(link.bytes);
-      busy.push_back(link.busyNs);
-    }
-    columns_.addSteps(prefix + "linkFrom", from);
-    columns_.addSteps(prefix + "linkTo", to);
-    columns_.add(prefix + "linkMessages", messages);
-    columns_.add(prefix + "linkBytes", bytes);
-    columns_.add(prefix + "linkBusy", busy);
+    using sim::LinkLoad;
+    columns_.addSteps(prefix + "linkFrom", Columns::of(run.links, &LinkLoad::from));
+    columns_.addSteps(prefix + "linkTo", Columns::of(run.links, &LinkLoad::to));
+    columns_.add(prefix + "linkMessages", Columns::of(run.links, &LinkLoad::messages));
+    columns_.add(prefix + "linkBytes", Columns::of(run.links, &LinkLoad::bytes));
+    columns_.add(prefix + "linkBusy", Columns::of(run.links, &LinkLoad::busyNs));
   }
 
   Object network() const {

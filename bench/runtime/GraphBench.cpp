@@ -21,7 +21,7 @@ struct Figure {
 };
 
 struct Own {
-  Neighborhood edges;
+  RankEdges edges;
   std::vector<Rank> to, from;
 };
 

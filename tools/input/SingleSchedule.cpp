@@ -160,7 +160,7 @@ Result<SingleSchedule> storedFor(const Source &source, const Source::Target &tar
   auto imported = library.imported();
   if (!imported)
     return imported.status();
-  uint32_t unit = std::max(unitOf(**imported, (*found)->collective), 1u);
+  uint32_t unit = unitOf(**imported, (*found)->collective).value_or(1);
   return SingleSchedule{std::make_shared<Schedule>((*image)->decode()), *found,
                         plan.shape.elements / unit, plan.bytes};
 }
@@ -173,7 +173,10 @@ Result<const LibraryImage *> imageFor(const Source &source, const Source::Target
       asCall(source.program(), target, requestFor(target, options.schedule, plan.call, plan.shape));
   if (!request)
     return nullptr;
-  return findImage(*source.library(), *request);
+  Result<std::optional<uint32_t>> unit = unitOf(*source.library(), *request);
+  if (!unit)
+    return unit.status();
+  return findImage(*source.library(), *request, unit->value_or(1));
 }
 
 Result<SingleSchedule> makeSingle(Source &source, const Source::Target &target,

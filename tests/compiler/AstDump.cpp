@@ -1,4 +1,4 @@
-#include "compiler/AstDump.h"
+#include "tests/compiler/AstDump.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -92,6 +92,18 @@ StringRef unitText(ast::Unit unit) {
     return "ns";
   }
   llvm_unreachable("no such unit");
+}
+
+StringRef spelling(ast::UnaryOp op) {
+  switch (op) {
+  case ast::UnaryOp::Negate:
+    return "-";
+  case ast::UnaryOp::Plus:
+    return "+";
+  case ast::UnaryOp::Not:
+    return "not";
+  }
+  llvm_unreachable("no such operator");
 }
 
 StringRef literalText(ast::Literal literal) {
@@ -452,30 +464,6 @@ template <typename Node> std::string dumpToString(const Node &node) {
 }
 
 } // namespace
-
-llvm::StringRef spelling(ast::UnaryOp op) {
-  switch (op) {
-  case ast::UnaryOp::Negate:
-    return "-";
-  case ast::UnaryOp::Plus:
-    return "+";
-  case ast::UnaryOp::Not:
-    return "not";
-  }
-  llvm_unreachable("no such operator");
-}
-
-llvm::StringRef spelling(ast::BinaryOp op) {
-  switch (op) {
-  case ast::BinaryOp::At:
-    return "@";
-#define COLLDSL_BINARY(Name, usage, ...)                                                           \
-  case ast::BinaryOp::Name:                                                                        \
-    return usage;
-#include "program/Exprs.def"
-  }
-  llvm_unreachable("no such operator");
-}
 
 std::string dump(const Ast &ast) { return dumpToString(ast); }
 std::string dump(const ast::Expr &expr) { return dumpToString(expr); }

@@ -12,8 +12,4 @@ namespace colldsl {
 std::string dump(const Ast &ast);
 std::string dump(const ast::Expr &expr);
 
-/// "+", "and", "@": as written.
-llvm::StringRef spelling(ast::UnaryOp op);
-llvm::StringRef spelling(ast::BinaryOp op);
-
 } // namespace colldsl
