@@ -8,7 +8,7 @@ namespace colldsl::tools {
 namespace {
 
 struct Settings {
-  SingleOptions single;
+  MakeRequest single;
   std::string output = "-";
   std::optional<FileKind> to;
   GoalOptions goal;
@@ -27,8 +27,7 @@ void Settings::addTo(Options &options) {
                   "goal, goal-bin: write copy and combine, which GOAL lacks, as calc of\n"
                   "a nanosecond per byte",
                   goal.localOpsAsCalc);
-  single.addTo(options, "where the ranks sit (default: flat, all on one node)");
-  single.schedule.passes.addProofTo(options);
+  single.addTo(options);
 }
 
 Result<std::string> emit(const Schedule &schedule, const Settings &settings) {

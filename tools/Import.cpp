@@ -9,7 +9,7 @@ namespace colldsl::tools {
 namespace {
 
 struct Settings {
-  SingleOptions single;
+  SingleRequest single;
   std::string output = "-";
   InputForm form;
   bool asImage = false;

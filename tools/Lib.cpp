@@ -1,9 +1,9 @@
+#include "driver/Lists.h"
+#include "driver/library/Rules.h"
+#include "driver/source/ReadInput.h"
 #include "tools/Commands.h"
 #include "tools/input/ErrorMessages.h"
-#include "tools/input/ReadInput.h"
-#include "tools/library/Rules.h"
 #include "tools/options/Json.h"
-#include "tools/options/Lists.h"
 #include "tools/options/ResultStream.h"
 #include "tools/options/Table.h"
 

@@ -12,7 +12,7 @@ namespace {
 enum class Form { Text, Goal, Image };
 
 struct Settings {
-  SingleOptions single;
+  MakeRequest single;
   std::string output = "-";
   Form form = Form::Text;
   GoalOptions goal;
@@ -29,8 +29,7 @@ void Settings::addTo(Options &options) {
                   "goal: write copy and combine, which GOAL lacks, as calc of a\n"
                   "nanosecond per byte",
                   goal.localOpsAsCalc);
-  single.addTo(options, "where the ranks sit (default: flat, all on one node)");
-  single.schedule.passes.addProofTo(options);
+  single.addTo(options);
 }
 
 Result<std::string> emit(const Schedule &schedule, const Settings &settings) {

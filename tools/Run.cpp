@@ -1,21 +1,21 @@
+#include "driver/Lists.h"
+#include "driver/WriteFile.h"
+#include "driver/proofs/Proofs.h"
+#include "driver/schedule/BlockSizes.h"
+#include "driver/schedule/SingleSchedule.h"
+#include "driver/source/Functions.h"
 #include "tools/Commands.h"
-#include "tools/input/BlockSizes.h"
 #include "tools/input/ErrorMessages.h"
-#include "tools/input/Functions.h"
 #include "tools/input/GivenOptions.h"
-#include "tools/input/SingleSchedule.h"
 #include "tools/options/ErrorStream.h"
 #include "tools/options/Json.h"
-#include "tools/options/Lists.h"
 #include "tools/options/ResultStream.h"
 #include "tools/options/Table.h"
-#include "tools/output/WriteFile.h"
 #include "tools/run/Barrier.h"
 #include "tools/run/CallTimes.h"
 #include "tools/run/JoinLauncher.h"
 #include "tools/run/Launch.h"
 #include "tools/run/RunTrace.h"
-#include "tools/verify/Proofs.h"
 #include "wireup/Allgatherv.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -31,7 +31,7 @@ namespace {
 constexpr const char *kHere = "local";
 
 struct Settings {
-  SingleOptions single;
+  SingleRequest single;
   LaunchOptions launch;
   uint32_t iterations = 100;
   uint32_t warmup = 10;
@@ -414,7 +414,7 @@ Exit runCommand(Arguments arguments) {
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;
-  const ScheduleOptions &schedule = settings.single.schedule;
+  const ScheduleRequest &schedule = settings.single.schedule;
   bool named = !options.operands().empty() || !schedule.names.empty();
   if (settings.stdlib && named)
     return options.refuse("--stdlib stands for all that is to be run: name nothing else");
@@ -427,7 +427,7 @@ Exit runCommand(Arguments arguments) {
   if (Status s = join(settings, launcher); !s)
     return printError(s.diagnostic()), Exit::Failure;
   prepare(settings.launch);
-  std::unique_ptr<Source> source = Source::read(options.operands(), schedule);
+  std::unique_ptr<Source> source = Source::read(session(), options.operands(), schedule);
   if (!source)
     return Exit::Failure;
   std::vector<Source::Target> targets =

@@ -1,8 +1,8 @@
+#include "driver/Lists.h"
 #include "ir/Ranges.h"
 #include "tools/Commands.h"
 #include "tools/input/ErrorMessages.h"
 #include "tools/options/Json.h"
-#include "tools/options/Lists.h"
 #include "tools/options/ResultStream.h"
 #include "tools/options/Table.h"
 

@@ -1,12 +1,12 @@
 #include "compiler/Spelling.h"
+#include "driver/Lists.h"
+#include "driver/Session.h"
+#include "driver/WriteFile.h"
+#include "driver/library/Rules.h"
 #include "tools/Commands.h"
 #include "tools/input/ErrorMessages.h"
-#include "tools/input/Profile.h"
-#include "tools/library/Rules.h"
-#include "tools/options/Lists.h"
 #include "tools/options/Options.h"
 #include "tools/options/ResultStream.h"
-#include "tools/output/WriteFile.h"
 #include "tools/run/JoinLauncher.h"
 #include "tools/tune/Show.h"
 #include "tools/tune/Tuner.h"
@@ -78,7 +78,7 @@ void Settings::addTo(Options &options) {
                 for (llvm::StringRef word : words)
                   tune.functions.push_back(word.str());
                 return Status();
-              }) = completionOfNames(Completion::Names::Functions, ',');
+              }) = completionOfNames(driver::Completion::Names::Functions, ',');
   options.addNumber("--noise", "PERCENT",
                     "leave out what varies by more, after it was measured again\n(default: 50)",
                     tune.noisePercent, 1, 100'000'000);

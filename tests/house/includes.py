@@ -33,6 +33,9 @@ ALLOWED = {
             "colldsl"],
     "mpi": ["ir", "topology", "stdlib", "wireup", "transports", "protocol", "executor", "runtime"],
     "show": ["instantiate", "ir", "simulator", "topology", "verifier"],
+    "driver": ["compiler", "formats", "instantiate", "ir", "passes", "program", "runtime", "show", "simulator",
+               "stdlib", "topology", "transports", "verifier"],
+    "lsp": ["compiler", "driver", "instantiate", "ir", "program", "runtime", "show", "stdlib", "verifier"],
     "include": ["colldsl"],
     "examples": ["colldsl"],
 }
@@ -46,7 +49,7 @@ PROTOCOL = {"": [], "open": [""], "local": ["", "open"], "remote": ["", "open"],
 LIBRARIES = {
     "ANTLR": (r"antlr4-runtime|Coll(Lexer|Parser|Visitor|BaseVisitor|Listener|BaseListener)\.h",
               ["compiler", "tools"]),
-    "LLVM": (r"llvm/|llvm-c/", ["compiler", "show", "tools", "python"]),
+    "LLVM": (r"llvm/|llvm-c/", ["compiler", "driver", "lsp", "show", "tools", "python"]),
     "hwloc": (r"hwloc", ["topology"]),
     "libfabric": (r"rdma/", ["transports"]),
     "libibverbs": (r"infiniband/", ["transports"]),

@@ -1,10 +1,13 @@
 #include "tools/tune/BuiltLibrary.h"
 
 #include "compiler/Compile.h"
+#include "driver/library/Rules.h"
 #include "stdlib/StdlibFiles.h"
-#include "tools/library/Rules.h"
 
 namespace colldsl::tools {
+
+using namespace driver;
+
 namespace {
 
 constexpr auto kAlignment = llvm::Align::Constant<64>(); // of Library::view()

@@ -1,8 +1,8 @@
 #include "tools/tune/Show.h"
 
+#include "driver/Lists.h"
 #include "runtime/Decide.h"
 #include "show/SvgCanvas.h"
-#include "tools/options/Lists.h"
 #include "tools/options/Table.h"
 #include "tools/run/CallTimes.h"
 
@@ -13,6 +13,9 @@
 #include <set>
 
 namespace colldsl::tools {
+
+using namespace driver;
+
 namespace {
 
 std::string nsWord(double ns) { return timeWord(static_cast<int64_t>(ns)); }

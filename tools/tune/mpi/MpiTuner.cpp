@@ -1,8 +1,8 @@
 #include "tools/tune/mpi/MpiTuner.h"
 
+#include "driver/Lists.h"
 #include "runtime/Decide.h"
 #include "tools/options/ErrorStream.h"
-#include "tools/options/Lists.h"
 #include "tools/options/ResultStream.h"
 #include "tools/options/Table.h"
 
@@ -16,6 +16,9 @@
 #include <cmath>
 
 namespace colldsl::tools {
+
+using namespace driver;
+
 namespace {
 
 using namespace std::chrono_literals;
