@@ -22,7 +22,7 @@ struct BoundBuffer {
 
 /// The buffers and sizes that a plan is bound to.
 struct Binding {
-  uint64_t elements = 0; ///< n, within the size class
+  uint64_t elements = 0; ///< n, within the validity range
   /// Indexed by BufferId, one per parameter. A parameter that is not significant on this rank, is
   /// an alias of another or has no bytes may be null.
   std::vector<BoundBuffer> buffers;

@@ -44,7 +44,7 @@ std::optional<int64_t> partsOf(const Schedule &schedule) {
     if (isFraction)
       parts = std::lcm(parts, denominator / std::gcd(int64_t{denominator}, scale));
   });
-  // The schedule holds for its size class alone, and that must have a size with whole parts.
+  // The schedule holds for its validity range alone, and that must have a size with whole parts.
   const SizeClass &sizes = schedule.sizeClass;
   auto k = static_cast<uint64_t>(parts);
   uint64_t smallest = std::max<uint64_t>(1, sizes.min / k + (sizes.min % k != 0)) * k;

@@ -20,7 +20,7 @@ struct RankCounts {
 Status checkTotals(const Program &program, const InstantiateRequest &request,
                    const RankCounts &counts);
 
-/// Name, files and flags of the schedule; no ranks, names or size class yet.
+/// Name, files and flags of the schedule; no ranks, names or validity range yet.
 Schedule sharedOf(const Program &program, const InstantiateRequest &request);
 
 /// Checks that all members of a group make the same calls.

@@ -248,7 +248,7 @@ Result<bool> CollectivePlan::chooseFrom(Library &library, size_t firstRule) {
   return true;
 }
 
-// These depend on n: the rule, the choices of passes, and the size class.
+// These depend on n: the rule, the choices of passes, and the validity range.
 bool CollectivePlan::holdsFor(uint64_t n) const {
   bool mayBeElsewhere = preferred_ && library_ != preferred_;
   if (!sizeClass_.contains(n) || image_ || mayBeElsewhere || !graphs_.empty())

@@ -48,7 +48,7 @@ struct LibraryArgument {
 enum class ImageProof : uint8_t {
   None,
   SomeLengths, ///< at n == elements and some lengths of blocks that are known at call time only
-  Full,        ///< for all n of its size class and all lengths of such blocks
+  Full,        ///< for all n of its validity range and all lengths of such blocks
 };
 inline constexpr unsigned kImageProofs = static_cast<unsigned>(ImageProof::Full) + 1;
 std::string_view spelling(ImageProof proof); ///< "not proved", ...
@@ -57,7 +57,7 @@ std::string_view spelling(ImageProof proof); ///< "not proved", ...
 struct LibraryImage {
   std::string collective;
   uint32_t ranks = 0;
-  uint64_t elements = 0, minElements = 0, maxElements = 0; ///< its size class
+  uint64_t elements = 0, minElements = 0, maxElements = 0; ///< its validity range
   ElementType type = ElementType::I32;                     ///< of the type variable
   bool inPlace = false;
   /// signatureOf() the machine that it is for (LevelSet.h); 0: it serves ranks wherever they sit.

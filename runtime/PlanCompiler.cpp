@@ -154,7 +154,7 @@ Result<std::shared_ptr<const PlanCompiler>> PlanCompiler::make(CompileSettings s
 }
 
 // The result of passes on DAGs for one n is not used for another n (compileAllOnce()). A proof
-// changes no schedule, and a size class that was proved has no n at which it would fail.
+// changes no schedule, and a validity range that was proved has no n at which it would fail.
 bool PlanCompiler::makesAlike(uint64_t n, uint64_t m) const {
   return !pipeline_.has(PassKind::Dag) &&
          (!pipeline_.has(PassKind::Program) || magnitudeOf(n) == magnitudeOf(m));
@@ -271,7 +271,7 @@ PlanCompiler::compileProved(const From &from, const InstantiateRequest &request,
   return made;
 }
 
-// A result for one n is not used for another n in its size class: ranks that have several
+// A result for one n is not used for another n in its validity range: ranks that have several
 // communicators see different n in different orders.
 Result<CompiledSchedule>
 PlanCompiler::compileAllOnce(const From &from, const InstantiateRequest &request, Rank rank) const {

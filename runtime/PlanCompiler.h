@@ -24,7 +24,7 @@ namespace colldsl {
 enum class ProofStamp : uint8_t {
   None,
   SmallerRanks, ///< the library has proved images of the collective for fewer ranks
-  Exact,        ///< proved for these ranks, arguments and passes, for all n of the size class, and
+  Exact,        ///< proved for these ranks, arguments, passes, all n of the validity range, and
                 ///< for all lengths of blocks
 };
 
@@ -44,7 +44,7 @@ struct CompiledSchedule {
   SizeClass sizeClass;
   std::string remarks; ///< "tune: 900 ns, then 700 ns; segment = 8KiB": of each pass that has one
   bool hasDagPasses = false;
-  bool isProved = false; ///< for its ranks, arguments, size class, and all lengths of blocks
+  bool isProved = false; ///< for its ranks, arguments, validity range, and all lengths of blocks
 };
 
 /// Thread safe.

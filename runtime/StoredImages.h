@@ -2,9 +2,9 @@
 /// optimised and proved when the library was made, in place of one that is instantiated as written.
 ///
 /// An image serves a request of its collective with the same number of ranks, type and form in
-/// place, n in its size class, ranks that sit where the image needs them, and the same arguments.
-/// Parameters outside the contract may have any value in it, unless the caller gives one; if a rule
-/// gives one, the image must be tuned (LibraryImage::isTuned).
+/// place, n in its validity range, ranks that sit where the image needs them, and the same
+/// arguments. Parameters outside the contract may have any value in it, unless the caller gives
+/// one; if a rule gives one, the image must be tuned (LibraryImage::isTuned).
 #pragma once
 
 #include "instantiate/Instantiate.h"

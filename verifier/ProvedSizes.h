@@ -19,7 +19,7 @@ struct ProvedDomain {
 /// Ops times remainders: a second, or some ten.
 inline constexpr uint64_t kSomeOps = 1 << 18, kManyOps = 1 << 22;
 
-/// The sizes around n == sizeClass.elements, within the size class, at which the schedule is
+/// The sizes around n == sizeClass.elements, within the validity range, at which the schedule is
 /// proved; nothing if it is not proved at n. For each remainder that n can have by the denominators
 /// of slices, buffers and promises, both ends are proved; between two ends at which the proof
 /// decides alike (see verifier/SizeDecisions.h) the proof is the same. If remainders times ops are

@@ -52,7 +52,7 @@ public:
     return true;
   }
 
-  /// Adds one image for each size class.
+  /// Adds one image for each validity range.
   void addTo(LibraryContent &content) {
     size_t first = content.images.size();
     for (size_t i = 0; i < tasks_.size(); ++i) {

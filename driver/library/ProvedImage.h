@@ -7,8 +7,8 @@
 
 namespace colldsl::driver {
 
-/// The proof of a schedule that is proved at its n. Narrows its size class to the sizes for which
-/// the proof holds.
+/// The proof of a schedule that is proved at its n. Narrows its validity range to the sizes for
+/// which the proof holds.
 ImageProof narrowToProved(Schedule &image, const VerifyOptions &options);
 
 } // namespace colldsl::driver

@@ -39,7 +39,7 @@ struct SingleSchedule {
 Result<SingleSchedule> makeSingle(Source &source, const Source::Target &target,
                                   const SingleRequest &options);
 
-/// The schedule with its size. For a collective whose passes are proved, its size class has the
+/// The schedule with its size. For a collective whose passes are proved, its validity range has the
 /// sizes that are proved. An error is reported as Source::render() shows it.
 Result<Schedule> makeProved(Source &source, const Source::Target &target,
                             const SingleRequest &request);

@@ -342,7 +342,7 @@ COLLDSL_API colldsl_status colldsl_plan_forget(colldsl_plan *plan, const char *n
 /* Before colldsl_plan_commit(), and between runs. */
 
 /** Sets n, the number of elements, which the first length of a buffer in the collective's text
- * refers to; less than 2^63. Default: 0. Between runs: another n of the same size class, on all
+ * refers to; less than 2^63. Default: 0. Between runs: another n of the same validity range, on all
  * ranks; n = 0 is a class of its own. */
 COLLDSL_API colldsl_status colldsl_plan_set_count(colldsl_plan *plan, uint64_t n);
 

@@ -5,7 +5,7 @@
 // (ompi/mca/common/ompio/common_ompio_request.c). So where a thread of ours progresses Open MPI,
 // the call performs the whole operation. What all ranks do together each does by itself, as OMPIO
 // does where such a call does not wait for the others.
-#include "mpi/entries/Parameters.h"
+#include "mpi/entries/EntryParameters.h"
 
 #include <algorithm>
 #include <memory>

@@ -1,6 +1,6 @@
 // Functions that wait, or are called again and again, and have no entry elsewhere: the rows of
 // mpi/Functions.def. Parameters have the types of mpi.h.
-#include "mpi/entries/Parameters.h"
+#include "mpi/entries/EntryParameters.h"
 
 using namespace colldsl::mpi;
 

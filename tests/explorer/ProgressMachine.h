@@ -1,7 +1,7 @@
 /// Ranks that run a plan several times. In each run a message may have bytes at both ends, at one
 /// or at none. A rank that waits for the other end finds out that nothing comes: over a network by
-/// probes (transports/network/Doubt.cpp), in shared memory by a word of each rank, the oldest run
-/// that is not over there (protocol/local/RunProgress.h).
+/// probes (protocol/remote/RemoteChannels.cpp), in shared memory by a word of each rank, the oldest
+/// run that is not over there (protocol/local/RunProgress.h).
 ///
 /// Frames from rank to rank arrive in order. What is written to a place that the receiver named
 /// arrives at any time. The first rank that finds an end without bytes fails the plan, which ends

@@ -113,7 +113,7 @@ TEST(Memory, FollowsTheNumberOfPeers) {
   constexpr uint64_t kPage = 4096;
   for (uint32_t numRanks : {5u, 64u, 500u}) {
     shm::Options options;
-    options.arenaBytes = 3 * (shm::fifoBytes(Options().fifo.ringBytes) / kPage + 1) * kPage;
+    options.arenaBytes = 3 * (shm::fifoBytes(LocalOptions().fifo.ringBytes) / kPage + 1) * kPage;
     Ranks ranks(numRanks, options);
     uint64_t number = numRanks, found = 0;
     for (uint32_t r = 0; r < numRanks; ++r)

@@ -38,7 +38,7 @@ TEST(CopyCosts, ASingleCopyThatLosesAtTheEndIsNotMade) {
 }
 
 TEST(CopyCosts, PiecesElsewhereCostLikeCalls) {
-  Options options;
+  LocalOptions options;
   options.singleCopyMinBytes = 16 << 10;
   EXPECT_TRUE(options.isWorthSingleCopy(16 << 10, 1));
   EXPECT_FALSE(options.isWorthSingleCopy((16 << 10) - 1, 1));

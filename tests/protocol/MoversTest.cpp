@@ -163,7 +163,7 @@ TEST_F(Movers, protocolsDecideWhichEndWaits) {
     EXPECT_EQ(from, to) << bytes;
     return atOnce;
   };
-  const Options options = here_->options();
+  const LocalOptions options = here_->options();
   uint32_t number = 0;
   for (int turn = 0; turn < 5; ++turn) { // round the ring
     EXPECT_TRUE(isSentAtOnce(options.eagerBytes, Protocol::Any, ++number));
