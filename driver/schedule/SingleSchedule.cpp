@@ -35,7 +35,7 @@ static std::string namesOf(llvm::ArrayRef<Source::Target> targets) {
   return names + (targets.size() > kShown ? ", ..." : "");
 }
 
-Choice chooseOne(Source &source, const SingleRequest &request) {
+ChosenTarget chooseOne(Source &source, const SingleRequest &request) {
   std::vector<Source::Target> targets = source.choose(request.schedule);
   if (targets.size() > 1)
     return {std::nullopt, "one schedule at a time: choose among " + std::to_string(targets.size()) +

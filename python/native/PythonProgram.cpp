@@ -88,7 +88,7 @@ Ended simulateOne(Source &source, SimulationRequest request, const Watch &watch,
   SingleRequest &single = request.single;
   single.schedule.contract = single.schedule.passes.verifyEach;
   single.schedule.instantiate.stop = watch.stop;
-  Choice choice = chooseOne(source, single);
+  ChosenTarget choice = chooseOne(source, single);
   if (!choice.target)
     return choice.refusal.empty() ? Ended::failed() : Ended::misused(choice.refusal);
   const Source::Target &target = *choice.target;
@@ -108,7 +108,7 @@ Ended simulateOne(Source &source, SimulationRequest request, const Watch &watch,
 
 Ended makeOne(Source &source, MakeRequest request, const Watch &watch, Result<Schedule> &made) {
   request.schedule.instantiate.stop = watch.stop;
-  Choice choice = chooseOne(source, request);
+  ChosenTarget choice = chooseOne(source, request);
   if (!choice.target)
     return choice.refusal.empty() ? Ended::failed() : Ended::misused(choice.refusal);
   made = makeProved(source, *choice.target, request);

@@ -25,7 +25,7 @@ Ended addRun(Source &source, SimulationRequest request, const Watch &watch,
   SingleRequest &single = request.single;
   single.takesImages = true;
   single.schedule.instantiate.stop = watch.stop;
-  Choice choice = chooseOne(source, single);
+  ChosenTarget choice = chooseOne(source, single);
   if (!choice.target)
     return choice.refusal.empty() ? Ended::failed() : Ended::misused(choice.refusal);
   Result<sim::SimulateOptions> model = request.model();

@@ -13,10 +13,10 @@ namespace {
 constexpr const char *kGather = R"(collective gather(in x: T[n], out y: T[ranks][n])
   ensures for r in 0..ranks: y[r] == x@r
 {
-  copy x -> y[rank]
-  for r in 0..ranks where r != rank {
-    send x to r
-    recv y[r] from r
+  copy x to y[rank];
+  for k in 0..ranks - 1 {
+    send y[(rank - k + ranks) % ranks] to (rank + 1) % ranks;
+    recv y[(rank - k - 1 + ranks) % ranks] from (rank + ranks - 1) % ranks;
   }
 }
 )";
@@ -80,7 +80,7 @@ TEST_F(Work, TheWatchStopsProofsAndSimulations) {
 
   SimulationRequest run;
   run.single.ranks = 300; // enough events that the simulator asks
-  Choice choice = chooseOne(*source, run.single);
+  ChosenTarget choice = chooseOne(*source, run.single);
   ASSERT_TRUE(choice.target);
   Result<sim::SimulateOptions> model = run.model();
   ASSERT_TRUE(model);
@@ -93,11 +93,11 @@ TEST_F(Work, TheWatchStopsProofsAndSimulations) {
 
 TEST_F(Work, SeveralTargetsAreARefusal) {
   std::string two = kGather;
-  two += "collective other(in x: T[n], out y: T[n]) ensures y == x { copy x -> y }\n";
+  two += "collective other(in x: T[n], out y: T[n]) ensures y == x { copy x to y; }\n";
   std::unique_ptr<Source> source = sourceOf(two.c_str());
   ASSERT_TRUE(source);
   SingleRequest request;
-  Choice choice = chooseOne(*source, request);
+  ChosenTarget choice = chooseOne(*source, request);
   EXPECT_FALSE(choice.target);
   EXPECT_EQ(choice.refusal, "one schedule at a time: choose among 2 with --name: gather, other");
   request.schedule.names = {"other"};

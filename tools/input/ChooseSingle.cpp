@@ -11,7 +11,7 @@ std::optional<Exit> chooseSingle(const Options &options, const SingleRequest &si
   source = Source::read(session(), options.operands(), single.schedule, form);
   if (!source)
     return Exit::Failure;
-  Choice choice = chooseOne(*source, single);
+  ChosenTarget choice = chooseOne(*source, single);
   if (!choice.target)
     return choice.refusal.empty() ? Exit::Failure : options.refuse(choice.refusal);
   target = std::move(*choice.target);
