@@ -21,7 +21,7 @@ public:
   /// "colldsl: error: message", and a note if `colldsl explain` explains it. Returns false, for
   /// `return sink.error(...)`.
   bool error(const llvm::Twine &message);
-  /// As above, for a diagnostic without a place in a source, with its hint.
+  /// The message and the hint of a diagnostic, whose place is not told.
   bool error(const Diagnostic &diagnostic);
   /// "colldsl: warning: message".
   void warn(const llvm::Twine &message);

@@ -8,7 +8,7 @@
 
 namespace colldsl::driver {
 
-/// How far some work is.
+/// The progress of some work.
 struct Reached {
   std::string what; ///< the name of a collective or of a schedule
   uint64_t done = 0, total = 0;
