@@ -24,14 +24,14 @@ template <typename Body> colldsl_status onPlan(colldsl_plan *plan, Body body) {
   return onPlan(plan, "", "", body);
 }
 
-/// As onPlan(), for a plan that can run.
+/// Variant of onPlan() for a plan that can run.
 template <typename Body> colldsl_status onCommitted(colldsl_plan *plan, Body body) {
   return onPlan(plan, [&](CollectivePlan &p) {
     return p.isCommitted() ? body(p) : fail(COLLDSL_ERROR_STATE, "the plan is not committed");
   });
 }
 
-/// As onPlan(), for settings before a plan is committed.
+/// Variant of onPlan() for settings before a plan is committed.
 template <typename Body>
 colldsl_status describing(colldsl_plan *plan, const char *name, const char *argument, Body body) {
   return onPlan(plan, name, argument,
@@ -107,7 +107,7 @@ colldsl_status colldsl_plan_set_in_place(colldsl_plan *plan, int in_place) {
 }
 
 colldsl_status colldsl_plan_set_op(colldsl_plan *plan, const char *parameter, colldsl_op op) {
-  if (static_cast<unsigned>(op) >= kReductions)
+  if (static_cast<unsigned>(op) >= kReductions || !isOfCallers(static_cast<Reduction>(op)))
     return fail(COLLDSL_ERROR_ARGUMENT, concat("there is no operator ", static_cast<int>(op)));
   return setNumber(plan, parameter, static_cast<int64_t>(op),
                    CollectivePlan::NumberKind::Reduction);

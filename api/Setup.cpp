@@ -1,11 +1,12 @@
 // Contexts, communicators, libraries and graphs.
 #include "api/Handles.h"
-#include "stdlib/StandardLibrary.h"
+#include "program/library/StandardLibrary.h"
 
-#include "executor/LocalRanks.h"
 #include "ir/Concat.h"
 #include "ir/Printable.h"
 #include "runtime/MemoryReserve.h"
+#include "runtime/job/LocalRanks.h"
+#include "select/Decision.h"
 #include "topology/ProfileFile.h"
 #include "wireup/BoundThreads.h"
 #include "wireup/Launcher.h"
@@ -150,7 +151,7 @@ std::unique_ptr<Library> openTuned() {
   std::string problem = own.problem;
   if (own.profile && !own.profile->decisions.empty()) {
     Result<std::unique_ptr<Library>> library = Library::view(standardLibraryBytes());
-    Status s = library ? (*library)->prefer(*own.profile) : library.status();
+    Status s = library ? prefer(**library, *own.profile) : library.status();
     if (s)
       return library.take();
     problem = s.message();

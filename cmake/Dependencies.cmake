@@ -106,7 +106,7 @@ foreach(mpi IN LISTS COLLDSL_MPIS)
 endforeach()
 
 # Fortran's side of them, for tests. Open MPI's package does not say where its modules are.
-if(COLLDSL_BUILD_TESTS)
+if(COLLDSL_BUILD_TESTS AND COLLDSL_MPIS)
   pkg_check_modules(OPENMPI_FORTRAN REQUIRED IMPORTED_TARGET ompi-fort)
   execute_process(COMMAND mpifort.openmpi --showme:incdirs OUTPUT_VARIABLE OPENMPI_FORTRAN_MODULES
     OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)

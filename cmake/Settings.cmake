@@ -12,6 +12,10 @@ endif()
 # No library replaces our functions at load time: they may be inlined though the code is
 # position independent.
 set(COLLDSL_CODEGEN -fno-semantic-interposition)
+# x86-64 without options has no fused multiplication and addition. Numbers do not depend on the machine.
+if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  list(APPEND COLLDSL_CODEGEN -ffp-contract=off)
+endif()
 set(COLLDSL_WARNINGS -Wall -Wextra -Wpedantic -Wno-unused-parameter -Wno-restrict)
 
 find_program(COLLDSL_CCACHE ccache)

@@ -50,25 +50,27 @@ constexpr auto kUsages = [] {
 
 constexpr llvm::StringRef kValueNames[] = {
     "rank", "ranks", "all", "node", "board", "socket", "numa",
-#define COLLDSL_REDUCTION(Name, spelling, commutative) spelling,
+#define COLLDSL_REDUCTION(Name, spelling, ...) spelling,
 #include "ir/Vocabulary.def"
 };
 
 constexpr struct {
   llvm::StringRef name;
-  llvm::StringRef meant; // empty: there is no such element type
+  llvm::StringRef meant;
 } kForeignTypes[] = {
-    {"double", "f64"}, {"float", "f32"}, {"half", ""},    {"char", "i8"},    {"byte", "u8"},
+    {"double", "f64"}, {"float", "f32"}, {"half", "f16"}, {"char", "i8"},    {"byte", "u8"},
     {"short", "i16"},  {"int", "i32"},   {"long", "i64"}, {"size_t", "u64"},
+#define COLLDSL_TYPE(Name, spelling, CppType, arithmetic, numpy, ...) {numpy, spelling},
+#include "ir/Vocabulary.def"
 };
 
 // Letters before the number of bits, and what they are here.
 constexpr struct {
   llvm::StringRef stem;
-  char letter; // 0: there is no such element type
+  llvm::StringRef letters;
 } kStems[] = {
-    {"i", 'i'},  {"s", 'i'},     {"int", 'i'}, {"u", 'u'},    {"uint", 'u'}, {"f", 'f'},
-    {"fp", 'f'}, {"float", 'f'}, {"bf", 0},    {"bfloat", 0}, {"tf", 0},
+    {"i", "i"},  {"s", "i"},     {"int", "i"}, {"u", "u"},       {"uint", "u"}, {"f", "f"},
+    {"fp", "f"}, {"float", "f"}, {"bf", "bf"}, {"bfloat", "bf"}, {"tf", "tf"},
 };
 
 /// The type that a foreign name of an element type stands for; empty if colldsl has no such type.
@@ -85,7 +87,7 @@ std::optional<std::string> readElementType(llvm::StringRef name) {
   const auto *it = llvm::find_if(kStems, [&](const auto &s) { return s.stem == stem; });
   if (it == std::end(kStems) || bits.empty() || !llvm::all_of(bits, llvm::isDigit))
     return std::nullopt;
-  std::string meant = it->letter + bits.str();
+  std::string meant = it->letters.str() + bits.str();
   return parseElementType(meant) ? meant : std::string();
 }
 

@@ -34,7 +34,7 @@ bool isMemberFunction(llvm::StringRef name);
 /// same letters; empty if there is none.
 std::string elementTypeMeant(llvm::StringRef name);
 /// True if a buffer's type of this name is a type variable: it begins with a capital letter and
-/// does not look like an element type (`F32`, `BF16`).
+/// does not look like an element type (`F32`, `TF32`).
 bool isTypeVariable(llvm::StringRef name);
 
 /// Every name that may be called without being declared.

@@ -36,7 +36,7 @@ public:
       : sources_(sources), errors_(errors), options_(options), limits_(options.limits) {}
 
   void loadMain(const std::string &path);
-  /// As loadMain() of a path, for a file that was read; the buffer is named by its path.
+  /// Variant of loadMain() of a path, for a file that was read; the buffer is named by its path.
   void loadMain(std::unique_ptr<llvm::MemoryBuffer> file);
   /// Loads a text that comes with the program: it imports nothing, limits of the user do not apply
   /// to it, and it is parsed once in the life of the process.

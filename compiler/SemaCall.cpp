@@ -21,8 +21,6 @@ using llvm::StringRef;
 
 namespace {
 
-Type intType() { return Type::of(ValueType::Int); }
-
 std::string plural(size_t n, const char *noun) {
   return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
 }
@@ -164,8 +162,8 @@ TypedExpr Sema::callAggregate(const CallExpr &ast, Aggregate aggregate) {
   bool counts = aggregate == Aggregate::Count;
   ExprId body = counts ? exprOf(*argument.value, ValueType::Bool, "what 'count' counts").id
                        : notNone(exprOf(*argument.value, ValueType::Int, "element")).id;
-  TypedExpr call = make(ExprKind::Aggregation, intType(), ast.loc, over.id, condition, body,
-                        static_cast<int64_t>(aggregate));
+  TypedExpr call = make(ExprKind::Aggregation, Type::of(ValueType::Int), ast.loc, over.id,
+                        condition, body, static_cast<int64_t>(aggregate));
   last().slot = slot;
   return call;
 }

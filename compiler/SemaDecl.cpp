@@ -40,9 +40,12 @@ bool sameKind(DeclKind kind, ast::DeclKind wanted) {
 std::string elementTypeHint(StringRef name) {
   if (std::string meant = elementTypeMeant(name); !meant.empty())
     return didYouMean(meant);
-  return "use i8 u8 i16 u16 i32 u32 i64 u64 f32 f64, or a type variable, which begins with a "
-         "capital "
-         "letter, such as T";
+  constexpr StringRef kTypes =
+#define COLLDSL_TYPE(Name, spelling, ...) " " spelling
+#include "ir/Vocabulary.def"
+      ;
+  return "use" + kTypes.str() +
+         ", or a type variable, which begins with a capital letter, such as T";
 }
 
 } // namespace

@@ -27,10 +27,6 @@ template <typename T> Fields::Set numberInto(T &number, uint64_t min, uint64_t m
   };
 }
 
-template <typename T> Fields::Values numberIn(const T &number) {
-  return [&number] { return std::vector<std::string>{std::to_string(number)}; };
-}
-
 /// A word of a command line, in quotes if it needs them.
 std::string quoted(const std::string &word) {
   bool isPlain = !word.empty() && word.find_first_of(" '\"\\$*?;()[]{}<>&|") == std::string::npos;

@@ -70,18 +70,16 @@ public:
   template <typename T, typename Parse, typename Print>
   Completion &addParsed(llvm::StringRef name, llvm::StringRef value, std::string help,
                         std::optional<T> &field, Parse parse, Print print) {
-    return add(
-        name, value, std::move(help),
-        [&field, parse](llvm::StringRef given) -> Status {
-          auto parsed = parse(given);
-          if (!parsed)
-            return parsed.status();
-          field = parsed.take();
-          return {};
-        },
-        [&field, print] {
-          return field ? std::vector<std::string>{print(*field)} : std::vector<std::string>();
-        });
+    return add(name, value, std::move(help), parsedInto(field, parse), [&field, print] {
+      return field ? std::vector<std::string>{print(*field)} : std::vector<std::string>();
+    });
+  }
+  /// Variant of addParsed() for a field that always has a value.
+  template <typename T, typename Parse, typename Print>
+  Completion &addParsed(llvm::StringRef name, llvm::StringRef value, std::string help, T &field,
+                        Parse parse, Print print) {
+    return add(name, value, std::move(help), parsedInto(field, parse),
+               [&field, print] { return std::vector<std::string>{print(field)}; });
   }
   /// Allows the field that was added last to be given several times; each value is taken.
   void mayRepeat() { fields_.back().mayRepeat = true; }
@@ -134,6 +132,15 @@ protected:
   const std::vector<Field> &all() const { return fields_; }
 
 private:
+  template <typename T, typename Parse> static Set parsedInto(T &field, Parse parse) {
+    return [&field, parse](llvm::StringRef given) -> Status {
+      auto parsed = parse(given);
+      if (!parsed)
+        return parsed.status();
+      field = parsed.take();
+      return {};
+    };
+  }
   /// Another given field that sets the same bool; null: none.
   const Field *rivalOf(const Field &field) const;
 
@@ -141,6 +148,11 @@ private:
   std::vector<Field> fields_;
   std::vector<std::function<Status(Sink &)>> checks_;
 };
+
+/// The text of a number that outlives the table.
+template <typename T> Fields::Values numberIn(const T &number) {
+  return [&number] { return std::vector{std::to_string(number)}; };
+}
 
 /// A request is data with a table of its fields.
 template <typename T>

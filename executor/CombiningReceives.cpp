@@ -5,7 +5,7 @@
 namespace colldsl {
 namespace {
 
-constexpr size_t kMaxOps = 4096;
+constexpr size_t kMaxCombiningOps = 4096;
 
 /// The number of ops that touch each buffer.
 std::vector<uint32_t> countUses(const RankView &view) {
@@ -65,7 +65,7 @@ void CombiningReceives::Pair::combine(uint64_t offset, const std::byte *from, ui
 }
 
 CombiningReceives::CombiningReceives(const RankView &view, const Steps &steps) {
-  if (view.ops.size() > kMaxOps || (steps.combiner() && !steps.combiner().isPure))
+  if (view.ops.size() > kMaxCombiningOps || (steps.combiner() && !steps.combiner().isPure))
     return;
   std::vector<uint32_t> uses = countUses(view);
   for (uint32_t receive = 0; receive < view.ops.size(); ++receive) {

@@ -38,7 +38,7 @@ public:
 
 private:
   Endpoint &endpoint_;
-  std::atomic<uint32_t> calcs_{0};
+  std::atomic<uint32_t> calcs_{0}; ///< relaxed: a hint, by which nothing else is read
   std::mutex mutex_;
   std::vector<Plan *> plans_;
 };

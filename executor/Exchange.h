@@ -104,7 +104,8 @@ public:
     return isDone();
   }
 
-  /// As await(), and ends the run. False: it is not over, or finish() would return an error.
+  /// Variant of await() that ends the run. False: it is not over, or finish() would return an
+  /// error.
   bool tryFinish() {
     if (!await() || counter_.mismatched)
       return false;

@@ -6,7 +6,7 @@
 namespace colldsl {
 namespace {
 
-constexpr size_t kMaxOps = 1024;
+constexpr size_t kMaxFusedOps = 1024;
 
 struct Range {
   const std::byte *begin, *end;
@@ -160,7 +160,7 @@ private:
 };
 
 void fuseCopies(const RankView &view, const Memory &memory, Steps &steps) {
-  if (view.ops.size() <= kMaxOps)
+  if (view.ops.size() <= kMaxFusedOps)
     FusedCopies(view, memory, steps).fuseAll();
 }
 

@@ -169,6 +169,8 @@ private:
   Observer *observer_ = nullptr;
 
   TryLock lock_;
+  /// Ends are released to who reads that the plan does not run, and acquires. A start is relaxed:
+  /// other threads move the plan under its lock alone.
   std::atomic<State> state_{State::Idle};
   bool timedOut_ = false;
   Status error_; ///< written before state_ becomes Failed, never again

@@ -9,6 +9,8 @@ namespace colldsl {
 
 class TryLock {
 public:
+  // The relaxed look saves a write of the line. The exchange acquires what the store of unlock()
+  // releases.
   bool tryLock() {
     return !locked_.load(std::memory_order_relaxed) &&
            !locked_.exchange(true, std::memory_order_acquire);

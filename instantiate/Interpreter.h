@@ -5,13 +5,13 @@
 /// that is not used.
 #pragma once
 
-#include "dependence/DagBuilder.h"
-#include "graphs/GraphFile.h"
 #include "instantiate/Groups.h"
 #include "instantiate/Instantiate.h"
 #include "instantiate/LabelTable.h"
 #include "instantiate/SlotStack.h"
 #include "instantiate/Values.h"
+#include "instantiate/dependence/DagBuilder.h"
+#include "instantiate/graphs/GraphFile.h"
 
 #include <map>
 #include <span>

@@ -6,7 +6,7 @@
 /// the frame that set them, so that nothing is cleared between frames or runs.
 #pragma once
 
-#include "dependence/OpRange.h"
+#include "instantiate/dependence/OpRange.h"
 #include "ir/EpochTable.h"
 
 namespace colldsl {

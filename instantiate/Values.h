@@ -1,8 +1,8 @@
 /// Values of expressions of the checked program, besides plain ints.
 #pragma once
 
-#include "dependence/ValidityRange.h"
 #include "instantiate/GivenValue.h"
+#include "instantiate/dependence/ValidityRange.h"
 #include "ir/Slice.h"
 #include "program/Program.h"
 

@@ -15,7 +15,7 @@ inline uint64_t xxh64(std::span<const std::byte> bytes, uint64_t seed) {
   return XXH64(bytes.data(), bytes.size(), seed);
 }
 
-/// As xxh64(), for bytes that come piece by piece.
+/// Variant of xxh64() for bytes that come piece by piece.
 class Xxh64 {
 public:
   explicit Xxh64(uint64_t seed) { XXH64_reset(&state_, seed); }

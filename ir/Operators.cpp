@@ -9,6 +9,8 @@ std::string_view words(OperandTypes types) {
   switch (types) {
   case OperandTypes::All:
     return "all types";
+  case OperandTypes::Ordered:
+    return "integers and real numbers";
   case OperandTypes::Integers:
     return "integers";
   case OperandTypes::FourBytes:

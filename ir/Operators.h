@@ -2,55 +2,57 @@
 /// operator asks this table: the compiler, the readers of schedules, the verifier and the functions
 /// that combine.
 ///
-/// Integers wrap around. Logical operators give 0 or 1. matmul multiplies 2x2 matrices over Z/256,
-/// rows first, a byte per entry.
+/// Integers wrap around. Logical operators give 0 or 1. Products of complex numbers are computed as
+/// written, also where a part becomes infinite. matmul multiplies 2x2 matrices over Z/256, rows
+/// first, a byte per entry.
 #pragma once
 
 #include "ir/Result.h"
+#include "ir/SmallFloat.h"
 #include "ir/Vocabulary.h"
 
-#include <type_traits>
+#include <complex>
 
 namespace colldsl {
 
 /// The element types of an operator.
 enum class OperandTypes : uint8_t {
   All,
+  Ordered, ///< all but complex numbers
   Integers,
   FourBytes,
 };
 
 constexpr OperandTypes operandTypes(Reduction reduction) {
   switch (reduction) {
-  case Reduction::Sum:
-  case Reduction::Prod:
-  case Reduction::Min:
-  case Reduction::Max:
-  case Reduction::Land:
-  case Reduction::Lor:
-  case Reduction::Lxor:
-    break;
-  case Reduction::Band:
-  case Reduction::Bor:
-  case Reduction::Bxor:
-    return OperandTypes::Integers;
-  case Reduction::MatMul:
-    return OperandTypes::FourBytes;
+#define COLLDSL_REDUCTION(Name, spelling, commutative, operands, ...)                              \
+  case Reduction::Name:                                                                            \
+    return OperandTypes::operands;
+#include "ir/Vocabulary.def"
   }
   return OperandTypes::All;
 }
 
-template <typename T> constexpr bool isDefinedFor(OperandTypes types) {
-  return types == OperandTypes::All || (types == OperandTypes::Integers && std::is_integral_v<T>) ||
-         (types == OperandTypes::FourBytes && sizeof(T) == 4);
+constexpr bool isDefinedFor(OperandTypes types, Arithmetic arithmetic, uint32_t bytes) {
+  switch (types) {
+  case OperandTypes::All:
+    return true;
+  case OperandTypes::Ordered:
+    return arithmetic != Arithmetic::Complex;
+  case OperandTypes::Integers:
+    return arithmetic == Arithmetic::Signed || arithmetic == Arithmetic::Unsigned;
+  case OperandTypes::FourBytes:
+    return bytes == 4;
+  }
+  return false;
 }
 
 /// True if elements of this type have this operator.
 constexpr bool isDefined(Reduction reduction, ElementType type) {
   switch (type) {
-#define COLLDSL_TYPE(Name, spelling, CppType)                                                      \
+#define COLLDSL_TYPE(Name, spelling, CppType, arithmetic, ...)                                     \
   case ElementType::Name:                                                                          \
-    return isDefinedFor<CppType>(operandTypes(reduction));
+    return isDefinedFor(operandTypes(reduction), Arithmetic::arithmetic, sizeof(CppType));
 #include "ir/Vocabulary.def"
   }
   return false;

@@ -22,8 +22,8 @@ struct OptionEntry {
   bool isRepeated = false; ///< an entry before it has the same name
 };
 std::vector<OptionEntry> parseOptions(const std::vector<std::string_view> &pieces);
-/// As parseOptions(), for the pieces that takePiece() takes: a separator may stand behind the last
-/// one.
+/// Variant of parseOptions() for the pieces that takePiece() takes: a separator may stand behind
+/// the last one.
 std::vector<OptionEntry> parseOptions(std::string_view text, char separator,
                                       Braces braces = Braces::Plain);
 

@@ -1,6 +1,9 @@
 #include "ir/Vocabulary.h"
 
+#include "ir/SmallFloat.h"
+
 #include <array>
+#include <complex>
 #include <cstddef>
 
 namespace colldsl {
@@ -15,26 +18,31 @@ constexpr std::array kOpSummaries = {
 #include "ir/Vocabulary.def"
 };
 constexpr std::array kReductionSpellings = {
-#define COLLDSL_REDUCTION(Name, spelling, commutative) std::string_view(spelling),
+#define COLLDSL_REDUCTION(Name, spelling, ...) std::string_view(spelling),
 #include "ir/Vocabulary.def"
 };
 constexpr std::array kCommutative = {
-#define COLLDSL_REDUCTION(Name, spelling, commutative) commutative,
+#define COLLDSL_REDUCTION(Name, spelling, commutative, ...) commutative,
+#include "ir/Vocabulary.def"
+};
+constexpr std::array kOfCallers = {
+#define COLLDSL_REDUCTION(...) true,
+#define COLLDSL_STAND_IN(...) false,
 #include "ir/Vocabulary.def"
 };
 constexpr std::array kTypeSpellings = {
-#define COLLDSL_TYPE(Name, spelling, CppType) std::string_view(spelling),
+#define COLLDSL_TYPE(Name, spelling, ...) std::string_view(spelling),
 #include "ir/Vocabulary.def"
 };
 constexpr std::array kTypeSizes = {
-#define COLLDSL_TYPE(Name, spelling, CppType) uint32_t{sizeof(CppType)},
+#define COLLDSL_TYPE(Name, spelling, CppType, ...) uint32_t{sizeof(CppType)},
+#include "ir/Vocabulary.def"
+};
+constexpr std::array kArithmetic = {
+#define COLLDSL_TYPE(Name, spelling, CppType, arithmetic, ...) Arithmetic::arithmetic,
 #include "ir/Vocabulary.def"
 };
 constexpr std::array<std::string_view, 4> kRoleSpellings = {"in", "out", "inout", "temp"};
-
-static_assert(kOpSpellings.size() == kOpKinds);
-static_assert(kReductionSpellings.size() == kReductions);
-static_assert(kTypeSpellings.size() == kElementTypes);
 
 constexpr std::array<std::string_view, kProtocols> kProtocolSpellings = {
 #define COLLDSL_PROTOCOL(Name, spelling, summary) spelling,
@@ -85,6 +93,14 @@ std::optional<Mover> parseMover(std::string_view text) {
 
 std::string_view summary(OpKind kind) { return kOpSummaries[static_cast<size_t>(kind)]; }
 bool isCommutative(Reduction r) { return kCommutative[static_cast<size_t>(r)]; }
+bool isOfCallers(Reduction r) { return kOfCallers[static_cast<size_t>(r)]; }
+Arithmetic arithmetic(ElementType t) { return kArithmetic[static_cast<size_t>(t)]; }
+std::optional<ElementType> findType(Arithmetic arithmetic, uint64_t bytes) {
+  for (size_t i = 0; i < kElementTypes; ++i)
+    if (kArithmetic[i] == arithmetic && kTypeSizes[i] == bytes)
+      return static_cast<ElementType>(i);
+  return std::nullopt;
+}
 uint32_t sizeBytes(ElementType t) { return kTypeSizes[static_cast<size_t>(t)]; }
 
 } // namespace colldsl

@@ -14,13 +14,22 @@ enum class OpKind : uint8_t {
 };
 
 enum class Reduction : uint8_t {
-#define COLLDSL_REDUCTION(Name, spelling, commutative) Name,
+#define COLLDSL_REDUCTION(Name, ...) Name,
 #include "ir/Vocabulary.def"
 };
 
 enum class ElementType : uint8_t {
-#define COLLDSL_TYPE(Name, spelling, CppType) Name,
+#define COLLDSL_TYPE(Name, ...) Name,
 #include "ir/Vocabulary.def"
+};
+
+/// The kind of numbers that a type of elements has.
+enum class Arithmetic : uint8_t {
+  Signed,
+  Unsigned,
+  Real,
+  SmallReal, ///< less than 32 bits: computed in f32, and each result is rounded
+  Complex,
 };
 
 /// The side of the incoming operand of a combine: target = source op target
@@ -42,9 +51,18 @@ enum class Mover : uint8_t {
 #include "ir/Vocabulary.def"
 };
 
-inline constexpr unsigned kOpKinds = 7;
-inline constexpr unsigned kReductions = 11;
-inline constexpr unsigned kElementTypes = 10;
+inline constexpr unsigned kOpKinds = 0
+#define COLLDSL_OP(...) +1
+#include "ir/Vocabulary.def"
+    ;
+inline constexpr unsigned kReductions = 0
+#define COLLDSL_REDUCTION(...) +1
+#include "ir/Vocabulary.def"
+    ;
+inline constexpr unsigned kElementTypes = 0
+#define COLLDSL_TYPE(...) +1
+#include "ir/Vocabulary.def"
+    ;
 inline constexpr unsigned kProtocols = 4;
 inline constexpr unsigned kMovers = 3;
 
@@ -65,7 +83,12 @@ std::optional<Mover> parseMover(std::string_view text);
 
 std::string_view summary(OpKind kind);
 bool isCommutative(Reduction reduction);
+/// True if callers have this operator; false if it only stands for those of callers.
+bool isOfCallers(Reduction reduction);
 uint32_t sizeBytes(ElementType type);
+Arithmetic arithmetic(ElementType type);
+/// The first type of this arithmetic and size.
+std::optional<ElementType> findType(Arithmetic arithmetic, uint64_t bytes);
 
 constexpr bool sendsMessage(OpKind k) { return k == OpKind::Send || k == OpKind::Signal; }
 constexpr bool receivesMessage(OpKind k) { return k == OpKind::Recv || k == OpKind::Wait; }

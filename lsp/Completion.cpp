@@ -28,8 +28,6 @@ enum : int {
   kTypeParameter = 25
 };
 
-bool isWordSign(char c) { return llvm::isAlnum(c) || c == '_'; }
-
 class Items {
 public:
   Items(const View &view, Names names) : view_(view), names_(std::move(names)) {}

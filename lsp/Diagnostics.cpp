@@ -3,6 +3,7 @@
 #include "compiler/Spelling.h"
 #include "compiler/UnusedNames.h"
 #include "driver/explain/Explanations.h"
+#include "lsp/TextPart.h"
 #include "lsp/ToJson.h"
 #include "lsp/View.h"
 
@@ -24,16 +25,6 @@ int severityOf(Severity severity) {
     return 3;
   }
   return 1;
-}
-
-bool isWordSign(char c) { return llvm::isAlnum(c) || c == '_'; }
-
-/// The offset behind the string that begins there; the end of its line if it is open.
-size_t endOfString(std::string_view text, size_t begin) {
-  size_t at = begin + 1;
-  while (at < text.size() && text[at] != '"' && text[at] != '\n')
-    at += text[at] == '\\' && at + 1 < text.size() && text[at + 1] != '\n' ? 2 : 1;
-  return at < text.size() && text[at] == '"' ? at + 1 : std::min(at, text.size());
 }
 
 size_t endOfSign(std::string_view text, size_t begin) {
@@ -103,8 +94,10 @@ TokenEnds tokenAt(std::string_view text, size_t offset) {
   size_t begin = std::min(offset, text.size());
   if (begin == text.size() || llvm::isSpace(text[begin]))
     return {begin, begin};
-  if (text[begin] == '"')
-    return {begin, endOfString(text, begin)};
+  if (text[begin] == '"') {
+    size_t end = endOfString(text, begin);
+    return {begin, end + (text.substr(end).starts_with('"') ? 1 : 0)};
+  }
   if (!isWordSign(text[begin]))
     return {begin, endOfSign(text, begin)};
   size_t end = begin;

@@ -59,8 +59,11 @@ constexpr struct {
 #include "program/Stmts.def"
 };
 
-constexpr llvm::StringRef kElementTypes[] = {
-#define COLLDSL_TYPE(Name, spelling, CppType) spelling,
+constexpr struct {
+  llvm::StringRef spelling, meaning;
+} kElementTypes[] = {
+#define COLLDSL_TYPE(Name, spelling, CppType, arithmetic, numpy, dlpack, meaning, ...)             \
+  {spelling, meaning},
 #include "ir/Vocabulary.def"
 };
 
@@ -183,8 +186,9 @@ std::vector<LanguageWord> makeWords() {
     if (!type.spelling.empty())
       words.push_back({Kind::Type, type.spelling.str(), type.spelling.str(),
                        "the type of " + type.description.str()});
-  for (llvm::StringRef type : kElementTypes)
-    words.push_back({Kind::Type, type.str(), type.str(), "a type of elements"});
+  for (const auto &type : kElementTypes)
+    words.push_back({Kind::Type, type.spelling.str(), type.spelling.str(),
+                     "a type of elements: " + type.meaning.str()});
   auto isKnown = [&](llvm::StringRef word) {
     return llvm::any_of(words, [&](const LanguageWord &w) { return w.word == word; });
   };

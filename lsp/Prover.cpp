@@ -8,7 +8,7 @@
 namespace colldsl::lsp {
 namespace {
 
-constexpr auto kQuietTime = std::chrono::milliseconds(300);
+constexpr auto kQuietTimeOfProofs = std::chrono::milliseconds(300);
 constexpr int kNiceness = 10; // typing comes first
 
 } // namespace
@@ -33,7 +33,7 @@ void Prover::start(const std::string &path, uint64_t generation,
   cancel(path);
   {
     std::lock_guard lock(mutex_);
-    jobs_.push_back({path, generation, std::move(analysis), Clock::now() + kQuietTime,
+    jobs_.push_back({path, generation, std::move(analysis), Clock::now() + kQuietTimeOfProofs,
                      std::make_shared<std::atomic<bool>>(false)});
   }
   wakeup_.notify_all();

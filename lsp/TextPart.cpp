@@ -1,19 +1,19 @@
 #include "lsp/TextPart.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 #include <algorithm>
 
 namespace colldsl::lsp {
-namespace {
 
-/// The quote that closes the string which begins there, else the end of its line.
+bool isWordSign(char c) { return llvm::isAlnum(c) || c == '_'; }
+
 size_t endOfString(std::string_view text, size_t begin) {
   size_t end = begin + 1;
   while (end < text.size() && text[end] != '"' && text[end] != '\n')
     end += text[end] == '\\' && end + 1 < text.size() && text[end + 1] != '\n' ? 2 : 1;
   return std::min(end, text.size());
 }
-
-} // namespace
 
 TextPart textPartAt(std::string_view text, size_t offset) {
   using Kind = TextPart::Kind;

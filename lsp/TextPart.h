@@ -12,6 +12,13 @@ struct TextPart {
   size_t begin = 0; ///< of the string or the comment
 };
 
+/// True for the signs of names, keywords and numbers.
+bool isWordSign(char c);
+
+/// The offset of the quote that closes the string which begins there; the end of its line if it is
+/// open.
+size_t endOfString(std::string_view text, size_t begin);
+
 /// The part to which an insertion at the offset would belong. A string ends with its line at the
 /// latest, an open comment with the text.
 TextPart textPartAt(std::string_view text, size_t offset);

@@ -1,5 +1,6 @@
 #include "lsp/View.h"
 
+#include "lsp/TextPart.h"
 #include "lsp/Uri.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -9,8 +10,6 @@
 
 namespace colldsl::lsp {
 namespace {
-
-bool isWordSign(char c) { return llvm::isAlnum(c) || c == '_'; }
 
 std::shared_ptr<const Analysis> newestOf(Workspace &workspace, Document &document) {
   workspace.analyse(document);

@@ -20,7 +20,7 @@ namespace colldsl::mpi {
 /// Calls the communicator's error handler; returns the result of the entry. `errorClass`: used if
 /// the kind of the status has no class.
 int raise(MPI_Comm comm, const Status &status, int errorClass = MPI_SUCCESS);
-/// As raise(), for an operation that was started when the communicator had this handle: the
+/// Variant of raise() for an operation that was started when the communicator had this handle: the
 /// communicator may have been freed since.
 int raise(MPI_Comm comm, uint64_t since, const Status &status);
 
@@ -37,7 +37,7 @@ template <typename Function, size_t i> using Parameter = ParameterOf<Function, i
 /// calls.
 inline bool mustMove() { return Requests::anyRunning(); }
 
-/// As mustMove(), but also true if another thread may start an operation meanwhile.
+/// Variant of mustMove() that is also true if another thread may start an operation meanwhile.
 inline bool mayMove() { return mustMove() || Job::anyThreadMayStart(); }
 
 /// Lives around a call of the MPI below that may wait: operations of this library move meanwhile.

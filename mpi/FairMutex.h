@@ -10,7 +10,8 @@ namespace colldsl::mpi {
 
 class FairMutex {
 public:
-  // A waiting thread holds entry_, so that no other thread overtakes it.
+  // A waiting thread holds entry_, so that no other thread overtakes it. The owner is relaxed: a
+  // thread finds itself there only if it has stored that, and of other threads it needs nothing.
   void lock() {
     if (owner_.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
       ++depth_;

@@ -9,10 +9,11 @@
 #include "mpi/operations/Operation.h"
 #include "mpi/operations/Requests.h"
 #include "mpi/remote/RemoteRanks.h"
+#include "program/library/StandardLibrary.h"
 #include "protocol/local/CopyCosts.h"
 #include "runtime/MemoryReserve.h"
-#include "runtime/PreferredLibrary.h"
-#include "stdlib/StandardLibrary.h"
+#include "select/Decision.h"
+#include "select/Function.h"
 #include "topology/KnownModels.h"
 #include "topology/ProfileFile.h"
 #include "transports/shm/Sleep.h"
@@ -129,7 +130,7 @@ void Job::openProfile() {
   Result<MachineProfile> profile = MachineProfile::parse(settings.profile());
   Status s = profile ? checkMachine(*profile) : profile.status();
   if (s)
-    s = library_->prefer(*profile);
+    s = prefer(*library_, *profile);
   bool isUsed = allAgree(MPI_COMM_WORLD, s.ok());
   if (isUsed && settings.learns())
     learning_ = std::make_unique<Learning>(std::move(profile->points));
@@ -148,7 +149,7 @@ void Job::openOwnLibrary() {
   Status s = library ? Status() : library.status();
   std::string problem;
   if (s) {
-    Result<std::set<std::string>> functions = functionsOf(**library, *library_, problem);
+    Result<std::set<std::string>> functions = servedBy(**library, *library_, problem);
     auto images = (*library)->images();
     s = !functions ? functions.status() : images ? Status() : images.status();
     if (functions)

@@ -8,10 +8,10 @@
 #include "mpi/learn/Learning.h"
 #include "mpi/remote/MpiNodes.h"
 #include "mpi/types/TypesInUse.h"
+#include "program/library/Library.h"
 #include "protocol/local/LocalWorker.h"
-#include "runtime/Library.h"
 #include "runtime/PlanCompiler.h"
-#include "runtime/WireUp.h"
+#include "runtime/job/WireUp.h"
 #include "topology/MachineModel.h"
 
 #include <atomic>
@@ -76,7 +76,7 @@ public:
 
   /// With COLLDSL_VERBOSE=1, on rank 0: prints a line that was not printed before. Under a Guard.
   void note(const std::string &line);
-  /// As note(), on any rank.
+  /// Variant of note() on any rank.
   void noteHere(const std::string &line);
 
   /// A communicator of this process alone, whose errors are returned.
@@ -91,8 +91,8 @@ public:
 
   /// Moves all operations once.
   bool poll();
-  /// As poll(), for a thread that is not the program's own, while that one is in a call of the MPI
-  /// below.
+  /// Variant of poll() for a thread that is not the program's own, while that one is in a call of
+  /// the MPI below.
   bool pollInBackground();
   /// True if operations move while this rank is in calls of the MPI below, including operations
   /// with other nodes. Alike on all ranks.
@@ -102,7 +102,8 @@ public:
   /// Called before a sleep, as LocalWorker::sleep() takes it. Empty: something can move now.
   std::optional<protocol::Wakeup> wakeup() override;
 
-  /// As poll(), for a caller that does not wait, but comes by now and then. An error: a rank died.
+  /// Variant of poll() for a caller that does not wait, but comes by now and then. An error: a rank
+  /// died.
   Status moveOnce();
 
   /// Moves once the operations that the MPI below has under way: the program's messages, one-sided
@@ -120,7 +121,7 @@ public:
     return reportFailure(worker_->waitUntil(done, [this] { return poll(); }));
   }
 
-  /// As waitUntil(), for a blocking call: waits until this operation is done, and moves it.
+  /// Variant of waitUntil() for a blocking call: waits until this operation is done, and moves it.
   Status waitFor(Operation &operation);
 
   /// Shared memory for the program; LocalWorker::release() takes it back. Null: the rest is

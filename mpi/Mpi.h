@@ -37,6 +37,17 @@
 #define COLLDSL_MPI_LISTS_IN_REQUESTS 1
 #endif
 
+/// Types of ir/Vocabulary.def that not every MPI has.
+#ifndef MPI_REAL2
+#define MPI_REAL2 MPI_DATATYPE_NULL
+#endif
+#ifndef MPIX_C_FLOAT16
+#define MPIX_C_FLOAT16 MPI_DATATYPE_NULL
+#endif
+#ifndef MPIX_BFLOAT16
+#define MPIX_BFLOAT16 MPI_DATATYPE_NULL
+#endif
+
 /// The version as one number, 40104 for 4.1.4, and 0 for any other MPI: COLLDSL_OPEN_MPI,
 /// COLLDSL_MPICH.
 #ifdef OPEN_MPI

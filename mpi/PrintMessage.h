@@ -3,7 +3,8 @@
 
 namespace colldsl::mpi {
 
-/// As printf(), masked (ir/Printable.h): messages contain names, files and texts of others.
+/// Variant of printf() that masks its text (ir/Printable.h): messages contain names, files and
+/// texts of others.
 [[gnu::format(printf, 1, 2)]] void printMessage(const char *format, ...);
 
 } // namespace colldsl::mpi

@@ -58,7 +58,7 @@ Status runOnce(ServedComm &served, Operation &operation) {
   return operation.run(served.nextRun());
 }
 
-/// As runOnce(), and measures the time for the summary.
+/// Variant of runOnce() that measures the time for the summary.
 Status runTimed(ServedComm &served, Operation &operation) {
   operation.count();
   auto begin = std::chrono::steady_clock::now();

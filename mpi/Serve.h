@@ -15,7 +15,7 @@ bool runAgain(MPI_Comm comm, ServedComm &served, CallKind kind, int &code);
   return served && served->isSameAsLast(call) && runAgain(comm, *served, call.kind, code);
 }
 
-/// As runAgain(), for a nonblocking call.
+/// Variant of runAgain() for a nonblocking call.
 bool startAgain(MPI_Comm comm, ServedComm &served, CallKind kind, MPI_Request *request);
 
 [[gnu::always_inline]] inline bool startAgain(MPI_Comm comm, const Call &call,

@@ -1,5 +1,7 @@
 #include "passes/CostModel.h"
 
+#include "passes/PackProgram.h"
+
 #include <algorithm>
 
 namespace colldsl {

@@ -3,6 +3,7 @@
 /// simulations count alike.
 #pragma once
 
+#include "instantiate/Instantiate.h"
 #include "simulator/Simulate.h"
 
 namespace colldsl {
@@ -16,9 +17,9 @@ struct CostModel {
   /// cannot run to its end.
   Result<uint64_t> makespanNs(const Schedule &schedule, std::span<const Sizes> sizes,
                               const Topology &topology) const;
-  /// As makespanNs() of a schedule, for a collective whose ranks are made one by one. All blocks
-  /// must have lengths that are known before the call. Checks that concern several ranks are left
-  /// out: that trees are trees, and that members of a group make the same calls.
+  /// Variant of makespanNs() of a schedule, for a collective whose ranks are made one by one. All
+  /// blocks must have lengths that are known before the call. Checks that concern several ranks are
+  /// left out: that trees are trees, and that members of a group make the same calls.
   Result<uint64_t> makespanNs(const Program &program, const InstantiateRequest &request) const;
 
   /// The parameters between a rank and the one of `to` that is farthest from it.

@@ -1,8 +1,8 @@
 #include "passes/EdgeColoring.h"
 
+#include "instantiate/graphs/coloring/PortGraph.h"
 #include "passes/MessageEnds.h"
 #include "passes/SendOrder.h"
-#include "passes/coloring/PortGraph.h"
 
 #include <algorithm>
 #include <utility>

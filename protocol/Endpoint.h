@@ -137,8 +137,8 @@ public:
   /// A receive with `upTo` set is never Done at once, so that its length is reported.
   virtual Posted recv(MessageSlot slot, OpId op, const Payload &payload) = 0;
 
-  /// As recv(), but the transport may combine the incoming bytes with `target` instead of storing
-  /// them. `target` then records that.
+  /// Variant of recv() in which the transport may combine the incoming bytes with `target` instead
+  /// of storing them. `target` then records that.
   virtual Posted recvCombining(MessageSlot slot, OpId op, const Payload &payload,
                                CombiningTarget &) {
     return recv(slot, op, payload);

@@ -72,7 +72,7 @@ public:
            context_.limits.fragmentBytes % target.elementBytes == 0;
   }
 
-  /// As tryRecv(), for a static message.
+  /// Variant of tryRecv() for a static message.
   bool tryRecvStatic(const Request &request);
 
   /// The RTRs by which the peer receives static messages of a stream; null: it has not named them.

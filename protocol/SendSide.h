@@ -60,7 +60,7 @@ public:
            sendEager(request);
   }
 
-  /// As trySend(), for a static message that this end puts.
+  /// Variant of trySend() for a static message that this end puts.
   bool trySendStatic(const Request &request) {
     if constexpr (Wire::kHasStaticRtrs)
       return wire_.isPut(request.payload) &&

@@ -47,7 +47,7 @@ public:
     return at;
   }
 
-  /// As find(), but removes the record.
+  /// Variant of find() that removes the record.
   Record *take(const Tag &tag) {
     for (Record **link = &chains_[chainOf(tag)]; *link; link = &(*link)->next)
       if ((*link)->tag == tag)

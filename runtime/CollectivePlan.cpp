@@ -4,9 +4,10 @@
 #include "ir/Ranges.h"
 #include "program/CountedSize.h"
 #include "program/Operands.h"
-#include "runtime/GatherGraph.h"
 #include "runtime/MemoryReserve.h"
 #include "runtime/StoredImages.h"
+#include "runtime/graph/GatherGraph.h"
+#include "select/Rule.h"
 
 #include <algorithm>
 #include <cctype>
@@ -202,24 +203,23 @@ bool CollectivePlan::commutes() const {
     return combinerCommutes_;
   auto op = values_.find("op");
   auto *number = op == values_.end() ? nullptr : std::get_if<int64_t>(&op->second);
-  return !number || *number >= kReductions || isCommutative(static_cast<Reduction>(*number));
+  bool isKnown = number && *number < kReductions;
+  return colldsl::commutes(isKnown ? std::optional(static_cast<Reduction>(*number)) : std::nullopt);
 }
 
 Situation CollectivePlan::situation() const {
-  Situation s;
+  Situation s =
+      Situation::on(communicator_.topology(), communicator_.engine().endpoint().caps().sharesCores);
   s.function = name_;
-  s.ranks = communicator_.numRanks();
   s.bytes = request_.elements * elementBytes();
-  s.nodes = communicator_.topology().numGroups(Level::Node);
   s.type = request_.type;
   s.commutative = commutes();
-  s.oversubscribed = s.nodes == 1 && communicator_.engine().endpoint().caps().sharesCores;
   return s;
 }
 
-// The collective of that name, else the one that the library's rules, from rule number `firstRule`
-// on, give for the function. False: it has neither.
-Result<bool> CollectivePlan::chooseFrom(Library &library, size_t firstRule) {
+// The collective of that name, else the one that the library's rules behind `last` give for the
+// function. False: it has neither.
+Result<bool> CollectivePlan::chooseFrom(Library &library, const SelectionRule *last) {
   Result<const Program *> found = library.program();
   if (!found)
     return found.status();
@@ -231,20 +231,15 @@ Result<bool> CollectivePlan::chooseFrom(Library &library, size_t firstRule) {
   rule_ = nullptr;
   if (request_.collective != kNoDecl)
     return true;
-  Result<const SelectionRule *> rule = library.select(situation(), firstRule);
-  if (!rule)
-    return rule.status();
-  if (!*rule)
+  Result<Chooser> chooser = Chooser::of(library);
+  if (!chooser)
+    return chooser.status();
+  rule_ = chooser->choose(situation(), last);
+  if (!rule_)
     return false;
-  rule_ = *rule;
-  auto number = static_cast<size_t>(rule_ - (*library.rules())->data());
-  bool isDecision = number < library.numDecisions();
-  reason_ = isDecision ? concat("decision ", number, " of the profile for ", name_)
-                       : concat("rule ", number - library.numDecisions() + 1, " for ", name_);
-  request_.collective = DeclId{(*rule)->collective};
-  request_.arguments.resize(program.decl(request_.collective).params.size(), kNoExpr);
-  for (uint32_t argument : (*rule)->arguments)
-    request_.arguments[program.arguments[argument].param] = program.arguments[argument].value;
+  reason_ = chooser->nameOf(*rule_);
+  request_.collective = DeclId{rule_->collective};
+  request_.arguments = chooser->argumentsOf(*rule_);
   return true;
 }
 
@@ -259,8 +254,8 @@ bool CollectivePlan::holdsFor(uint64_t n) const {
     return true;
   Situation s = situation();
   s.bytes = n * elementBytes();
-  Result<const SelectionRule *> rule = library_->select(s);
-  return rule && *rule == rule_;
+  Result<Chooser> chooser = Chooser::of(*library_);
+  return chooser && chooser->choose(s) == rule_;
 }
 
 static std::string_view phraseOf(ValueType type) {
@@ -528,8 +523,8 @@ Result<bool> CollectivePlan::takeImported() {
 
 // False: the library has neither such a collective nor a rule.
 Result<bool> CollectivePlan::makeFrom(Library &library) {
-  for (size_t firstRule = 0;;) {
-    Result<bool> isThere = chooseFrom(library, firstRule);
+  for (const SelectionRule *last = nullptr;; last = rule_) {
+    Result<bool> isThere = chooseFrom(library, last);
     if (!isThere || !*isThere)
       return isThere;
     Result<uint32_t> unit = unitOfImported(library, request_);
@@ -538,7 +533,6 @@ Result<bool> CollectivePlan::makeFrom(Library &library) {
     Result<bool> isMade = *unit == 0 ? makeChosen() : takeImported();
     if (!isMade || *isMade)
       return isMade;
-    firstRule = static_cast<size_t>(rule_ - (*library.rules())->data()) + 1;
   }
 }
 

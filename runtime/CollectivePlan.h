@@ -15,10 +15,12 @@
 #include "executor/Plan.h"
 #include "instantiate/Instantiate.h"
 #include "ir/RankSchedule.h"
-#include "runtime/Communicator.h"
-#include "runtime/GraphOrder.h"
-#include "runtime/Library.h"
+#include "program/library/Library.h"
 #include "runtime/PlanCompiler.h"
+#include "runtime/graph/GraphOrder.h"
+#include "runtime/job/Communicator.h"
+#include "select/Situation.h"
+#include "topology/MachineProfile.h"
 
 #include <map>
 
@@ -130,7 +132,7 @@ public:
   const std::string &remarks() const { return remarks_; }
   ProofStamp proof() const { return proof_; }
 
-  /// As Plan::start(), with the memory that was bound last.
+  /// Variant of Plan::start() with the memory that was bound last.
   Status start(uint32_t polls = 0) { return isReady() ? plan_->start(polls) : startAnew(polls); }
   /// True if start() needs to call Plan::start() only.
   bool isReady() const { return plan_ && isBound_ && !isMoved_; }
@@ -153,7 +155,7 @@ private:
   Status bindAnew(const std::string &buffer);
   Status make();
   Result<bool> makeFrom(Library &library);
-  Result<bool> chooseFrom(Library &library, size_t firstRule);
+  Result<bool> chooseFrom(Library &library, const SelectionRule *last);
   Result<bool> makeChosen();
   Result<bool> takeImported();
   std::string servedByImages() const;

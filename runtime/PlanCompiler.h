@@ -11,7 +11,7 @@
 #pragma once
 
 #include "passes/Pipeline.h"
-#include "runtime/Library.h"
+#include "program/library/Library.h"
 #include "topology/KnownModels.h"
 
 #include <map>

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "instantiate/Instantiate.h"
-#include "runtime/Library.h"
+#include "program/library/Library.h"
 #include "runtime/PlanCompiler.h"
 
 namespace colldsl {

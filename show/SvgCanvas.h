@@ -72,7 +72,7 @@ double stepFor(double range, double count);
 std::string escaped(llvm::StringRef text);
 /// The text, cut with an ellipsis if it is wider than `most` pixels.
 std::string fitted(llvm::StringRef text, double most);
-/// As fitted(), but cuts the text in front of the ranks: "a_long_na..., 3 ranks, 64 KiB".
+/// Variant of fitted() that cuts the text in front of the ranks: "a_long_na..., 3 ranks, 64 KiB".
 std::string fittedHeading(llvm::StringRef text, double most);
 /// The colour of one of `ranks` ranks: hues around the circle. A greater `place`, from 0 to 1, is
 /// lighter.

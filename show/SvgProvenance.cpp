@@ -5,7 +5,8 @@
 namespace colldsl::show {
 namespace {
 
-constexpr double kLeft = 80, kTop = 46, kGapX = 24, kGapY = 52, kWidth = kPanelsWidth - kLeft;
+constexpr double kProvenanceLeft = 80, kProvenanceTop = 46, kGapX = 24, kGapY = 52,
+                 kProvenanceWidth = kPanelsWidth - kProvenanceLeft;
 constexpr uint32_t kMostParts = 60'000; ///< more would take a viewer seconds
 constexpr uint32_t kMostAcross = 4;
 
@@ -22,7 +23,8 @@ public:
 
   Status draw(const std::vector<uint32_t> &rounds, double top) {
     auto across = std::min<uint32_t>(kMostAcross, static_cast<uint32_t>(rounds.size()));
-    width_ = across == 1 ? kWidth * 0.7 : (kWidth - (across - 1) * kGapX) / across;
+    width_ =
+        across == 1 ? kProvenanceWidth * 0.7 : (kProvenanceWidth - (across - 1) * kGapX) / across;
     height_ = row_ * shown_.ranks;
     size_t parts = 0;
     for (size_t i = 0; i < rounds.size(); ++i) {
@@ -36,7 +38,7 @@ public:
                              " have " + std::to_string(parts) +
                              " parts of buffers, and a picture has " + std::to_string(kMostParts) +
                              " at most; choose one with --round, or fewer ranks");
-      left_ = kLeft + static_cast<double>(i % across) * (width_ + kGapX);
+      left_ = kProvenanceLeft + static_cast<double>(i % across) * (width_ + kGapX);
       top_ = top + static_cast<double>(i / across) * (height_ + kGapY);
       drawPanel(rounds[i], *held, i % across == 0);
     }
@@ -52,7 +54,7 @@ public:
     words += "Bytes of the buffer across, 0 to " + sizeWords(bytes_) + ".";
     if (numBroken_ > 0)
       words += " Red: " + std::to_string(numBroken_) + " broken promises.";
-    return svg_.paragraph(kLeft, bottom_ + 8, words, kWidth, "muted");
+    return svg_.paragraph(kProvenanceLeft, bottom_ + 8, words, kProvenanceWidth, "muted");
   }
 
 private:
@@ -195,7 +197,7 @@ Result<double> drawPanels(const ShownSchedule &shown, const SvgChoice &choice, S
   std::string title = "what " + buffer->name + " holds";
   if (!choice.round && rounds.size() <= last)
     title += ", after " + std::to_string(rounds.size()) + " of " + std::to_string(last) + " rounds";
-  svg.text(kLeft, top, title, "start", "muted");
+  svg.text(kProvenanceLeft, top, title, "start", "muted");
   ProvenanceSvg picture(shown, buffer->buffer, svg);
   if (Status s = picture.draw(rounds, top + 30); !s)
     return s;
@@ -205,8 +207,8 @@ Result<double> drawPanels(const ShownSchedule &shown, const SvgChoice &choice, S
 Status drawProvenance(const Document &document, const SvgChoice &choice, llvm::raw_ostream &out) {
   const ShownSchedule &shown = document.schedules.front();
   SvgCanvas svg(shown.label);
-  svg.heading(kLeft, shown.label);
-  Result<double> bottom = drawPanels(shown, choice, svg, kTop - 6);
+  svg.heading(kProvenanceLeft, shown.label);
+  Result<double> bottom = drawPanels(shown, choice, svg, kProvenanceTop - 6);
   if (!bottom)
     return bottom.status();
   svg.finish(kPanelsWidth + 24, *bottom, out);

@@ -5,7 +5,7 @@
 namespace colldsl::show {
 namespace {
 
-constexpr double kLeft = 70, kWidth = 880, kTop = 40, kPanelGap = 30;
+constexpr double kChartLeft = 70, kChartWidth = 880, kChartTop = 40, kPanelGap = 30;
 constexpr uint32_t kMostBars = 20'000; ///< more are drawn as sums per interval
 
 class SpaceTimeSvg {
@@ -17,7 +17,7 @@ public:
 
   /// Returns the height.
   double draw() {
-    double y = kTop;
+    double y = kChartTop;
     for (const ShownRun &run : document_.runs)
       y = drawRun(run, y) + kPanelGap;
     y -= kPanelGap;
@@ -28,7 +28,7 @@ public:
 
 private:
   double x(uint64_t ns) const {
-    return kLeft + static_cast<double>(ns) / static_cast<double>(latest_) * kWidth;
+    return kChartLeft + static_cast<double>(ns) / static_cast<double>(latest_) * kChartWidth;
   }
 
   double drawRun(const ShownRun &run, double top) {
@@ -37,9 +37,9 @@ private:
     row_ = std::min(kMostRow, kMostHeight / of.ranks);
     top_ = top;
     if (document_.runs.size() > 1)
-      svg_.text(kLeft, top - 6, fittedHeading(of.label + ", " + run.label, kWidth));
+      svg_.text(kChartLeft, top - 6, fittedHeading(of.label + ", " + run.label, kChartWidth));
     double height = row_ * of.ranks;
-    svg_.rect(kLeft, top, kWidth, height, "axis");
+    svg_.rect(kChartLeft, top, kChartWidth, height, "axis");
     drawRanks(of.ranks);
     if (run.times && of.ops->size() <= kMostBars)
       drawBars(run, *of.ops);
@@ -53,7 +53,7 @@ private:
     constexpr double kApart = 14;
     auto every = static_cast<uint32_t>(std::max(1.0, stepFor(kApart / row_, 1)));
     for (uint32_t r = 0; r < ranks; r += every)
-      svg_.text(kLeft - 6, middle(r) + 4, "rank " + std::to_string(r), "end");
+      svg_.text(kChartLeft - 6, middle(r) + 4, "rank " + std::to_string(r), "end");
   }
 
   double middle(uint32_t rank) const { return top_ + (rank + 0.5) * row_; }
@@ -109,7 +109,7 @@ private:
     Grid grid = run.grid ? *run.grid : gridOf(*of.ops, *run.times, run.completion);
     Grid::Shades shades = grid.shades(kRows, kColumns);
     double height = row_ * of.ranks / shades.rows;
-    double width = (x(run.completion) - kLeft) / shades.columns;
+    double width = (x(run.completion) - kChartLeft) / shades.columns;
     constexpr const char *kKinds[kActivities] = {"send", "receive", "local"};
     for (uint32_t r = 0; r < shades.rows; ++r)
       for (uint32_t c = 0; c < shades.columns;) {
@@ -118,7 +118,7 @@ private:
           ++end;
         auto [activity, level] = shades.at(r, c);
         if (level > 0)
-          svg_.rect(kLeft + c * width, top_ + r * height, (end - c) * width, height + 0.1,
+          svg_.rect(kChartLeft + c * width, top_ + r * height, (end - c) * width, height + 0.1,
                     kKinds[activity], static_cast<double>(level) / Grid::Shades::kLevels);
         c = end;
       }
@@ -147,12 +147,13 @@ private:
     TimeUnit unit = unitFor(latest_);
     double range = static_cast<double>(latest_) / unit.ns, step = stepFor(range, 9);
     for (double at = 0; at <= range; at += step) {
-      double left = kLeft + at / range * kWidth;
+      double left = kChartLeft + at / range * kChartWidth;
       svg_.line(left, bottom, left, bottom + 5, "axis");
       svg_.text(left, bottom + 18, llvm::formatv("{0:f}", at).str().substr(0, decimals(at, step)),
                 "middle");
     }
-    svg_.text(kLeft + kWidth, bottom + 33, std::string("time, ") + unit.name, "end", "muted");
+    svg_.text(kChartLeft + kChartWidth, bottom + 33, std::string("time, ") + unit.name, "end",
+              "muted");
   }
 
   /// The number of characters to show of a number with two decimals.
@@ -162,7 +163,7 @@ private:
   }
 
   void drawLegend(double y) {
-    svg_.legend(kLeft, y,
+    svg_.legend(kChartLeft, y,
                 {{"send", "send"},
                  {"receive", "receive"},
                  {"local", "copy, combine, calc"},
@@ -180,9 +181,9 @@ private:
 
 void drawSpaceTime(const Document &document, llvm::raw_ostream &out) {
   SvgCanvas svg(document.title);
-  svg.heading(kLeft, document.title);
+  svg.heading(kChartLeft, document.title);
   double height = SpaceTimeSvg(document, svg).draw();
-  svg.finish(kLeft + kWidth + 20, height, out);
+  svg.finish(kChartLeft + kChartWidth + 20, height, out);
 }
 
 } // namespace colldsl::show

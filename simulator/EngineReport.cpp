@@ -8,7 +8,7 @@ namespace colldsl::sim {
 namespace {
 
 constexpr uint64_t kLatestNs = uint64_t{1} << 61; ///< 73 years; sums of two do not overflow
-constexpr size_t kMaxNotes = 10;
+constexpr size_t kMaxRootNotes = 10;
 
 Status checkNetwork(const Workload &workload, const SimulateOptions &options) {
   const NetworkOptions &network = options.network;
@@ -94,7 +94,7 @@ template <bool kPlain> Status Engine<kPlain>::stuck() const {
   std::vector<Diagnostic> found;
   uint64_t roots = 0;
   auto tell = [&](uint32_t vertex, const std::string &why) {
-    if (++roots <= kMaxNotes)
+    if (++roots <= kMaxRootNotes)
       found.push_back(
           Diagnostic::note(locOf(workload_, vertex), concat(nameOf(workload_, vertex), " ", why)));
   };
@@ -126,8 +126,8 @@ template <bool kPlain> Status Engine<kPlain>::stuck() const {
                                               workload_.numOps, " ops cannot finish")
                                      : concat("a message is never received"));
   error.notes = std::move(found);
-  if (roots > kMaxNotes)
-    error.notes.push_back(Diagnostic::note({}, concat("and ", roots - kMaxNotes, " more")));
+  if (roots > kMaxRootNotes)
+    error.notes.push_back(Diagnostic::note({}, concat("and ", roots - kMaxRootNotes, " more")));
   return error;
 }
 

@@ -13,7 +13,7 @@
 namespace colldsl::sim {
 namespace {
 
-constexpr size_t kMaxNotes = 10;
+constexpr size_t kMaxWrongNotes = 10;
 
 class EndJoiner {
 public:
@@ -208,7 +208,7 @@ void EndJoiner::checkEnd(uint32_t v) {
 }
 
 template <typename... Parts> void EndJoiner::complain(uint32_t vertex, const Parts &...why) {
-  if (++wrong_ > kMaxNotes)
+  if (++wrong_ > kMaxWrongNotes)
     return;
   const Vertex &v = workload_.vertices[vertex];
   uint32_t rank = workload_.rankOf(vertex);
@@ -264,8 +264,8 @@ Status EndJoiner::joinInOrder() {
     return {};
   Diagnostic first = notes_.front();
   first.notes.assign(notes_.begin() + 1, notes_.end());
-  if (wrong_ > kMaxNotes)
-    first.notes.push_back(Diagnostic::note({}, concat("and ", wrong_ - kMaxNotes, " more")));
+  if (wrong_ > kMaxWrongNotes)
+    first.notes.push_back(Diagnostic::note({}, concat("and ", wrong_ - kMaxWrongNotes, " more")));
   return first;
 }
 

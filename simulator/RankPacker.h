@@ -1,4 +1,4 @@
-/// Turns ranks, one after the other, into vertices. Internal to this folder.
+/// Turns ranks, one after the other, into vertices.
 #pragma once
 
 #include "ir/RankSchedule.h"

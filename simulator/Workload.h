@@ -1,9 +1,7 @@
 /// All ranks' ops as the event loop takes them: compact, their messages' ends joined. Made
-/// from a schedule, an image, or a program whose ranks are instantiated one after the other,
-/// so that the schedule of all ranks never exists.
+/// from a schedule or an image, or rank by rank (RankPacker.h).
 #pragma once
 
-#include "instantiate/Instantiate.h"
 #include "ir/Image.h"
 #include "ir/PagedArray.h"
 #include "simulator/Vertex.h"
@@ -67,11 +65,5 @@ Result<Workload> packSchedule(const Schedule &schedule, std::span<const Sizes> s
 /// The image outlives the workload.
 Result<Workload> packImage(const Image &image, std::span<const Sizes> sizes,
                            const WorkloadOptions &options);
-/// The program and the request's topology outlive the workload. Holds a few ranks per thread
-/// besides the workload itself. Does not check that trees are trees and that members of a group
-/// make the same calls, which instantiateAll() does. An error: a buffer has blocks whose lengths
-/// are known at call time only.
-Result<Workload> packProgram(const Program &program, const InstantiateRequest &request,
-                             const WorkloadOptions &options, unsigned threads = 1);
 
 } // namespace colldsl::sim

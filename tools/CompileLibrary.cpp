@@ -15,7 +15,7 @@
 namespace colldsl::tools {
 namespace {
 
-struct Settings {
+struct LibrarySettings {
   LibraryRequest request;
   std::string output;
   std::string depfile;
@@ -23,7 +23,7 @@ struct Settings {
   void addTo(Options &options);
 };
 
-void Settings::addTo(Options &options) {
+void LibrarySettings::addTo(Options &options) {
   options.section("what to write");
   options.addOutput("-o", "LIB", "the library (required)", output) = completionOfFiles({".cdag"});
   options.addSideOutput("--depfile", "FILE",
@@ -33,7 +33,7 @@ void Settings::addTo(Options &options) {
 }
 
 /// An error: options that have no effect on the targets.
-Status checkGiven(const Options &options, const Settings &settings,
+Status checkGiven(const Options &options, const LibrarySettings &settings,
                   llvm::ArrayRef<Source::Target> targets) {
   auto isSchedule = [](const Source::Target &target) { return target.schedule != nullptr; };
   std::vector<llvm::StringRef> unused = {"--bytes",  "--topology", "--op",      "--set",
@@ -70,7 +70,7 @@ std::string escapedForMake(llvm::StringRef path) {
 
 /// The regular files among the operands, their imports and the rules.
 std::vector<std::string> filesRead(std::vector<std::string> files, const LibraryInput &input,
-                                   const Settings &settings) {
+                                   const LibrarySettings &settings) {
   if (!input.source->library())
     for (const std::string &file :
          llvm::ArrayRef(input.source->program().files).drop_front(stdlibFiles().size()))
@@ -83,7 +83,7 @@ std::vector<std::string> filesRead(std::vector<std::string> files, const Library
   return files;
 }
 
-bool writeDepfile(const std::vector<std::string> &files, const Settings &settings) {
+bool writeDepfile(const std::vector<std::string> &files, const LibrarySettings &settings) {
   Status status = writeFile(settings.depfile, [&](llvm::raw_ostream &out) {
     out << escapedForMake(settings.output) << ":";
     for (const std::string &file : files)
@@ -96,7 +96,7 @@ bool writeDepfile(const std::vector<std::string> &files, const Settings &setting
 
 /// `operands` of the command line.
 Exit compile(const std::vector<std::string> &operands, LibraryInput &input,
-             const Settings &settings) {
+             const LibrarySettings &settings) {
   std::optional<LibraryContent> content = [&] {
     Progress progress;
     return makeLibrary(input, settings.request, progress.watch());
@@ -119,7 +119,7 @@ Exit compile(const std::vector<std::string> &operands, LibraryInput &input,
 } // namespace
 
 Exit compileCommand(Arguments arguments) {
-  Settings settings;
+  LibrarySettings settings;
   Options options("compile", "FILE... -o LIB [OPTION...]",
                   "Writes collectives (.coll) as a schedule library: programs that are\n"
                   "instantiated anywhere without a compiler, images for named numbers of ranks\n"

@@ -11,7 +11,7 @@ namespace {
 
 enum class Form { Text, Goal, Image };
 
-struct Settings {
+struct OptSettings {
   MakeRequest single;
   std::string output = "-";
   Form form = Form::Text;
@@ -20,7 +20,7 @@ struct Settings {
   void addTo(Options &options);
 };
 
-void Settings::addTo(Options &options) {
+void OptSettings::addTo(Options &options) {
   options.section("what to write");
   options.addOutput("-o", "FILE", "write there (default: standard output)", output);
   options.addChoice("--emit", "FORM", "text (the default), goal or image", form,
@@ -32,7 +32,7 @@ void Settings::addTo(Options &options) {
   single.addTo(options);
 }
 
-Result<std::string> emit(const Schedule &schedule, const Settings &settings) {
+Result<std::string> emit(const Schedule &schedule, const OptSettings &settings) {
   switch (settings.form) {
   case Form::Text:
     return printText(schedule);
@@ -47,7 +47,7 @@ Result<std::string> emit(const Schedule &schedule, const Settings &settings) {
 } // namespace
 
 Exit optCommand(Arguments arguments) {
-  Settings settings;
+  OptSettings settings;
   Options options("opt", "FILE|COLLECTIVE [-o OUT] [OPTION...]",
                   "Reads one schedule, or instantiates one collective, and writes it.\n"
                   "A FILE is the text form or GOAL, an image, source text (.coll), a schedule\n"

@@ -30,7 +30,7 @@ namespace {
 
 constexpr const char *kHere = "local";
 
-struct Settings {
+struct RunSettings {
   SingleRequest single;
   LaunchOptions launch;
   uint32_t iterations = 100;
@@ -47,7 +47,7 @@ struct Settings {
   void addTo(Options &options);
 };
 
-void Settings::addTo(Options &options) {
+void RunSettings::addTo(Options &options) {
   options.section("what to run");
   options.addFlag("--stdlib",
                   "every collective of the standard library that is meant for so many ranks,\n"
@@ -117,9 +117,10 @@ struct Row {
   TransferReport transfers; ///< of all ranks
 };
 
-class Runner {
+class ScheduleRunner {
 public:
-  Runner(Source &source, const Settings &settings) : source_(source), settings_(settings) {}
+  ScheduleRunner(Source &source, const RunSettings &settings)
+      : source_(source), settings_(settings) {}
 
   /// Runs the target. Nothing: a mistake, a failure or wrong data, which were reported, or `where`
   /// excludes so many ranks.
@@ -299,13 +300,13 @@ private:
   }
 
   Source &source_;
-  const Settings &settings_;
+  const RunSettings &settings_;
   size_t numExcluded_ = 0;
 };
 
 /// Joins the processes of a launcher, which are the ranks. On several nodes, the topology is their
 /// actual placement unless an option sets it.
-Status join(Settings &settings, std::unique_ptr<Launcher> &launcher) {
+Status join(RunSettings &settings, std::unique_ptr<Launcher> &launcher) {
   if (settings.launch.transport == TransportKind::Fake)
     return {};
   Result<std::unique_ptr<Launcher>> found = joinLauncher();
@@ -377,7 +378,7 @@ void printTable(const std::vector<Row> &rows) {
   table.print(resultStream());
 }
 
-void printRuns(const std::vector<Row> &rows, const Settings &settings, bool ok) {
+void printRuns(const std::vector<Row> &rows, const RunSettings &settings, bool ok) {
   llvm::json::Array runs;
   for (const Row &row : rows)
     runs.push_back(llvm::json::Object{
@@ -401,7 +402,7 @@ void printRuns(const std::vector<Row> &rows, const Settings &settings, bool ok) 
 } // namespace
 
 Exit runCommand(Arguments arguments) {
-  Settings settings;
+  RunSettings settings;
   Options options(
       "run", "[FILE|COLLECTIVE]... -n N [OPTION...]",
       "Runs collectives on ranks of this machine, or on those that mpirun or\n"
@@ -444,7 +445,7 @@ Exit runCommand(Arguments arguments) {
   if (!settings.trace.empty() && launcher)
     return options.refuse("--trace: ranks that a launcher started may be on several machines, "
                           "whose clocks differ; let run start them");
-  Runner runner(*source, settings);
+  ScheduleRunner runner(*source, settings);
   std::vector<Row> rows;
   for (const Source::Target &target : targets)
     if (std::optional<Row> row = runner.run(target))

@@ -13,7 +13,7 @@
 namespace colldsl::tools {
 namespace {
 
-struct Settings {
+struct ShowSettings {
   SimulationRequest request;
   std::vector<std::string> others;
   std::string trace;
@@ -25,7 +25,7 @@ struct Settings {
   void addTo(Options &options);
 };
 
-void Settings::addTo(Options &options) {
+void ShowSettings::addTo(Options &options) {
   options.section("what to show");
   request.single.schedule.text.allowWildcards = true;
   request.single.takesImages = true;
@@ -52,7 +52,7 @@ void Settings::addTo(Options &options) {
 
 class Showing {
 public:
-  explicit Showing(const Settings &settings) : settings_(settings) {
+  explicit Showing(const ShowSettings &settings) : settings_(settings) {
     document_.view = settings.page.view;
     document_.maxEvents = settings.page.maxEvents;
     document_.network = settings.request.single.schedule.machine.cost().network;
@@ -127,7 +127,7 @@ private:
     return Exit::Failure;
   }
 
-  const Settings &settings_;
+  const ShowSettings &settings_;
   show::Document document_;
   std::vector<std::unique_ptr<Source>> sources_; ///< the document reads their texts
   std::string name_;
@@ -136,7 +136,7 @@ private:
 } // namespace
 
 Exit showCommand(Arguments arguments) {
-  Settings settings;
+  ShowSettings settings;
   Options options("show", "FILE|COLLECTIVE [-n N] [OPTION...]",
                   "Writes a page that shows a schedule in a browser: over space and time, as\n"
                   "graphs, and where each byte comes from. The page is one file, which needs no\n"

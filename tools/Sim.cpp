@@ -17,7 +17,7 @@
 namespace colldsl::tools {
 namespace {
 
-struct Settings {
+struct SimSettings {
   SimulationRequest request;
   std::string trace;
   bool verify = false;
@@ -27,7 +27,7 @@ struct Settings {
   void addTo(Options &options);
 };
 
-void Settings::addTo(Options &options) {
+void SimSettings::addTo(Options &options) {
   request.addTo(options);
   options.section("what to tell");
   options.addFlag("--verify", "prove the schedule first; takes the memory of all ranks at once",
@@ -41,7 +41,7 @@ void Settings::addTo(Options &options) {
 
 class Simulation {
 public:
-  Simulation(Source &source, const Source::Target &target, const Settings &settings)
+  Simulation(Source &source, const Source::Target &target, const SimSettings &settings)
       : source_(source), target_(target), settings_(settings) {}
 
   bool run(sim::SimulateOptions options) {
@@ -117,13 +117,13 @@ private:
 
   Source &source_;
   const Source::Target &target_;
-  const Settings &settings_;
+  const SimSettings &settings_;
 };
 
 } // namespace
 
 Exit simCommand(Arguments arguments) {
-  Settings settings;
+  SimSettings settings;
   Options options("sim", "FILE|COLLECTIVE [-n N] [OPTION...]",
                   "Simulates one schedule in the LogGOP model and tells when its ranks finish.\n"
                   "A FILE is source text (.coll), the text form, GOAL as text or in binary, an\n"

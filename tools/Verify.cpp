@@ -25,7 +25,7 @@
 namespace colldsl::tools {
 namespace {
 
-struct Settings {
+struct VerifySettings {
   ProofRequest proofs;
   bool stdlib = false;
   bool json = false;
@@ -37,7 +37,7 @@ struct Settings {
   void addTo(Options &options);
 };
 
-void Settings::addTo(Options &options) {
+void VerifySettings::addTo(Options &options) {
   options.section("what to prove");
   options.addFlag("--stdlib", "every collective of the standard library", stdlib);
   proofs.addTo(options);
@@ -97,7 +97,7 @@ llvm::json::Object toJson(const Summary &summary, const Source &source) {
 }
 
 Status writePage(size_t task, const Summary &summary, const Source &source, const Proofs &proofs,
-                 const Settings &settings) {
+                 const VerifySettings &settings) {
   Result<show::Document> document =
       failureDocument(source, summary.target, proofs, summary.tasks[task]);
   if (!document)
@@ -113,7 +113,7 @@ Status writePage(size_t task, const Summary &summary, const Source &source, cons
 /// Writes the page of the first counterexample that print() shows and that has a schedule. Returns
 /// true if the page was written, nothing if there is no such counterexample; reports mistakes.
 std::optional<bool> showFirst(const Summary &summary, const Source &source, const Proofs &proofs,
-                              const Settings &settings) {
+                              const VerifySettings &settings) {
   for (size_t i : summary.counterexamples()) {
     if (summary.outcomes[i].kind != ProofOutcome::Kind::Refused)
       continue;
@@ -136,7 +136,7 @@ bool hasProof(const std::vector<std::string> &names, const std::set<std::string>
 /// be read.
 Exit proveAll(Source &source, const std::vector<Source::Target> &targets,
               const std::vector<std::vector<std::string>> &named, bool hasMistakes,
-              const Settings &settings) {
+              const VerifySettings &settings) {
   Proofs proofs(source, settings.proofs);
   size_t count = 0, refused = 0;
   std::set<std::string> proved; ///< collectives with a proof
@@ -188,7 +188,7 @@ Exit proveAll(Source &source, const std::vector<Source::Target> &targets,
 } // namespace
 
 Exit verifyCommand(Arguments arguments) {
-  Settings settings;
+  VerifySettings settings;
   Options options("verify", "[FILE|COLLECTIVE]... [OPTION...]",
                   "Proves that schedules meet, cannot deadlock or race, and keep their contract,\n"
                   "or shows a counterexample. A FILE is source text (.coll), the text form or\n"

@@ -50,7 +50,7 @@ public:
   void flag(const char *key, bool &into);
   /// The member, or null. A missing member is an error if it must exist.
   const Json *member(const char *key, bool mustExist);
-  /// As member(), for a list. Null, with an error, also if the member is no list.
+  /// Variant of member() for a list. Null, with an error, also if the member is no list.
   const Json *list(const char *key, bool mustExist);
   void absorb(Status status) {
     if (status_)
@@ -61,7 +61,7 @@ public:
   }
   const Status &status() const { return status_; }
   JsonPlace placeOf(const std::string &key) const { return place_.member(key); }
-  /// The first error; members that nobody asked for are one.
+  /// The first error; members that no caller requests are one.
   Status finish();
 
 private:

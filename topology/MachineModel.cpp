@@ -9,9 +9,9 @@
 namespace colldsl {
 namespace {
 
-constexpr const char *kWhat = "machine model";
+constexpr const char *kModel = "machine model";
 constexpr uint64_t kMaxTimeNs = uint64_t{1} << 40; ///< 18 minutes
-constexpr size_t kMaxBytes = 1 << 20;
+constexpr size_t kMaxModelBytes = 1 << 20;
 
 void readRate(JsonReader &reader, const char *key, PerByte &into) {
   double ns = into.ns();
@@ -142,10 +142,10 @@ Json jsonOf(const MachineModel &model) {
 }
 
 Result<MachineModel> MachineModel::parse(std::string_view json) {
-  Result<Json> root = parseJson(json, kWhat, kMaxBytes);
+  Result<Json> root = parseJson(json, kModel, kMaxModelBytes);
   if (!root)
     return root.status();
-  return readModel(*root, {kWhat, ""});
+  return readModel(*root, {kModel, ""});
 }
 
 std::string MachineModel::toJson() const {

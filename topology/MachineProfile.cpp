@@ -11,10 +11,10 @@
 namespace colldsl {
 namespace {
 
-constexpr const char *kWhat = "profile";
+constexpr const char *kProfile = "profile";
 constexpr const char *kFormat = "colldsl machine profile";
 constexpr uint64_t kVersion = 2;
-constexpr size_t kMaxBytes = 16 << 20;
+constexpr size_t kMaxProfileBytes = 16 << 20;
 constexpr double kMaxNs = 1e15, kMaxMargin = 1e9;
 
 std::string hex(uint64_t number) {
@@ -261,11 +261,11 @@ Result<TunedCollective> TunedCollective::parse(std::string_view words) {
 }
 
 Result<MachineProfile> MachineProfile::parse(std::string_view json) {
-  Result<Json> root = parseJson(json, kWhat, kMaxBytes);
+  Result<Json> root = parseJson(json, kProfile, kMaxProfileBytes);
   if (!root)
     return root.status();
   MachineProfile profile;
-  JsonReader reader(*root, {kWhat, ""});
+  JsonReader reader(*root, {kProfile, ""});
   if (Status s = checkFormat(reader); !s)
     return s;
   reader.text("tool", profile.tool);

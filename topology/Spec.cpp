@@ -17,7 +17,7 @@ struct LevelName {
   uint32_t Place::*id; ///< the id that it gives a hardware thread
 };
 
-constexpr LevelName kNames[] = {
+constexpr LevelName kSpecLevels[] = {
     {"switch", 0, &Place::leafSwitch}, {"node", 1, &Place::node},
     {"board", 2, &Place::board},       {"package", 3, &Place::socket},
     {"socket", 3, &Place::socket},     {"numa", 3, &Place::numa},
@@ -31,7 +31,7 @@ struct CountedLevel {
   uint32_t count;
 };
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+std::string inQuotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 Status error(std::string message, std::string hint = {}) {
   return Diagnostic::error({}, "topology: " + message, std::move(hint));
@@ -107,33 +107,34 @@ Status SpecParser::word(std::string_view word) {
   if (size_t colon = word.find(':'); colon != word.npos)
     return level(word.substr(0, colon), word.substr(colon + 1));
   if (word != "oversubscribe")
-    return error("cannot make sense of " + quoted(word), kForms);
+    return error("cannot make sense of " + inQuotes(word), kForms);
   spec_.binding.oversubscribe = true;
   return {};
 }
 
 Status SpecParser::machineName(std::string_view name) {
   if (!machineName_.empty())
-    return error("both " + quoted(machineName_) + " and " + quoted(name) + " name a machine");
+    return error("both " + inQuotes(machineName_) + " and " + inQuotes(name) + " name a machine");
   machineName_ = name;
   return {};
 }
 
 Status SpecParser::level(std::string_view name, std::string_view count) {
-  const LevelName *known = std::ranges::find(kNames, name, &LevelName::name);
-  if (known == std::end(kNames))
-    return error("no level is called " + quoted(name),
+  const LevelName *known = std::ranges::find(kSpecLevels, name, &LevelName::name);
+  if (known == std::end(kSpecLevels))
+    return error("no level is called " + inQuotes(name),
                  "the levels are switch, node, board, package, numa, l3, l2, core, pu");
   for (const CountedLevel &earlier : levels_) {
     if (earlier.level->id == known->id && earlier.level->order == known->order)
-      return error("level " + quoted(name) + " is given twice");
+      return error("level " + inQuotes(name) + " is given twice");
     if (earlier.level->order > known->order)
-      return error("level " + quoted(name) + " contains level " + quoted(earlier.level->name) +
+      return error("level " + inQuotes(name) + " contains level " + inQuotes(earlier.level->name) +
                    " and must come before it");
   }
   std::optional<uint64_t> number = parseWhole<uint64_t>(count);
   if (!number || *number == 0)
-    return error("level " + quoted(name) + " needs a count of at least 1, not " + quoted(count));
+    return error("level " + inQuotes(name) + " needs a count of at least 1, not " +
+                 inQuotes(count));
   if (*number > kMaxPus || numThreads_ * *number > kMaxPus)
     return tooManyThreads();
   numThreads_ *= *number;
@@ -160,7 +161,7 @@ Status SpecParser::coreRange(std::string_view range) {
   std::optional<uint64_t> last =
       dash == range.npos ? first : parseWhole<uint64_t>(range.substr(dash + 1));
   if (!first || !last || *first > *last)
-    return error("cannot make sense of " + quoted(range) + " in a binding",
+    return error("cannot make sense of " + inQuotes(range) + " in a binding",
                  "bind=core, bind=scatter, or a list of cores like bind=0,6,8-11");
   std::vector<uint32_t> &cores = spec_.binding.cores;
   if (*last >= kMaxPus || cores.size() + (*last - *first) >= kMaxPus)
@@ -182,7 +183,7 @@ Status SpecParser::makeMachine() {
     return {};
   }
   if (!std::ranges::all_of(levels_, isOutside))
-    return error("only levels 'switch' and 'node' go with " + quoted(machineName_));
+    return error("only levels 'switch' and 'node' go with " + inQuotes(machineName_));
   spec_.flat = machineName_ == "flat";
   if (spec_.flat)
     return hasNode || spec_.binding.order != RankBinding::Order::Core

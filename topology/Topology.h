@@ -51,8 +51,8 @@ public:
   /// the largest; core ids are kept as they are.
   static Topology fromPlaces(std::vector<Place> places);
 
-  /// As fromPlaces(), for places of which only the node is unique in the whole job: each node
-  /// counts all else for itself.
+  /// Variant of fromPlaces() for places of which only the node is unique in the whole job: each
+  /// node counts all else for itself.
   static Topology fromNodes(std::vector<Place> places);
 
   /// From a description:

@@ -63,11 +63,13 @@ constexpr End other(End end) { return end == End::Receiver ? End::Sender : End::
 
 } // namespace detail
 
-/// Resets the word, before the other end sees the rendezvous.
+/// Resets the word, before the other end sees the rendezvous: the state that begins it releases
+/// this, too.
 template <typename Word> void begin(Word &word) { word.store(0, std::memory_order_relaxed); }
 
 /// Claims the parts that this end copies next. Nothing: the message is closed, or all parts are
-/// claimed.
+/// claimed. A claim orders nothing: of two ends that change this word one sees what the other has
+/// claimed, and the bytes are ordered where claims are left.
 template <typename Word> std::optional<Claim> claim(Word &word, End end, uint32_t numParts) {
   using namespace detail;
   uint32_t now = word.load(std::memory_order_relaxed);
@@ -78,7 +80,7 @@ template <typename Word> std::optional<Claim> claim(Word &word, End end, uint32_
       return std::nullopt;
     uint32_t count = others == 0 ? (left + 1) / 2 : std::max(left / 4, 1u);
     if (word.compare_exchange_strong(now, (now + count * one(end)) | copies(end),
-                                     std::memory_order_acq_rel, std::memory_order_relaxed))
+                                     std::memory_order_relaxed, std::memory_order_relaxed))
       return Claim{end == End::Receiver ? mine : numParts - mine - count, count};
   }
 }
@@ -93,6 +95,7 @@ enum class Outcome : uint8_t {
 template <typename Word> Outcome leave(Word &word, End end, uint32_t numParts, bool isCopied) {
   using namespace detail;
   uint32_t now = word.load(std::memory_order_relaxed), next;
+  // Releases the copied bytes to the end that leaves last, which acquires them.
   do
     next = (now & ~copies(end)) | (isCopied ? 0 : kClosed);
   while (!word.compare_exchange_strong(now, next, std::memory_order_acq_rel,
@@ -110,7 +113,8 @@ template <typename Word> Outcome leave(Word &word, End end, uint32_t numParts, b
 template <typename Word> bool close(Word &word, End end) {
   using namespace detail;
   uint32_t now = word.load(std::memory_order_relaxed);
-  while (!word.compare_exchange_strong(now, now | kClosed, std::memory_order_acq_rel,
+  // Acquires what the other end has left. It needs nothing of this end.
+  while (!word.compare_exchange_strong(now, now | kClosed, std::memory_order_acquire,
                                        std::memory_order_relaxed)) {
   }
   return (now & copies(other(end))) == 0;

@@ -36,7 +36,7 @@ inline void copyShort(void *to, const void *from, uint64_t bytes) {
   }
 }
 
-/// As gather() and scatter(), for whole, short payloads.
+/// Variants of gather() and scatter() for whole, short payloads.
 inline void gatherShort(std::byte *to, const Payload &from) {
   for (uint32_t i = 0; i < from.count; ++i) {
     copyShort(to, from.pieces[i].iov_base, from.pieces[i].iov_len);

@@ -48,11 +48,13 @@ constexpr uint32_t wordOf(uint32_t use, State state) {
 }
 
 /// Moves the word from one state to another. False: the word is in another state, or of another
-/// use.
+/// use, and the caller has learned nothing more.
 template <typename Word> bool change(Word &word, uint32_t use, State from, State to) {
   uint32_t before = wordOf(use, from);
+  // Acquires what the other end wrote before the state that this one ends; releases to who reads
+  // the new one.
   return word.compare_exchange_strong(before, wordOf(use, to), std::memory_order_acq_rel,
-                                      std::memory_order_acquire);
+                                      std::memory_order_relaxed);
 }
 
 /// Leaves a claim of this end. An end that reads the new state sees the copied bytes.
@@ -83,13 +85,14 @@ template <typename Word> bool withdrawRtr(Word &word, uint32_t use) {
 }
 /// The receiver cancels its RTR. False: the sender writes just now.
 template <typename Word> bool cancelRtr(Word &word, uint32_t use) {
+  // Acquires the end of the sender's write: the buffer is the receiver's again.
   return change(word, use, State::RtrSent, State::Fragments) ||
          word.load(std::memory_order_acquire) != wordOf(use, State::Writing);
 }
 
 /// The receiver cancels a cooperation, if this is one. False: the sender writes a part just now.
 template <typename Word> bool cancelCooperation(Word &word, Word &parts, uint32_t use) {
-  if (word.load(std::memory_order_acquire) != wordOf(use, State::Cooperating))
+  if (word.load(std::memory_order_acquire) != wordOf(use, State::Cooperating)) // as in cancelRtr()
     return true;
   if (!cooperative::close(parts, cooperative::End::Receiver))
     return false;
@@ -101,6 +104,8 @@ template <typename Word> bool cancelCooperation(Word &word, Word &parts, uint32_
 
 /// Starts a use of the word: for a message that begins, or after one that is done.
 template <typename Word> void beginUse(Word &word, uint32_t use) {
+  // Releases what the receiver of a static message finds with the state; others learn of the use by
+  // a slot.
   word.store(wordOf(use, State::Requested), std::memory_order_release);
 }
 /// Claims the word before the sender writes into the buffer of the RTR. False: the receiver
@@ -117,6 +122,7 @@ enum class Cancelled : uint8_t {
 
 /// Ends this use of the word, and begins the next one.
 template <typename Word> Cancelled cancel(Word &word, Word &parts, uint32_t use) {
+  // Acquires the end of the receiver's copy: the memory is the sender's again.
   uint32_t now = word.load(std::memory_order_acquire);
   if (now == wordOf(use, State::Reading))
     return Cancelled::NotYet;
@@ -124,7 +130,7 @@ template <typename Word> Cancelled cancel(Word &word, Word &parts, uint32_t use)
       !cooperative::close(parts, cooperative::End::Sender))
     return Cancelled::NotYet;
   if (!word.compare_exchange_strong(now, wordOf(use + 1, State::Requested),
-                                    std::memory_order_acq_rel, std::memory_order_acquire))
+                                    std::memory_order_acq_rel, std::memory_order_relaxed))
     return Cancelled::NotYet;
   bool isUnnoticed = now == wordOf(use, State::Requested) || now == wordOf(use, State::Done);
   return isUnnoticed ? Cancelled::Unnoticed : Cancelled::Awaited;

@@ -66,7 +66,7 @@ private:
   std::vector<uint32_t> rounds_, depths_; // made when they are needed
 };
 
-std::string counted(int64_t amount, Cost cost) {
+std::string costOf(int64_t amount, Cost cost) {
   return concat(amount, " ", unit(cost), amount == 1 ? "" : "s");
 }
 
@@ -95,14 +95,14 @@ void checkCosts(const EventGraph &graph, const Placement &placement, std::span<c
       continue;
     Failure failure{Proof::Contract,
                     concat("rank ", index(bound.rank), ": '", spelling(bound.cost), "' is ",
-                           counted(amount, bound.cost), ", but at most ",
-                           counted(bound.most, bound.cost), bound.most == 1 ? " was" : " were",
+                           costOf(amount, bound.cost), ", but at most ",
+                           costOf(bound.most, bound.cost), bound.most == 1 ? " was" : " were",
                            " promised"),
                     {{bound.rank, kNoOp, bound.loc,
-                      concat("promises at most ", counted(bound.most, bound.cost))}}};
+                      concat("promises at most ", costOf(bound.most, bound.cost))}}};
     if (exists(spent.last))
       failure.steps.push_back(
-          failures.step(spent.last, concat("makes it ", counted(amount, bound.cost))));
+          failures.step(spent.last, concat("makes it ", costOf(amount, bound.cost))));
     failures.add(std::move(failure));
   }
 }

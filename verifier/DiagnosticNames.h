@@ -14,7 +14,8 @@ public:
       : model_(model), placement_(placement) {}
 
   std::string op(Vertex v) const;
-  /// As op(), with its rank and, if known, its line: `rank 1's recv y[0..8] from 0 (line 7)`.
+  /// Variant of op() with its rank and, if known, its line: `rank 1's recv y[0..8] from 0 (line
+  /// 7)`.
   std::string opOfRank(Vertex v) const;
   std::string slice(Rank rank, const Slice &slice) const;
   /// Bytes of a root, under the name of the root.

@@ -39,7 +39,7 @@ public:
 
   /// The area of a slice, which need not belong to an op.
   Area locate(Rank rank, const Slice &slice) const;
-  /// As locate(), with a block of capacity at the length that it has in Sizes.
+  /// Variant of locate() with a block of capacity at the length that it has in Sizes.
   Area locateAtEntry(Rank rank, const Slice &slice) const;
   /// Bytes of a slice of a block of capacity that holds `elements` at the time.
   Area locateInBlock(Rank rank, const Slice &slice, uint64_t elements) const;

@@ -110,10 +110,10 @@ struct VerifyReport {
 VerifyReport verify(const Schedule &schedule, const std::vector<Sizes> &sizes,
                     const VerifyOptions &options = {});
 
-/// As verify(), at n == elements, for all lengths at once that the contract allows for blocks [*]
-/// and [<= m]. Blocks of a rank must not overlap where they are written. A failure happens at some
-/// lengths. Where ops divide blocks, or lists put them between each other in another order, the
-/// proof holds for some lengths only, and VerifyReport::undecided says so.
+/// Variant of verify() at n == elements, for all lengths at once that the contract allows for
+/// blocks [*] and [<= m]. Blocks of a rank must not overlap where they are written. A failure
+/// happens at some lengths. Where ops divide blocks, or lists put them between each other in
+/// another order, the proof holds for some lengths only, and VerifyReport::undecided says so.
 VerifyReport verifyAllLengths(const Schedule &schedule, uint64_t elements,
                               const VerifyOptions &options = {});
 

@@ -49,7 +49,7 @@ Status compare(std::span<const ProcessInfo> processes);
 /// 0, are of the same `ranksPerNode` ranks in a row.
 std::vector<uint32_t> firstOfNodes(std::span<const ProcessInfo> processes, uint32_t ranksPerNode);
 
-/// As firstOfNodes(), for hosts: machines with addresses of their own.
+/// Variant of firstOfNodes() for hosts: machines with addresses of their own.
 std::vector<uint32_t> firstOfHosts(std::span<const ProcessInfo> processes);
 
 /// The address of rank 0 at which the others reach it.

@@ -24,7 +24,7 @@ template <typename Run> double nsPerCall(uint32_t calls, Run run) {
   return std::chrono::duration<double, std::nano>(Clock::now() - begin).count() / calls;
 }
 
-/// As nsPerCall(), in processor time, which does not include other load of the machine.
+/// Variant of nsPerCall() in processor time, which does not include other load of the machine.
 template <typename Run> double processorNsPerCall(uint32_t calls, Run run) {
   auto now = [] {
     timespec t{};

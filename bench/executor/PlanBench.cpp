@@ -12,9 +12,9 @@
 // Every figure is a median and, in brackets, the best: on a machine that has other work to
 // do, the best is closer to the truth.
 #include "bench/executor/Measure.h"
-#include "executor/LocalRanks.h"
 #include "executor/Plan.h"
 #include "protocol/local/LocalEndpoint.h"
+#include "runtime/job/LocalRanks.h"
 #include "tests/executor/Schedules.h"
 
 #include <algorithm>

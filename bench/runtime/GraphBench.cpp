@@ -6,8 +6,8 @@
 // best of all repetitions. Where ranks share cores they wait for each other's turns, and time that
 // passes says little of how it is elsewhere.
 #include "bench/executor/Measure.h"
-#include "executor/LocalRanks.h"
-#include "runtime/GraphOrder.h"
+#include "runtime/graph/GraphOrder.h"
+#include "runtime/job/LocalRanks.h"
 #include "tests/passes/Graphs.h"
 
 #include <cstdio>

@@ -16,6 +16,7 @@
 // two threads) and joining messages. The simulated times are checked against the closed form where
 // there is one.
 #include "compiler/Compile.h"
+#include "passes/PackProgram.h"
 #include "simulator/Simulate.h"
 
 #include <cstdio>

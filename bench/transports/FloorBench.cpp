@@ -11,7 +11,7 @@
 //
 //   bench-floor [CALLS]
 #include "bench/executor/Measure.h"
-#include "ir/Concat.h"
+#include "transports/Processor.h"
 #include "wireup/ForkedRanks.h"
 
 #include <atomic>
@@ -110,7 +110,7 @@ private:
   }
   static void await(const Flag &flag, uint64_t turn) {
     while (flag.value.load(std::memory_order_acquire) < turn)
-      __builtin_ia32_pause();
+      pauseCore();
   }
 
   Side &mine_, &other_;
@@ -151,7 +151,8 @@ Result<std::vector<std::byte>> measure(Side *sides, uint32_t rank, uint32_t call
       times.push_back((sides[0].ns[call] + sides[1].ns[call]) / 2);
     exchange.flag();
     if (exchange.isRead() || std::strcmp(row.what, "cma") != 0)
-      text += concat(row.what, " ", row.bytes, " ", static_cast<uint64_t>(median(times)), "\n");
+      text += row.what + std::string(" ") + std::to_string(row.bytes) + " " +
+              std::to_string(static_cast<uint64_t>(median(times))) + "\n";
   }
   auto bytes = std::as_bytes(std::span(text));
   return std::vector<std::byte>(bytes.begin(), bytes.end());

@@ -13,11 +13,11 @@
 //
 //   bench-network-transfers verbs|PROVIDER [ROUNDS [RUNS]]
 #include "bench/executor/Measure.h"
-#include "executor/LocalRanks.h"
 #include "executor/Plan.h"
 #include "executor/RemoteExchange.h"
 #include "passes/RtrTree.h"
 #include "protocol/remote/NetworkEndpoint.h"
+#include "runtime/job/LocalRanks.h"
 #include "tests/executor/Schedules.h"
 #include "transports/ofi/OfiCarrier.h"
 #include "transports/verbs/VerbsCarrier.h"

@@ -4,8 +4,8 @@
 //
 // Arguments: provider, or "verbs"; bytes, round trips. Prints the microseconds of one way.
 #include "bench/executor/Measure.h"
-#include "executor/LocalRanks.h"
 #include "protocol/remote/NetworkEndpoint.h"
+#include "runtime/job/LocalRanks.h"
 #include "transports/ofi/OpenOfi.h"
 #include "transports/verbs/OpenVerbs.h"
 

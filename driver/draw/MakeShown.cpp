@@ -68,7 +68,7 @@ private:
     return chooseLengths(model);
   }
 
-  /// As prepare(), for a library, whose images are the schedules that run.
+  /// Variant of prepare() for a library, whose images are the schedules that run.
   Status prepareImage(const sim::SimulateOptions &model) {
     Result<SinglePlan> plan = planSingle(source_, target_, single_);
     if (!plan)

@@ -9,7 +9,6 @@
 #include "driver/proofs/Proofs.h"
 #include "driver/source/Functions.h"
 #include "driver/source/ReadInput.h"
-#include "ir/ForeignFormat.h"
 #include "ir/Image.h"
 #include "runtime/StoredImages.h"
 #include "stdlib/StdlibFiles.h"
@@ -245,25 +244,13 @@ std::vector<std::string> namesIn(const std::vector<std::string> &operands,
   return all;
 }
 
-/// The text of a file of rules; empty: none was given.
-Result<std::string> readRules(const std::string &path) {
-  if (path.empty())
-    return std::string();
-  Result<std::string> rules = readText(path);
-  if (!rules)
-    return rules.status();
-  if (std::string format = foreignFormat(*rules, Readable::Text); !format.empty())
-    return Status::error("'" + path + "' has no rules: it is " + format);
-  return rules;
-}
-
 } // namespace
 
 std::optional<LibraryInput> readForLibrary(Session &session,
                                            const std::vector<std::string> &operands,
                                            const LibraryRequest &request) {
   ScheduleRequest reading = request.proofs.schedule;
-  Result<std::string> rules = readRules(request.rules);
+  Result<std::string> rules = rulesText(request.rules);
   if (!rules)
     return session.sink().error(rules.status().diagnostic()), std::nullopt;
   if (!request.stdlib)

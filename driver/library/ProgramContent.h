@@ -2,7 +2,7 @@
 #pragma once
 
 #include "driver/source/Source.h"
-#include "runtime/Library.h"
+#include "program/library/Library.h"
 
 namespace colldsl::driver {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ir/Schedule.h"
-#include "runtime/Library.h"
+#include "program/library/Library.h"
 #include "verifier/Verifier.h"
 
 namespace colldsl::driver {

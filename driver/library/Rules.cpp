@@ -3,6 +3,8 @@
 #include "compiler/Spelling.h"
 #include "driver/Lists.h"
 #include "driver/library/StandardFunctions.h"
+#include "driver/source/ReadInput.h"
+#include "ir/ForeignFormat.h"
 #include "stdlib/StdlibFiles.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -206,6 +208,17 @@ void printRange(std::string &line, const char *word, T min, T max, T least, T mo
 
 } // namespace
 
+Result<std::string> rulesText(const std::string &path) {
+  if (path.empty())
+    return std::string();
+  Result<std::string> rules = readText(path);
+  if (!rules)
+    return rules;
+  if (std::string format = foreignFormat(*rules, Readable::Text); !format.empty())
+    return Status::error("'" + path + "' has no rules: it is " + format);
+  return rules;
+}
+
 Result<std::vector<SelectionRule>> readRules(llvm::StringRef fileName, llvm::StringRef text,
                                              Compilation &compilation,
                                              const StandardFunctions *standard, Sink *sink) {
@@ -230,6 +243,7 @@ Result<std::vector<SelectionRule>> readRules(llvm::StringRef fileName, llvm::Str
     if (!suits)
       return fail(suits);
     rules.push_back(rule.take());
+    rules.back().line = static_cast<uint32_t>(number);
   }
   return rules;
 }

@@ -13,13 +13,20 @@
 
 #include "compiler/Compile.h"
 #include "driver/Sink.h"
-#include "runtime/Library.h"
+#include "program/library/Library.h"
 
 #include "llvm/ADT/StringRef.h"
 
 namespace colldsl::driver {
 
 class StandardFunctions;
+
+/// The name of the standard library's rules, in messages.
+inline constexpr const char *kStandardRules = "stdlib/selection.rules";
+
+/// The text of a file of rules; empty: the path is empty. An error: the file cannot be read, or has
+/// another format.
+Result<std::string> rulesText(const std::string &path);
 
 /// Adds the arguments of the rules to the compilation's program. An error names the file and the
 /// line. With `standard`, a rule that cannot serve one of these functions is an error, and a rule

@@ -13,7 +13,7 @@ Result<StandardFunctions> StandardFunctions::make() {
   options.usedBy = wordsOf(selectionRules());
   Compilation compilation = compileFiles({}, options);
   Result<std::vector<SelectionRule>> rules =
-      readRules("stdlib/selection.rules", selectionRules(), compilation);
+      readRules(kStandardRules, selectionRules(), compilation);
   if (!rules)
     return rules.status();
   StandardFunctions made;

@@ -2,8 +2,8 @@
 /// have to serve them compatibly.
 #pragma once
 
-#include "runtime/CallInterface.h"
-#include "runtime/Library.h"
+#include "program/CallInterface.h"
+#include "program/library/Library.h"
 
 #include "llvm/ADT/StringRef.h"
 

@@ -22,7 +22,7 @@ struct Summary {
   /// The tasks that failed, few ranks and small sizes first. Leaves out a task of 0 bytes if a task
   /// with bytes fails with the same pattern.
   std::vector<size_t> counterexamples() const;
-  /// As counterexamples(), for failures given by bytes and pattern: their indices, in order.
+  /// Variant of counterexamples() for failures given by bytes and pattern: their indices, in order.
   static std::vector<size_t>
   counterexamples(const std::vector<std::pair<uint64_t, std::string>> &failures);
   bool ok() const { return failed() == 0 && !promisesNothing(); }

@@ -57,16 +57,8 @@ void DisturbanceRequest::addTo(Fields &fields) {
                  "(a random phase each without PHASE), random:MEAN,LENGTH,\n"
                  "trace:FILE; times are like 250, 10us, 2ms",
                  noise_) = completionOf({"periodic:", "random:", "trace:"});
-  fields.add(
-      "--skew", "T", "ranks start at random times up to this",
-      [this](llvm::StringRef text) -> Status {
-        Result<uint64_t> time = parseTimeNs(text);
-        if (!time)
-          return time.status();
-        skewNs_ = *time;
-        return {};
-      },
-      [this] { return std::vector{std::to_string(skewNs_)}; });
+  fields.addParsed("--skew", "T", "ranks start at random times up to this", skewNs_, parseTimeNs,
+                   [](uint64_t ns) { return std::to_string(ns); });
   fields.addNumber("--seed", "N",
                    "of noise, skew, and lengths of blocks known at call time only\n(default: 0)",
                    seed_);

@@ -1,8 +1,5 @@
 #include "driver/requests/LibraryRequest.h"
 
-#include "driver/Lists.h"
-#include "ir/Ranges.h"
-
 namespace colldsl::driver {
 
 LibraryRequest::LibraryRequest() {
@@ -20,24 +17,10 @@ void LibraryRequest::addTo(Fields &fields) {
                  "[types T,T] [commutative] [oversubscribed] use COLLECTIVE [NAME=VALUE]...",
                  rules) = completionOfFiles({".rules"});
   fields.section("ready images");
-  fields.addParsed(
-      "--ranks", "LIST", "for these numbers of ranks; none: no images", proofs.ranks,
-      [](llvm::StringRef text) { return parseRanks(text, 1); }, rangesWord);
-  fields.addParsed("--bytes", "LIST", "and these sizes (default: 64KiB)", proofs.bytes,
-                   parseBytesList, listWord);
-  fields.add(
-      "--topology", "T",
-      "where the ranks sit (default: flat, all on one node; what looks at nodes\n"
-      "or sockets is also proved on several other machines)",
-      [this](llvm::StringRef text) {
-        proofs.schedule.topology = text.str();
-        proofs.variesMachine = false;
-        return Status();
-      },
-      [this] {
-        return proofs.variesMachine ? std::vector<std::string>()
-                                    : std::vector{proofs.schedule.topology};
-      }) = completionOfTopology();
+  proofs.addShapes(fields, "for these numbers of ranks; none: no images",
+                   "and these sizes (default: 64KiB)",
+                   "where the ranks sit (default: flat, all on one node; what looks at nodes\n"
+                   "or sockets is also proved on several other machines)");
   fields.addFlag("--no-verify", "write images without proving them", prove, false);
   addAs(fields, form);
   proofs.schedule.addNoWarn(fields);

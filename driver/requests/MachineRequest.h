@@ -14,6 +14,7 @@ public:
   void addLettersTo(Fields &fields);
 
   const CostModel &cost() const { return cost_; }
+  bool isModelGiven() const { return !model_.empty(); }
 
 private:
   Status load(Sink &sink);

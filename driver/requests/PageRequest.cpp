@@ -15,21 +15,21 @@ constexpr uint64_t kMostEvents = 16'000'000;
 constexpr llvm::StringLiteral kViews[] = {"space-time", "matrix",     "graph",  "dag",
                                           "links",      "provenance", "compare"};
 
+Result<std::string> viewNamed(llvm::StringRef word) {
+  if (llvm::is_contained(kViews, word))
+    return word.str();
+  return Status::error("'" + word.str() + "' is no view; there are " +
+                       llvm::join(llvm::ArrayRef(kViews), ", "));
+}
+
 } // namespace
 
 void PageRequest::addTo(Fields &fields) {
-  fields.add(
+  fields.addParsed(
       "--view", "V",
       "where the page opens: space-time (the default), matrix, graph, dag, links (of a\n"
       "--network), provenance, compare",
-      [this](llvm::StringRef word) {
-        view = word.str();
-        return llvm::is_contained(kViews, word)
-                   ? Status()
-                   : Status::error("'" + view + "' is no view; there are " +
-                                   llvm::join(llvm::ArrayRef(kViews), ", "));
-      },
-      [this] { return std::vector{view}; }) =
+      view, viewNamed, [](const std::string &name) { return name; }) =
       completionOf(std::vector<llvm::StringRef>(std::begin(kViews), std::end(kViews)));
   fields.addNumber("--max-events", "N",
                    "ops and messages that are shown one by one; of more, sums per\n"

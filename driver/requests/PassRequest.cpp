@@ -37,18 +37,15 @@ std::vector<std::string> passWords() {
 
 void PassRequest::addTo(Fields &fields) {
   fields.section("passes");
-  fields.add(
+  fields.addParsed(
       "--passes", "LIST",
       "passes to run, such as edge-coloring{algorithm=optimal},fuse;\n"
       "docs/passes.md tells of all",
-      [this](llvm::StringRef text) -> Status {
-        Result<Pipeline> parsed = Pipeline::parse({text.data(), text.size()}, nearestOf);
-        if (!parsed)
-          return parsed.status();
-        pipeline = parsed.take();
-        return {};
+      pipeline,
+      [](llvm::StringRef text) {
+        return Pipeline::parse({text.data(), text.size()}, nearestOf);
       },
-      [this] { return std::vector{pipeline.text()}; }) = completionOfList(passWords());
+      [](const Pipeline &passes) { return passes.text(); }) = completionOfList(passWords());
   fields.addFlag("--print-after-all", "show what each pass made, on the standard error",
                  printAfterAll);
   fields.addFlag("--time-passes", "tell what each pass did, and how long it took", timePasses);

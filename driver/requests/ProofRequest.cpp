@@ -7,19 +7,14 @@
 
 namespace colldsl::driver {
 
-void ProofRequest::addTo(Fields &fields) {
-  fields.section("what to prove");
+void ProofRequest::addShapes(Fields &fields, std::string ranksHelp, std::string bytesHelp,
+                             std::string topologyHelp) {
   fields.addParsed(
-      "--ranks", "LIST", "numbers of ranks, such as 1..64 or 1,2,5..8 (default: 1..17)", ranks,
+      "--ranks", "LIST", std::move(ranksHelp), ranks,
       [](llvm::StringRef text) { return parseRanks(text, 1); }, rangesWord);
-  fields.addParsed("--bytes", "LIST",
-                   "sizes, such as 8,64KiB; n times the size of T\n"
-                   "(default: 0, one element, and 40009 elements)",
-                   bytes, parseBytesList, listWord);
+  fields.addParsed("--bytes", "LIST", std::move(bytesHelp), bytes, parseBytesList, listWord);
   fields.add(
-      "--topology", "T",
-      "where the ranks sit (default: flat, all on one node, and several other\n"
-      "machines for collectives that look at nodes or sockets)",
+      "--topology", "T", std::move(topologyHelp),
       [this](llvm::StringRef text) {
         schedule.topology = text.str();
         variesMachine = false;
@@ -28,6 +23,15 @@ void ProofRequest::addTo(Fields &fields) {
       [this] {
         return variesMachine ? std::vector<std::string>() : std::vector{schedule.topology};
       }) = completionOfTopology();
+}
+
+void ProofRequest::addTo(Fields &fields) {
+  fields.section("what to prove");
+  addShapes(fields, "numbers of ranks, such as 1..64 or 1,2,5..8 (default: 1..17)",
+            "sizes, such as 8,64KiB; n times the size of T\n"
+            "(default: 0, one element, and 40009 elements)",
+            "where the ranks sit (default: flat, all on one node, and several other\n"
+            "machines for collectives that look at nodes or sockets)");
   fields.add(
       "--roots", "LIST",
       "values of the parameter `root`: ranks, or all\n"

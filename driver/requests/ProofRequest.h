@@ -23,6 +23,9 @@ struct ProofRequest {
   }
 
   void addTo(Fields &fields);
+  /// Adds --ranks, --bytes and --topology alone.
+  void addShapes(Fields &fields, std::string ranksHelp, std::string bytesHelp,
+                 std::string topologyHelp);
 };
 
 } // namespace colldsl::driver

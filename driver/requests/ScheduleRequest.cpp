@@ -12,12 +12,12 @@ namespace colldsl::driver {
 namespace {
 
 constexpr llvm::StringRef kTypes[] = {
-#define COLLDSL_TYPE(Name, spelling, CppType) spelling,
+#define COLLDSL_TYPE(Name, spelling, ...) spelling,
 #include "ir/Vocabulary.def"
 };
 
 constexpr llvm::StringRef kReductions[] = {
-#define COLLDSL_REDUCTION(Name, spelling, commutative) spelling,
+#define COLLDSL_REDUCTION(Name, spelling, ...) spelling,
 #include "ir/Vocabulary.def"
 };
 
@@ -44,10 +44,6 @@ template <typename T> Status setLimits(Result<uint64_t> given, std::initializer_
 
 std::string withDefault(llvm::StringRef help, uint64_t value) {
   return (help + " (default: " + llvm::Twine(value) + ")").str();
-}
-
-template <typename T> Fields::Values numberIn(const T &number) {
-  return [&number] { return std::vector{std::to_string(number)}; };
 }
 
 } // namespace
@@ -106,6 +102,14 @@ void ScheduleRequest::addTo(Fields &fields) {
       }) = completionOfNames(Completion::Names::Parameters);
   fields.mayRepeat();
   fields.keyword("parameters");
+  addElements(fields);
+  addInclude(fields);
+  machine.addTo(fields);
+  passes.addTo(fields);
+  addLimits(fields);
+}
+
+void ScheduleRequest::addElements(Fields &fields) {
   fields.addParsed(
       "--op", "OP", "reduction, for parameters that are one", reduction,
       [](llvm::StringRef text) -> Result<Reduction> {
@@ -114,18 +118,14 @@ void ScheduleRequest::addTo(Fields &fields) {
         return unknown("reduction", text, kReductions);
       },
       [](Reduction r) { return std::string(spelling(r)); }) = completionOf(kReductions);
-  fields.add(
-      "--type", "T", "type of the elements (default: i32)",
-      [this](llvm::StringRef text) {
-        std::optional<ElementType> parsed = parseElementType(text);
-        type = parsed.value_or(type);
-        return parsed ? Status() : unknown("type", text, kTypes);
+  fields.addParsed(
+      "--type", "T", "type of the elements (default: i32)", type,
+      [](llvm::StringRef text) -> Result<ElementType> {
+        if (std::optional<ElementType> known = parseElementType(text))
+          return *known;
+        return unknown("type", text, kTypes);
       },
-      [this] { return std::vector{std::string(spelling(type))}; }) = completionOf(kTypes);
-  addInclude(fields);
-  machine.addTo(fields);
-  passes.addTo(fields);
-  addLimits(fields);
+      [](ElementType t) { return std::string(spelling(t)); }) = completionOf(kTypes);
 }
 
 void ScheduleRequest::addLimits(Fields &fields) {

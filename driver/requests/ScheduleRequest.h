@@ -40,8 +40,9 @@ struct ScheduleRequest {
   InstantiateLimits instantiate;
 
   void addTo(Fields &fields);
-  void addInclude(Fields &fields); ///< --include alone
-  void addNoWarn(Fields &fields);  ///< --no-warn
+  void addElements(Fields &fields); ///< --op and --type alone
+  void addInclude(Fields &fields);  ///< --include alone
+  void addNoWarn(Fields &fields);   ///< --no-warn
 
 private:
   /// Adds the limits, with the present values as defaults.

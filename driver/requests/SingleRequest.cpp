@@ -5,6 +5,11 @@
 namespace colldsl::driver {
 
 void SingleRequest::addTo(Fields &fields, std::string topologyHelp) {
+  addCall(fields, std::move(topologyHelp));
+  schedule.addTo(fields);
+}
+
+void SingleRequest::addCall(Fields &fields, std::string topologyHelp) {
   auto word = [](uint64_t number) { return std::to_string(number); };
   fields.addParsed(
       "-n", "N", "number of ranks; a schedule from a file has its own", ranks,
@@ -15,7 +20,6 @@ void SingleRequest::addTo(Fields &fields, std::string topologyHelp) {
   fields.addText("--topology", "T", std::move(topologyHelp), schedule.topology) =
       completionOfTopology();
   fields.addFlag("--in-place", "the form in place, of a collective that has one", schedule.inPlace);
-  schedule.addTo(fields);
 }
 
 } // namespace colldsl::driver

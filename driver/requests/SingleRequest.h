@@ -20,6 +20,7 @@ struct SingleRequest {
     addTo(fields, "where the ranks sit (default: flat, all on one node)");
   }
   void addTo(Fields &fields, std::string topologyHelp);
+  void addCall(Fields &fields, std::string topologyHelp); ///< without those of `schedule`
 };
 
 /// A request for one schedule, whose passes are proved.

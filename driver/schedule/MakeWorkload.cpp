@@ -3,6 +3,7 @@
 #include "driver/Lists.h"
 #include "driver/schedule/BlockSizes.h"
 #include "driver/schedule/JobSize.h"
+#include "passes/PackProgram.h"
 
 #include "llvm/Support/FormatVariadic.h"
 

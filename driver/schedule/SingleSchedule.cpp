@@ -104,27 +104,33 @@ Result<SingleSchedule> storedFor(const Source &source, const Source::Target &tar
                   options.schedule.passes.pipeline.empty();
   if (!takesOne)
     return SingleSchedule{};
-  auto request =
-      asCall(source.program(), target, requestFor(target, options.schedule, plan.call, plan.shape));
-  if (!request)
-    return SingleSchedule{};
-  Library &library = *source.library();
-  Result<const LibraryImage *> found = findImage(library, *request);
+  Result<const LibraryImage *> found = imageFor(source, target, options, plan);
   if (!found)
     return found.status();
   if (!*found)
     return SingleSchedule{};
+  Library &library = *source.library();
   Result<const Image *> image = library.image(**found);
   if (!image)
     return image.status();
-  Result<uint32_t> unit = unitOfImported(library, *request);
-  if (!unit)
-    return unit.status();
+  auto imported = library.imported();
+  if (!imported)
+    return imported.status();
+  uint32_t unit = std::max(unitOf(**imported, (*found)->collective), 1u);
   return SingleSchedule{std::make_shared<Schedule>((*image)->decode()), *found,
-                        plan.shape.elements / std::max(*unit, 1u), plan.bytes};
+                        plan.shape.elements / unit, plan.bytes};
 }
 
 } // namespace
+
+Result<const LibraryImage *> imageFor(const Source &source, const Source::Target &target,
+                                      const SingleRequest &options, const SinglePlan &plan) {
+  auto request =
+      asCall(source.program(), target, requestFor(target, options.schedule, plan.call, plan.shape));
+  if (!request)
+    return nullptr;
+  return findImage(*source.library(), *request);
+}
 
 Result<SingleSchedule> makeSingle(Source &source, const Source::Target &target,
                                   const SingleRequest &options) {

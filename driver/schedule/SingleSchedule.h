@@ -28,6 +28,10 @@ struct SinglePlan {
 Result<SinglePlan> planSingle(Source &source, const Source::Target &target,
                               const SingleRequest &options);
 
+/// The image of the library that serves the call; null: none does. The source is a library.
+Result<const LibraryImage *> imageFor(const Source &source, const Source::Target &target,
+                                      const SingleRequest &options, const SinglePlan &plan);
+
 struct SingleSchedule {
   std::shared_ptr<const Schedule> schedule;
   const LibraryImage *image = nullptr; ///< the source of the schedule; null: none

@@ -1,21 +1,53 @@
 #include "driver/source/Functions.h"
 
 #include "driver/library/Rules.h"
-#include "transports/shm/Sleep.h"
+#include "runtime/StoredImages.h"
+#include "runtime/job/LocalRanks.h"
 
 #include <algorithm>
 
 namespace colldsl::driver {
 namespace {
 
-/// True if the chosen reduction commutes. Without a choice it is true, as for most operators.
-bool commutes(const ScheduleRequest &options) {
+std::optional<Reduction> reductionOf(const ScheduleRequest &options) {
   std::optional<Reduction> reduction = options.reduction;
   for (const ScheduleRequest::Setting &setting : options.settings)
     if (setting.name == "op")
       reduction = parseReduction(setting.value);
-  return !reduction || isCommutative(*reduction);
+  return reduction;
 }
+
+/// False: the collective was imported, and has no image for the call.
+bool serves(Source &source, const Source::Target &target, const SingleRequest &options) {
+  auto imported =
+      source.library() ? source.library()->imported() : Status::error("there is no library");
+  if (!imported || unitOf(**imported, target.name) == 0)
+    return true;
+  Result<SinglePlan> plan = planSingle(source, target, options);
+  if (!plan)
+    return false;
+  Result<const LibraryImage *> image = imageFor(source, target, options, *plan);
+  return image && *image;
+}
+
+Result<Source::Target> chosen(Source &source, const std::string &function,
+                              const SingleRequest &options) {
+  Result<Situation> situation = situationOf(function, options);
+  if (!situation)
+    return situation.status();
+  Chooser chooser = source.chooser(options.schedule.usesProfile);
+  const SelectionRule *rule = decidingRule(source, chooser, *situation, options);
+  if (!rule)
+    return Status::error("no rule for '" + function + "' fits " + std::to_string(situation->ranks) +
+                         " ranks and " + std::to_string(situation->bytes) + " bytes");
+  source.session().sink().take(
+      Severity::Note, "colldsl: " + function + ": " +
+                          printRule(*rule, source.program(), textsOf(source)) +
+                          (chooser.isDecision(*rule) ? ", by the machine profile" : "") + "\n");
+  return source.ruled(*rule);
+}
+
+} // namespace
 
 Result<Situation> situationOf(const std::string &function, const SingleRequest &options) {
   if (!options.ranks)
@@ -25,45 +57,29 @@ Result<Situation> situationOf(const std::string &function, const SingleRequest &
   Result<Topology> topology = Topology::make(options.schedule.topology, *options.ranks);
   if (!topology)
     return topology.status();
-  Situation situation;
+  Situation situation =
+      Situation::on(*topology, options.schedule.runs && shareCores(*options.ranks));
   situation.function = function;
-  situation.ranks = *options.ranks;
   situation.bytes = options.bytes.value_or(kUsualBytes);
-  situation.nodes = topology->numGroups(Level::Node);
   situation.type = options.schedule.type;
-  situation.commutative = commutes(options.schedule);
-  situation.oversubscribed =
-      options.schedule.runs && situation.nodes == 1 && shm::isOversubscribed(situation.ranks);
+  situation.commutative = commutes(reductionOf(options.schedule));
   return situation;
 }
 
-/// The texts of all files, including those of rules' arguments.
+const SelectionRule *decidingRule(Source &source, const Chooser &chooser,
+                                  const Situation &situation, const SingleRequest &options) {
+  const SelectionRule *first = chooser.choose(situation), *rule = first;
+  while (rule && !serves(source, source.ruled(*rule), options))
+    rule = chooser.choose(situation, rule);
+  return rule ? rule : first; // whose error says what it serves
+}
+
 std::vector<LibrarySource> textsOf(const Source &source) {
   std::vector<LibrarySource> texts;
   for (uint16_t i = 0; i < source.program().files.size(); ++i)
     texts.push_back({source.program().files[i], std::string(source.compilation().sourceText(i))});
   return texts;
 }
-
-Result<Source::Target> chosen(Source &source, const std::string &function,
-                              const SingleRequest &options) {
-  Result<Situation> situation = situationOf(function, options);
-  if (!situation)
-    return situation.status();
-  const std::vector<SelectionRule> &rules = source.rules();
-  auto rule = std::find_if(rules.begin(), rules.end(),
-                           [&](const SelectionRule &r) { return fits(r, *situation); });
-  if (rule == rules.end())
-    return Status::error("no rule for '" + function + "' fits " + std::to_string(situation->ranks) +
-                         " ranks and " + std::to_string(situation->bytes) + " bytes");
-  source.session().sink().take(
-      Severity::Note, "colldsl: " + function + ": " +
-                          printRule(*rule, source.program(), textsOf(source)) +
-                          (source.isDecision(*rule) ? ", by the machine profile" : "") + "\n");
-  return source.ruled(*rule);
-}
-
-} // namespace
 
 bool chooseForFunctions(Source &source, std::vector<Source::Target> &targets,
                         const SingleRequest &options) {

@@ -45,7 +45,7 @@ bool isStream(int fd, const struct stat &info) {
          (S_ISCHR(info.st_mode) && (isatty(fd) || isNullDevice(info)));
 }
 
-/// As read(), but waits for data on non-blocking descriptors, too.
+/// Variant of read() that waits for data on non-blocking descriptors, too.
 Result<size_t> readSome(int fd, char *to, size_t bytes) {
   for (;;) {
     ssize_t n = ::read(fd, to, bytes);

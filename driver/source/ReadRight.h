@@ -10,9 +10,9 @@ struct RightOperands {
   bool hasMistakes = false;       ///< operands were reported and left out
 };
 
-/// As Source::read(), but with several operands and without --name it reports and leaves out those
-/// that cannot be read or name nothing. With a stream among them, which can be read once only, all
-/// must be right.
+/// Variant of Source::read(): with several operands and without --name it reports and leaves out
+/// those that cannot be read or name nothing. With a stream among them, which can be read once
+/// only, all must be right.
 RightOperands readRight(Session &session, const std::vector<std::string> &operands,
                         const ScheduleRequest &options);
 

@@ -11,7 +11,7 @@
 #include "formats/MscclImport.h"
 #include "ir/Image.h"
 #include "ir/Printable.h"
-#include "runtime/Decisions.h"
+#include "select/Decision.h"
 #include "stdlib/StdlibFiles.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -90,7 +90,7 @@ std::unique_ptr<Source> Source::withText(const std::string &name, llvm::StringRe
   if (!source->compile(options))
     return nullptr;
   for (const SelectionRule &rule : rules_)
-    source->hasFunction(rule.function, options.usesProfile);
+    source->addRulesFor(rule.function);
   return source;
 }
 
@@ -312,7 +312,7 @@ std::vector<Source::Target> Source::choose(const ScheduleRequest &options) {
   std::vector<Target> targets;
   bool fine = true;
   for (const std::string &name : names)
-    fine &= chooseNamed(name, options.usesProfile, targets);
+    fine &= chooseNamed(name, targets);
   if (fine && !names_.empty() && options.names.empty()) {
     std::vector<Target> others;
     for (const std::string &file : read_)
@@ -401,69 +401,69 @@ Source::Target Source::ruled(const SelectionRule &rule) const {
   return target;
 }
 
-// From the standard library, hasFunction() reads only the rules for the function: others may name
-// collectives that are not in scope.
-bool Source::hasFunction(const std::string &name, bool usesProfile) {
-  auto isOurs = [&](const SelectionRule &rule) { return rule.function == name; };
+// Reads the rules for the function alone: others may name collectives that are not in scope.
+Result<std::vector<SelectionRule>> Source::standardRules(const std::string &function) {
+  return readRules(kStandardRules, linesOfFunction(selectionRules(), function), *compilation_);
+}
+
+bool Source::addRulesFor(const std::string &function) {
+  auto isOurs = [&](const SelectionRule &rule) { return rule.function == function; };
   if (!compilation_)
     return false;
   if (llvm::any_of(rules_, isOurs))
     return true;
   Result<std::vector<SelectionRule>> found = std::vector<SelectionRule>();
   if (!library_)
-    found =
-        readRules("stdlib/selection.rules", linesOfFunction(selectionRules(), name), *compilation_);
+    found = standardRules(function);
   else if (auto rules = library_->rules())
     found = **rules;
-  if (found && !library_ && usesProfile)
-    addDecisions(name, *found);
   if (found)
     llvm::copy_if(*found, std::back_inserter(rules_), isOurs);
-  isDecision_.resize(rules_.size(), false);
   return llvm::any_of(rules_, isOurs);
 }
 
-// A decision that does not fit the standard library in scope is reported; the rules serve instead.
-void Source::addDecisions(const std::string &function, const std::vector<SelectionRule> &rules) {
+// As for a library: if one of the decisions cannot be followed, none counts.
+std::vector<SelectionRule> Source::readDecisions() {
   const MachineProfile *profile = session_->profile();
   if (!profile)
-    return;
-  for (size_t i = 0; i < profile->decisions.size(); ++i) {
-    if (profile->decisions[i].function != function)
-      continue;
-    Result<SelectionRule> rule = decisionAsRule(profile->decisions[i], rules);
-    if (!rule) {
-      session_->sink().warn("'" + profilePath() + "': decisions[" + std::to_string(i) +
-                            "]: " + rule.message());
-      continue;
-    }
-    rules_.push_back(rule.take());
-    isDecision_.resize(rules_.size(), true);
-  }
-}
-
-Result<SelectionRule> Source::decisionAsRule(const Decision &decision,
-                                             const std::vector<SelectionRule> &rules) {
-  Result<DeclId> collective = checkDecision(program(), rules, decision);
-  if (!collective)
-    return collective.status();
-  SelectionRule rule = ruleOf(decision, *collective);
-  for (const TunedCollective::Value &given : decision.use.values) {
-    const std::vector<Param> &params = program().decl(*collective).params;
-    auto param = llvm::find_if(
-        params, [&](const Param &p) { return program().nameOf(p) == given.parameter; });
-    std::string number = std::to_string(given.value);
-    const char *truth = given.value ? "true" : "false";
-    Result<ExprId> added = compilation_->addArgument(
-        *collective, given.parameter, param->type == ValueType::Bool ? truth : number);
+    return {};
+  std::vector<SelectionRule> rules;
+  std::set<std::string> known;
+  for (const Decision &decision : profile->decisions)
+    if (known.insert(decision.function).second)
+      if (Result<std::vector<SelectionRule>> found = standardRules(decision.function))
+        llvm::append_range(rules, *found);
+  if (rules.empty())
+    return {};
+  auto add = [&](DeclId collective, uint32_t p, int64_t value) -> Result<uint32_t> {
+    const Param &param = program().decl(collective).params[p];
+    std::string text = param.type != ValueType::Bool ? std::to_string(value)
+                       : value                       ? "true"
+                                                     : "false";
+    Result<ExprId> added = compilation_->addArgument(collective, program().nameOf(param), text);
     if (!added)
       return added.status();
-    rule.arguments.push_back(static_cast<uint32_t>(program().arguments.size() - 1));
-  }
-  return rule;
+    return static_cast<uint32_t>(program().arguments.size() - 1);
+  };
+  Result<std::vector<SelectionRule>> made = rulesOf(program(), rules, profile->decisions, add);
+  if (made)
+    return made.take();
+  session_->sink().warn("the machine profile is not used: '" + profilePath() +
+                        "': " + made.message());
+  return {};
 }
 
-bool Source::chooseNamed(const std::string &name, bool usesProfile, std::vector<Target> &targets) {
+Chooser Source::chooser(bool usesProfile) {
+  bool counts = usesProfile && compilation_ && !library_;
+  if (counts && !decisions_)
+    decisions_ = readDecisions();
+  std::span<const SelectionRule> decisions;
+  if (counts)
+    decisions = *decisions_;
+  return Chooser(program(), decisions, rules_);
+}
+
+bool Source::chooseNamed(const std::string &name, std::vector<Target> &targets) {
   auto isKnown = [&](const Target &target) { return target.name == name; };
   if (llvm::any_of(targets, isKnown)) // named twice
     return true;
@@ -474,7 +474,7 @@ bool Source::chooseNamed(const std::string &name, bool usesProfile, std::vector<
   DeclId id = compilation_ ? compilation_->program().find(name, DeclKind::Collective) : kNoDecl;
   if (id != kNoDecl)
     targets.push_back(collective(id));
-  else if (hasFunction(name, usesProfile))
+  else if (addRulesFor(name))
     targets.push_back({name, kNoDecl, nullptr, true});
   else
     return refuseName(name);

@@ -7,7 +7,8 @@
 #include "driver/requests/ScheduleRequest.h"
 #include "driver/source/FileKind.h"
 #include "ir/Schedule.h"
-#include "runtime/Library.h"
+#include "program/library/Library.h"
+#include "select/Rule.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -42,7 +43,7 @@ public:
   static std::unique_ptr<Source> read(Session &session, const std::vector<std::string> &operands,
                                       const ScheduleRequest &options, const InputForm &form = {});
 
-  /// As read(), for source text that is in memory; messages call it `name`.
+  /// Variant of read() for source text that is in memory; messages call it `name`.
   static std::unique_ptr<Source> ofText(Session &session, const std::string &name,
                                         llvm::StringRef text, const ScheduleRequest &options);
   /// A Source with the source texts of this one and one more, and rules for the same functions. Its
@@ -90,10 +91,13 @@ public:
 
   /// The rules for the chosen functions, of the library or of the standard library.
   const std::vector<SelectionRule> &rules() const { return rules_; }
-  /// True if one of rules() is a decision of the user's machine profile. Decisions come first.
-  bool isDecision(const SelectionRule &rule) const {
-    return isDecision_[static_cast<size_t>(&rule - rules_.data())];
-  }
+  /// Adds those for the function. False: there are none.
+  bool addRulesFor(const std::string &function);
+  /// Replaces rules().
+  void setRules(std::vector<SelectionRule> rules) { rules_ = std::move(rules); }
+  /// Asks rules(), and before them the decisions of the user's machine profile if these count: they
+  /// are for the standard library. A view of this.
+  Chooser chooser(bool usesProfile);
 
   /// The program's compilation. There must be a collective among the targets.
   Compilation &compilation() { return *compilation_; }
@@ -141,11 +145,9 @@ private:
   bool compile(const ScheduleRequest &options);
   void warnOfUnusedNames(const SymbolIndex &symbols) const;
   const File *findFile(const std::string &name) const;
-  bool chooseNamed(const std::string &name, bool usesProfile, std::vector<Target> &targets);
-  bool hasFunction(const std::string &name, bool usesProfile);
-  void addDecisions(const std::string &function, const std::vector<SelectionRule> &rules);
-  Result<SelectionRule> decisionAsRule(const Decision &decision,
-                                       const std::vector<SelectionRule> &rules);
+  bool chooseNamed(const std::string &name, std::vector<Target> &targets);
+  Result<std::vector<SelectionRule>> standardRules(const std::string &function);
+  std::vector<SelectionRule> readDecisions();
   bool refuseName(const std::string &name) const;
   std::vector<Target> all() const;
   static Target whole(const File &file);
@@ -170,7 +172,7 @@ private:
   std::optional<Compilation> compilation_;
   const Program none_; ///< program() without a compilation
   std::vector<SelectionRule> rules_;
-  std::vector<bool> isDecision_; ///< per rule
+  std::optional<std::vector<SelectionRule>> decisions_; ///< empty: nobody asked for them
 };
 
 } // namespace colldsl::driver

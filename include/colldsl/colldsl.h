@@ -82,34 +82,43 @@ COLLDSL_API const char *colldsl_last_error(void);
 /** The version of the loaded library, "0.2.0", which may be newer than this header. */
 COLLDSL_API const char *colldsl_version(void);
 
-/** The type of elements. */
+/** The type of elements. Numbers of less than 32 bits are combined in f32, and each result is
+ * rounded to the nearest, ties to even. */
 typedef enum colldsl_type {
-  COLLDSL_I8 = 0,
-  COLLDSL_U8,
-  COLLDSL_I16,
-  COLLDSL_U16,
-  COLLDSL_I32,
-  COLLDSL_U32,
-  COLLDSL_I64,
-  COLLDSL_U64,
-  COLLDSL_F32,
-  COLLDSL_F64
+  /* types: made by scripts/index-language of ir/Vocabulary.def */
+  COLLDSL_I8 = 0, /**< signed integer */
+  COLLDSL_U8,     /**< unsigned integer */
+  COLLDSL_I16,    /**< signed integer */
+  COLLDSL_U16,    /**< unsigned integer */
+  COLLDSL_I32,    /**< signed integer */
+  COLLDSL_U32,    /**< unsigned integer */
+  COLLDSL_I64,    /**< signed integer */
+  COLLDSL_U64,    /**< unsigned integer */
+  COLLDSL_F32,    /**< IEEE 754 binary32 */
+  COLLDSL_F64,    /**< IEEE 754 binary64 */
+  COLLDSL_F16,    /**< IEEE 754 binary16 */
+  COLLDSL_BF16,   /**< the upper half of f32 */
+  COLLDSL_F8E4M3, /**< OCP's E4M3, without infinities */
+  COLLDSL_F8E5M2, /**< OCP's E5M2 */
+  COLLDSL_C64,    /**< real and imaginary part, f32 each */
+  COLLDSL_C128    /**< real and imaginary part, f64 each */
+  /* end of types */
 } colldsl_type;
 
-/** Operators of reductions. */
+/** Operators of reductions. Logical ones take zero for false, and give 0 or 1. */
 typedef enum colldsl_op {
-  COLLDSL_SUM = 0,
-  COLLDSL_PROD,
-  COLLDSL_MIN,
-  COLLDSL_MAX,
-  COLLDSL_LAND, /**< logical: zero is false */
-  COLLDSL_LOR,
-  COLLDSL_LXOR,
-  COLLDSL_BAND, /**< of bits; not of floating point */
-  COLLDSL_BOR,
-  COLLDSL_BXOR,
-  COLLDSL_MATMUL /**< product of 2 x 2 matrices of bytes, packed into an element of four bytes:
-                  * does not commute */
+  /* operators: made by scripts/index-language of ir/Vocabulary.def */
+  COLLDSL_SUM = 0, /**< all types */
+  COLLDSL_PROD,    /**< all types */
+  COLLDSL_MIN,     /**< integers and real numbers */
+  COLLDSL_MAX,     /**< integers and real numbers */
+  COLLDSL_LAND,    /**< integers and real numbers */
+  COLLDSL_LOR,     /**< integers and real numbers */
+  COLLDSL_LXOR,    /**< integers and real numbers */
+  COLLDSL_BAND,    /**< integers */
+  COLLDSL_BOR,     /**< integers */
+  COLLDSL_BXOR     /**< integers */
+  /* end of operators */
 } colldsl_op;
 
 /** The extent to which a schedule is proved: messages meet, without deadlock or race, and the data

@@ -21,6 +21,7 @@
 
 #include "colldsl/colldsl.h"
 
+#include <complex>
 #include <concepts>
 #include <cstdio>
 #include <exception>
@@ -34,6 +35,9 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+#if __has_include(<stdfloat>)
+#include <stdfloat>
+#endif
 
 namespace coll {
 
@@ -53,28 +57,56 @@ inline void check(colldsl_status status) {
     throw Error(status, colldsl_last_error());
 }
 
-/// The element type of T; only these types have one.
+/// The type of elements that are objects of the C++ type T. Specialise it for a type that has such
+/// a format under a name of its own:
+///   template <> inline constexpr colldsl_type coll::elementType<__nv_bfloat16> = COLLDSL_BF16;
+template <typename T> inline constexpr auto elementType = nullptr; // it has none
+
+template <typename T>
+concept Integer = std::is_integral_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= 8;
+template <Integer T>
+inline constexpr colldsl_type
+    elementType<T> = sizeof(T) == 1   ? (std::is_signed_v<T> ? COLLDSL_I8 : COLLDSL_U8)
+                     : sizeof(T) == 2 ? (std::is_signed_v<T> ? COLLDSL_I16 : COLLDSL_U16)
+                     : sizeof(T) == 4 ? (std::is_signed_v<T> ? COLLDSL_I32 : COLLDSL_U32)
+                                      : (std::is_signed_v<T> ? COLLDSL_I64 : COLLDSL_U64);
+
+template <> inline constexpr colldsl_type elementType<float> = COLLDSL_F32;
+template <> inline constexpr colldsl_type elementType<double> = COLLDSL_F64;
+template <> inline constexpr colldsl_type elementType<std::complex<float>> = COLLDSL_C64;
+template <> inline constexpr colldsl_type elementType<std::complex<double>> = COLLDSL_C128;
+#ifdef __FLT16_MAX__ // std::float16_t may be the same type
+namespace detail {
+__extension__ typedef _Float16 Float16;
+}
+template <> inline constexpr colldsl_type elementType<detail::Float16> = COLLDSL_F16;
+#elif defined(__STDCPP_FLOAT16_T__)
+template <> inline constexpr colldsl_type elementType<std::float16_t> = COLLDSL_F16;
+#endif
+#ifdef __STDCPP_BFLOAT16_T__
+template <> inline constexpr colldsl_type elementType<std::bfloat16_t> = COLLDSL_BF16;
+#endif
+#ifdef __STDCPP_FLOAT32_T__
+template <> inline constexpr colldsl_type elementType<std::float32_t> = COLLDSL_F32;
+#endif
+#ifdef __STDCPP_FLOAT64_T__
+template <> inline constexpr colldsl_type elementType<std::float64_t> = COLLDSL_F64;
+#endif
+
+template <typename T>
+concept Element = std::same_as<decltype(elementType<std::remove_cvref_t<T>>), const colldsl_type>;
+
+/// The element type of T; a T that has none does not compile.
 template <typename T> constexpr colldsl_type typeOf() {
-  using U = std::remove_cv_t<T>;
-  static_assert(std::is_arithmetic_v<U> && !std::is_same_v<U, bool> && sizeof(U) <= 8,
-                "not a type of elements");
-  if constexpr (std::is_floating_point_v<U>)
-    return sizeof(U) == 4 ? COLLDSL_F32 : COLLDSL_F64;
-  else if constexpr (sizeof(U) == 1)
-    return std::is_signed_v<U> ? COLLDSL_I8 : COLLDSL_U8;
-  else if constexpr (sizeof(U) == 2)
-    return std::is_signed_v<U> ? COLLDSL_I16 : COLLDSL_U16;
-  else if constexpr (sizeof(U) == 4)
-    return std::is_signed_v<U> ? COLLDSL_I32 : COLLDSL_U32;
-  else
-    return std::is_signed_v<U> ? COLLDSL_I64 : COLLDSL_U64;
+  static_assert(Element<T>, "not a type of elements: see coll::elementType");
+  return elementType<std::remove_cvref_t<T>>;
 }
 
 /// Contiguous numbers that the caller owns: not a temporary container, which would be destroyed
 /// before a plan runs.
 template <typename Memory>
 concept Elements = std::ranges::contiguous_range<Memory> && std::ranges::borrowed_range<Memory> &&
-    std::is_arithmetic_v<std::remove_cvref_t<std::ranges::range_value_t<Memory>>>;
+    Element<std::ranges::range_value_t<Memory>>;
 
 /// Marks memory of a buffer that has a type of its own in the collective's text, such as `f64[n]`.
 struct OwnType {};

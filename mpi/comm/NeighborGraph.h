@@ -4,8 +4,8 @@
 #pragma once
 
 #include "mpi/Mpi.h"
-#include "runtime/Communicator.h"
-#include "runtime/GraphExchange.h"
+#include "runtime/graph/GraphExchange.h"
+#include "runtime/job/Communicator.h"
 
 #include <array>
 #include <memory>

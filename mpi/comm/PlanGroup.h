@@ -4,7 +4,7 @@
 #include "protocol/HybridEndpoint.h"
 #include "protocol/local/LocalEndpoint.h"
 #include "protocol/remote/RemoteEndpoint.h"
-#include "runtime/Communicator.h"
+#include "runtime/job/Communicator.h"
 
 #include <optional>
 

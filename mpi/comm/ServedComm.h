@@ -24,7 +24,7 @@ public:
     return served ? served : lookUp(comm);
   }
 
-  /// As of(), if this thread looked up that communicator last; else null.
+  /// The ServedComm of the communicator that this thread looked up last; null for another one.
   static ServedComm *cached(MPI_Comm comm) {
     return comm == last_.comm && numDeleted_.load(std::memory_order_relaxed) == last_.deleted
                ? last_.served
@@ -46,8 +46,8 @@ public:
   static ServedComm *adopt(Job &job, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL) {
     return adopt(job, comm, info, true);
   }
-  /// As adopt(), for a communicator that was made of a group and has no topology: Open MPI 4.1
-  /// reports the topology of its parent, and divides by zero when that is queried.
+  /// Variant of adopt() for a communicator that was made of a group and has no topology: Open
+  /// MPI 4.1 reports the topology of its parent, and divides by zero when that is queried.
   static ServedComm *adoptWithoutTopology(Job &job, MPI_Comm comm) {
     return adopt(job, comm, MPI_INFO_NULL, false);
   }

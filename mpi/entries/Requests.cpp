@@ -123,34 +123,96 @@ void copyStatus(MPI_Status *to, const MPI_Status &from) {
     *to = from;
 }
 
-/// The index of a request of ours whose run is done; `anyActive`: set if any runs.
-int findDone(int count, const MPI_Request *requests, bool &anyActive) {
-  for (int i = 0; i < count; ++i)
-    if (Slot *slot = find(requests[i]); slot && slot->isRunning) {
-      anyActive = true;
-      if (slot->isDone())
-        return i;
-    }
-  return MPI_UNDEFINED;
+/// A call that completes requests: MPI_Test and its forms for arrays.
+struct Completes {
+  static constexpr bool kCompletes = true;
+
+  static int one(Slot &slot, MPI_Request &request, MPI_Status *status) {
+    return complete(slot, &request, status);
+  }
+  static int passOn(MPI_Request &request, int *flag, MPI_Status *status) {
+    return real::Test(&request, flag, status);
+  }
+  static int passOnAll(Others &others, int *flag) {
+    return real::Testall(others.count(), others.handles(), flag, others.statuses());
+  }
+  static int passOnAny(Others &others, int *which, int *flag, MPI_Status *status) {
+    return real::Testany(others.count(), others.handles(), which, flag, status);
+  }
+  static int passOnSome(Others &others, int *done, int *which) {
+    return real::Testsome(others.count(), others.handles(), done, which, others.statuses());
+  }
+};
+
+/// A call that looks at requests: MPI_Request_get_status and its forms for arrays. The call that
+/// completes a request reports its failure.
+struct Looks {
+  static constexpr bool kCompletes = false;
+
+  static int one(const Slot &, MPI_Request, MPI_Status *status) {
+    clear(status);
+    return MPI_SUCCESS;
+  }
+  static int passOn(MPI_Request request, int *flag, MPI_Status *status) {
+    return real::Request_get_status(request, flag, status);
+  }
+#ifdef COLLDSL_MPI_STATUS_OF_MANY
+  static int passOnAll(Others &others, int *flag) {
+    return real::Request_get_status_all(others.count(), others.handles(), flag, others.statuses());
+  }
+  static int passOnAny(Others &others, int *which, int *flag, MPI_Status *status) {
+    return real::Request_get_status_any(others.count(), others.handles(), which, flag, status);
+  }
+  static int passOnSome(Others &others, int *done, int *which) {
+    return real::Request_get_status_some(others.count(), others.handles(), done, which,
+                                         others.statuses());
+  }
+#endif
+};
+
+/// Looks once at a request, which may be any.
+template <typename Kind, typename Request>
+int testOne(Request &request, int *flag, MPI_Status *status) {
+  Status moved = moveOnce();
+  Slot *slot = find(request);
+  if (!slot)
+    return Kind::passOn(request, flag, status);
+  Guard guard(*Job::current());
+  bool isDone = slot->isDone();
+  *flag = isDone || !moved;
+  if (isDone || (!moved && !Kind::kCompletes))
+    return Kind::one(*slot, request, status);
+  if constexpr (Kind::kCompletes)
+    if (!moved)
+      return fail(*slot, &request, moved);
+  Job::current()->progressBelow();
+  return MPI_SUCCESS;
 }
 
-int testAny(int count, MPI_Request *requests, int *index, int *flag, MPI_Status *status) {
+/// Array: MPI_Request *, or const MPI_Request * of a call that looks. Some are ours.
+template <typename Kind, typename Array>
+int testAny(int count, Array requests, int *index, int *flag, MPI_Status *status) {
   bool anyActive = false;
   *flag = 1;
-  *index = findDone(count, requests, anyActive);
-  if (*index != MPI_UNDEFINED)
-    return complete(*find(requests[*index]), &requests[*index], status);
+  for (*index = 0; *index < count; ++*index)
+    if (Slot *slot = find(requests[*index]); slot && slot->isRunning) {
+      anyActive = true;
+      if (slot->isDone())
+        return Kind::one(*slot, requests[*index], status);
+    }
   Others others(count, requests);
   int which = MPI_UNDEFINED;
-  int code = real::Testany(others.count(), others.handles(), &which, flag, status);
-  others.giveBackTo(requests);
+  int code = Kind::passOnAny(others, &which, flag, status);
+  if constexpr (Kind::kCompletes)
+    others.giveBackTo(requests);
   *index = which == MPI_UNDEFINED ? MPI_UNDEFINED : others.place(which);
   if (which == MPI_UNDEFINED && anyActive)
     *flag = 0;
   return code;
 }
 
-int testSome(int count, MPI_Request *requests, int *outcount, int *indices, MPI_Status *statuses) {
+template <typename Kind, typename Array>
+int testSome(int count, Array requests, int *outcount, int *indices, MPI_Status *statuses) {
   int done = 0, code = MPI_SUCCESS;
   bool anyActive = false;
   for (int i = 0; i < count; ++i)
@@ -158,20 +220,19 @@ int testSome(int count, MPI_Request *requests, int *outcount, int *indices, MPI_
       anyActive = true;
       if (!slot->isDone())
         continue;
-      if (int c = complete(*slot, &requests[i], at(statuses, done)); c != MPI_SUCCESS)
+      if (int c = Kind::one(*slot, requests[i], at(statuses, done)); c != MPI_SUCCESS)
         code = c;
       indices[done++] = i;
     }
   Others others(count, requests);
   std::vector<int> which(static_cast<size_t>(others.count()) + 1);
   int theirs = 0;
-  if (int c = real::Testsome(others.count(), others.handles(), &theirs, which.data(),
-                             others.statuses());
-      c != MPI_SUCCESS)
+  if (int c = Kind::passOnSome(others, &theirs, which.data()); c != MPI_SUCCESS)
     code = c;
-  others.giveBackTo(requests);
+  if constexpr (Kind::kCompletes)
+    others.giveBackTo(requests);
   if (theirs == MPI_UNDEFINED) {
-    *outcount = anyActive || done > 0 ? done : MPI_UNDEFINED;
+    *outcount = anyActive ? done : MPI_UNDEFINED;
     return code;
   }
   for (int i = 0; i < theirs; ++i) {
@@ -189,12 +250,31 @@ bool allOursDone(int count, const MPI_Request *requests) {
   });
 }
 
-int completeOurs(int count, MPI_Request *requests, MPI_Status *statuses) {
+template <typename Kind, typename Array>
+int endOurs(int count, Array requests, MPI_Status *statuses) {
   int code = MPI_SUCCESS;
   for (int i = 0; i < count; ++i)
     if (Slot *slot = find(requests[i]))
-      if (int c = complete(*slot, &requests[i], at(statuses, i)); c != MPI_SUCCESS)
+      if (int c = Kind::one(*slot, requests[i], at(statuses, i)); c != MPI_SUCCESS)
         code = c;
+  return code;
+}
+
+template <typename Kind, typename Array>
+int testAll(int count, Array requests, int *flag, MPI_Status *statuses) {
+  *flag = 0;
+  if (!allOursDone(count, requests))
+    return MPI_SUCCESS;
+  Others others(count, requests);
+  int code = Kind::passOnAll(others, flag);
+  if (!*flag)
+    return code;
+  if (int c = endOurs<Kind>(count, requests, statuses); c != MPI_SUCCESS)
+    code = c;
+  for (int i = 0; i < others.count(); ++i)
+    copyStatus(at(statuses, others.place(i)), others.statuses()[i]);
+  if constexpr (Kind::kCompletes)
+    others.giveBackTo(requests);
   return code;
 }
 
@@ -209,24 +289,8 @@ bool waitForOurs(int count, MPI_Request *requests, MPI_Status *statuses, int &co
       return false;
   }
   if (areOurs)
-    code = completeOurs(count, requests, statuses);
+    code = endOurs<Completes>(count, requests, statuses);
   return areOurs;
-}
-
-int testAll(int count, MPI_Request *requests, int *flag, MPI_Status *statuses) {
-  *flag = 0;
-  if (!allOursDone(count, requests))
-    return MPI_SUCCESS;
-  Others others(count, requests);
-  int code = real::Testall(others.count(), others.handles(), flag, others.statuses());
-  if (!*flag)
-    return code;
-  if (int c = completeOurs(count, requests, statuses); c != MPI_SUCCESS)
-    code = c;
-  for (int i = 0; i < others.count(); ++i)
-    copyStatus(at(statuses, others.place(i)), others.statuses()[i]);
-  others.giveBackTo(requests);
-  return code;
 }
 
 /// An array with some requests that may be ours, for a call that waits: each request completes when
@@ -278,19 +342,20 @@ private:
   int code_ = MPI_SUCCESS;
 };
 
-/// Tests an array with requests of ours once.
-template <typename Try>
-int testOnce(int count, MPI_Request *requests, const Status &moved, int *flag, Try tryOnce) {
+/// Looks once at an array with requests of ours. `tryOnce` sets `*flag`.
+template <typename Kind, typename Array, typename Try>
+int testOnce(int count, Array requests, const Status &moved, int *flag, Try tryOnce) {
   Guard guard(*Job::current());
   int code = tryOnce();
   if (*flag || code != MPI_SUCCESS)
     return code;
-  if (moved) {
-    Job::current()->progressBelow();
-    return code;
-  }
-  *flag = 1;
-  return failAll(count, requests, moved);
+  if constexpr (Kind::kCompletes)
+    if (!moved) {
+      *flag = 1;
+      return failAll(count, requests, moved);
+    }
+  Job::current()->progressBelow();
+  return code;
 }
 
 /// Waits for an array that has requests of ours, or whose requests complete while others move.
@@ -308,19 +373,11 @@ COLLDSL_ENTRY(Wait, (MPI_Request * request, MPI_Status *status)) {
 }
 
 COLLDSL_ENTRY(Test, (MPI_Request * request, int *flag, MPI_Status *status)) {
-  Status moved = moveOnce();
-  Slot *slot = find(*request);
-  if (!slot)
-    return real::Test(request, flag, status);
-  Guard guard(*Job::current());
-  bool isDone = slot->isDone();
-  *flag = isDone || !moved;
-  if (isDone)
-    return complete(*slot, request, status);
-  if (!moved)
-    return fail(*slot, request, moved);
-  Job::current()->progressBelow();
-  return MPI_SUCCESS;
+  return testOne<Completes>(*request, flag, status);
+}
+
+COLLDSL_ENTRY(Request_get_status, (MPI_Request request, int *flag, MPI_Status *status)) {
+  return testOne<Looks>(request, flag, status);
 }
 
 COLLDSL_ENTRY(Waitall, (int count, MPI_Request requests[], MPI_Status *statuses)) {
@@ -333,28 +390,12 @@ COLLDSL_ENTRY(Waitall, (int count, MPI_Request requests[], MPI_Status *statuses)
   return repeat(count, requests, [&](int &isDone) { return all.tryOnce(isDone); });
 }
 
-COLLDSL_ENTRY(Testall, (int count, MPI_Request requests[], int *flag, MPI_Status *statuses)) {
-  Status moved = moveOnce();
-  if (!anyOurs(count, requests))
-    return real::Testall(count, requests, flag, statuses);
-  return testOnce(count, requests, moved, flag,
-                  [&] { return testAll(count, requests, flag, statuses); });
-}
-
 COLLDSL_ENTRY(Waitany, (int count, MPI_Request requests[], int *index, MPI_Status *status)) {
   if (!mustMove() && !anyOurs(count, requests))
     return callBelow(real::Waitany, count, requests, index, status);
-  return repeat(count, requests,
-                [&](int &isDone) { return testAny(count, requests, index, &isDone, status); });
-}
-
-COLLDSL_ENTRY(Testany,
-              (int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)) {
-  Status moved = moveOnce();
-  if (!anyOurs(count, requests))
-    return real::Testany(count, requests, index, flag, status);
-  return testOnce(count, requests, moved, flag,
-                  [&] { return testAny(count, requests, index, flag, status); });
+  return repeat(count, requests, [&](int &isDone) {
+    return testAny<Completes>(count, requests, index, &isDone, status);
+  });
 }
 
 COLLDSL_ENTRY(Waitsome, (int count, MPI_Request requests[], int *outcount, int indices[],
@@ -362,140 +403,46 @@ COLLDSL_ENTRY(Waitsome, (int count, MPI_Request requests[], int *outcount, int i
   if (!mustMove() && !anyOurs(count, requests))
     return callBelow(real::Waitsome, count, requests, outcount, indices, statuses);
   return repeat(count, requests, [&](int &isDone) {
-    int code = testSome(count, requests, outcount, indices, statuses);
+    int code = testSome<Completes>(count, requests, outcount, indices, statuses);
     isDone = *outcount != 0;
     return code;
   });
 }
 
-COLLDSL_ENTRY(Testsome, (int count, MPI_Request requests[], int *outcount, int indices[],
-                         MPI_Status *statuses)) {
-  Status moved = moveOnce();
-  if (!anyOurs(count, requests))
-    return real::Testsome(count, requests, outcount, indices, statuses);
-  int isDone = 0;
-  return testOnce(count, requests, moved, &isDone, [&] {
-    int code = testSome(count, requests, outcount, indices, statuses);
-    isDone = *outcount != 0;
-    return code;
-  });
-}
+#define TESTS(All, Any, Some, Kind, Array)                                                         \
+  COLLDSL_ENTRY(All, (int count, Array requests, int *flag, MPI_Status *statuses)) {               \
+    Status moved = moveOnce();                                                                     \
+    if (!anyOurs(count, requests))                                                                 \
+      return real::All(count, requests, flag, statuses);                                           \
+    return testOnce<Kind>(count, requests, moved, flag,                                            \
+                          [&] { return testAll<Kind>(count, requests, flag, statuses); });         \
+  }                                                                                                \
+  COLLDSL_ENTRY(Any, (int count, Array requests, int *index, int *flag, MPI_Status *status)) {     \
+    Status moved = moveOnce();                                                                     \
+    if (!anyOurs(count, requests))                                                                 \
+      return real::Any(count, requests, index, flag, status);                                      \
+    return testOnce<Kind>(count, requests, moved, flag,                                            \
+                          [&] { return testAny<Kind>(count, requests, index, flag, status); });    \
+  }                                                                                                \
+  COLLDSL_ENTRY(Some,                                                                              \
+                (int count, Array requests, int *outcount, int indices[], MPI_Status *statuses)) { \
+    Status moved = moveOnce();                                                                     \
+    if (!anyOurs(count, requests))                                                                 \
+      return real::Some(count, requests, outcount, indices, statuses);                             \
+    int isDone = 0;                                                                                \
+    return testOnce<Kind>(count, requests, moved, &isDone, [&] {                                   \
+      int code = testSome<Kind>(count, requests, outcount, indices, statuses);                     \
+      isDone = *outcount != 0;                                                                     \
+      return code;                                                                                 \
+    });                                                                                            \
+  }
 
-COLLDSL_ENTRY(Request_get_status, (MPI_Request request, int *flag, MPI_Status *status)) {
-  Status moved = moveOnce();
-  Slot *slot = find(request);
-  if (!slot)
-    return real::Request_get_status(request, flag, status);
-  Guard guard(*Job::current());
-  *flag = slot->isDone() || !moved; // a call that waits reports the error
-  if (*flag)
-    clear(status);
-  else
-    Job::current()->progressBelow();
-  return MPI_SUCCESS;
-}
-
+TESTS(Testall, Testany, Testsome, Completes, MPI_Request *)
 #ifdef COLLDSL_MPI_STATUS_OF_MANY
-namespace {
-
-int statusOfAll(int count, const MPI_Request *requests, int *flag, MPI_Status *statuses) {
-  *flag = 0;
-  if (!allOursDone(count, requests))
-    return MPI_SUCCESS;
-  Others others(count, requests);
-  int code =
-      real::Request_get_status_all(others.count(), others.handles(), flag, others.statuses());
-  for (int i = 0; *flag && i < count; ++i)
-    if (find(requests[i]))
-      clear(at(statuses, i));
-  for (int i = 0; *flag && i < others.count(); ++i)
-    copyStatus(at(statuses, others.place(i)), others.statuses()[i]);
-  return code;
-}
-
-int statusOfAny(int count, const MPI_Request *requests, int *index, int *flag, MPI_Status *status) {
-  bool anyActive = false;
-  *flag = 1;
-  *index = findDone(count, requests, anyActive);
-  if (*index != MPI_UNDEFINED) {
-    clear(status);
-    return MPI_SUCCESS;
-  }
-  Others others(count, requests);
-  int which = MPI_UNDEFINED;
-  int code = real::Request_get_status_any(others.count(), others.handles(), &which, flag, status);
-  *index = which == MPI_UNDEFINED ? MPI_UNDEFINED : others.place(which);
-  if (which == MPI_UNDEFINED && anyActive)
-    *flag = 0;
-  return code;
-}
-
-int statusOfSome(int count, const MPI_Request *requests, int *outcount, int *indices,
-                 MPI_Status *statuses) {
-  int done = 0, theirs = 0;
-  bool anyActive = false;
-  for (int i = 0; i < count; ++i)
-    if (Slot *slot = find(requests[i]); slot && slot->isRunning) {
-      anyActive = true;
-      if (!slot->isDone())
-        continue;
-      clear(at(statuses, done));
-      indices[done++] = i;
-    }
-  Others others(count, requests);
-  std::vector<int> which(static_cast<size_t>(others.count()) + 1);
-  int code = real::Request_get_status_some(others.count(), others.handles(), &theirs, which.data(),
-                                           others.statuses());
-  if (theirs == MPI_UNDEFINED) {
-    *outcount = anyActive ? done : MPI_UNDEFINED;
-    return code;
-  }
-  for (int i = 0; i < theirs; ++i) {
-    copyStatus(at(statuses, done), others.statuses()[i]);
-    indices[done++] = others.place(which[static_cast<size_t>(i)]);
-  }
-  *outcount = done;
-  return code;
-}
-
-/// [const] MPI_Request *: not const before MPICH 5.
+// [const] MPI_Request *: not const before MPICH 5.
 using RequestsLookedAt = Parameter<decltype(MPI_Request_get_status_all), 1>;
-
-/// Looks at an array with requests of ours. The call that completes a request reports its failure.
-template <typename Look> int lookOnce(const int *found, Look look) {
-  Guard guard(*Job::current());
-  int code = look();
-  if (!*found)
-    Job::current()->progressBelow();
-  return code;
-}
-
-} // namespace
-
-COLLDSL_ENTRY(Request_get_status_all,
-              (int count, RequestsLookedAt requests, int *flag, MPI_Status *statuses)) {
-  (void)moveOnce();
-  if (!anyOurs(count, requests))
-    return real::Request_get_status_all(count, requests, flag, statuses);
-  return lookOnce(flag, [&] { return statusOfAll(count, requests, flag, statuses); });
-}
-
-COLLDSL_ENTRY(Request_get_status_any,
-              (int count, RequestsLookedAt requests, int *index, int *flag, MPI_Status *status)) {
-  (void)moveOnce();
-  if (!anyOurs(count, requests))
-    return real::Request_get_status_any(count, requests, index, flag, status);
-  return lookOnce(flag, [&] { return statusOfAny(count, requests, index, flag, status); });
-}
-
-COLLDSL_ENTRY(Request_get_status_some, (int count, RequestsLookedAt requests, int *outcount,
-                                        int indices[], MPI_Status *statuses)) {
-  (void)moveOnce();
-  if (!anyOurs(count, requests))
-    return real::Request_get_status_some(count, requests, outcount, indices, statuses);
-  return lookOnce(outcount,
-                  [&] { return statusOfSome(count, requests, outcount, indices, statuses); });
-}
+TESTS(Request_get_status_all, Request_get_status_any, Request_get_status_some, Looks,
+      RequestsLookedAt)
 #endif
 
 COLLDSL_ENTRY(Request_free, (MPI_Request * request)) {

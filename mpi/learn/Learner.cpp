@@ -5,9 +5,9 @@
 #include "mpi/comm/ServedComm.h"
 #include "mpi/learn/LearnedOperation.h"
 #include "mpi/learn/Learning.h"
-#include "runtime/Candidates.h"
-#include "runtime/Decide.h"
-#include "runtime/Decisions.h"
+#include "select/Candidate.h"
+#include "select/Decision.h"
+#include "select/Rule.h"
 
 #include <algorithm>
 #include <chrono>
@@ -121,18 +121,19 @@ std::optional<LearnedKey> Learner::keyOf(const Call &call) {
     return LearnedKey{call.kind, 0, 0, false};
   LearnedKey key{call.kind, *bytes, call.root, sharesPlace(call.kind) && isInPlace(call.send)};
   const Topology &topology = comm_.plans()->communicator().topology();
-  Situation situation;
+  Situation situation = Situation::on(topology, false);
   situation.function = function;
-  situation.ranks = topology.numRanks();
   situation.bytes = *bytes;
-  situation.nodes = topology.numGroups(Level::Node);
   situation.type = ElementType::U8;
   TuningPoint point;
   point.function = function;
   point.ranks = situation.ranks;
   point.nodes = situation.nodes;
   point.bytes = *bytes;
-  if (job.library().hasDecision(situation) || job.learning()->isMeasured(point))
+  Result<Chooser> chooser = Chooser::of(job.library());
+  const SelectionRule *rule = chooser ? chooser->choose(situation) : nullptr;
+  bool isDecided = rule && chooser->isDecision(*rule);
+  if (isDecided || job.learning()->isMeasured(point))
     return std::nullopt;
   return key;
 }

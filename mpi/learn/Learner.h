@@ -1,5 +1,5 @@
 /// Learning on a communicator: it finds the collective of the library that serves repeated calls
-/// best. runtime/Trials.h assigns candidates to calls; this class has the calls, the candidates and
+/// best. select/Trial.h assigns candidates to calls; this class has the calls, the candidates and
 /// the sums over the ranks.
 ///
 /// A class contains the calls that run the same schedule: same function, bytes, root and form.
@@ -12,7 +12,7 @@
 #pragma once
 
 #include "mpi/Call.h"
-#include "runtime/Trials.h"
+#include "select/Trial.h"
 #include "topology/MachineProfile.h"
 
 #include <compare>

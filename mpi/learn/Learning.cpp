@@ -7,7 +7,7 @@
 #include "mpi/Real.h"
 #include "mpi/Settings.h"
 #include "mpi/comm/RankTexts.h"
-#include "runtime/Decide.h"
+#include "select/Decision.h"
 #include "topology/ProfileFile.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 /// into the profile at the end.
 #pragma once
 
-#include "runtime/Trials.h"
+#include "select/Trial.h"
 #include "topology/MachineProfile.h"
 
 #include <string>

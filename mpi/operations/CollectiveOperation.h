@@ -24,13 +24,13 @@ public:
   static Result<std::shared_ptr<Operation>> make(ServedComm &comm, std::shared_ptr<PlanGroup> group,
                                                  const Call &call,
                                                  const TunedCollective *choice = nullptr);
-  /// As make(), for a persistent call; its datatypes are in use until it ends.
+  /// Variant of make() for a persistent call; its datatypes are in use until it ends.
   static Result<std::shared_ptr<Operation>> makePersistent(ServedComm &comm,
                                                            std::shared_ptr<PlanGroup> group,
                                                            const Call &call,
                                                            const TunedCollective *choice);
-  /// As make(), for a call that was served before; the first run makes its plan. Null: this rank
-  /// cannot make it, and the caller must tell the others before they run it.
+  /// Variant of make() for a call that was served before; the first run makes its plan. Null: this
+  /// rank cannot make it, and the caller must tell the others before they run it.
   static std::shared_ptr<CollectiveOperation> prepare(ServedComm &comm,
                                                       std::shared_ptr<PlanGroup> group,
                                                       const Call &call,

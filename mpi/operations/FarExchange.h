@@ -28,7 +28,7 @@ public:
   void recv(int peer, std::span<const iovec> pieces) { add(in_, peer, pieces); }
   Status open() { return route(); }
 
-  /// As RemoteExchange::shift().
+  /// Shifts as RemoteExchange::shift() does.
   void shift(ptrdiff_t sent, ptrdiff_t received, const std::function<bool(const void *)> &stays);
 
   /// Begins a run. The memory belongs to this object until the run is done.

@@ -51,11 +51,11 @@ public:
   /// Begins a run; Job::poll() moves it; after isDone(), finish() ends it.
   virtual void start(uint32_t number) = 0;
   virtual bool isDone() const = 0;
-  /// As isDone(), for a caller that is about to wait: data that is here or a moment away may be
-  /// taken more cheaply than by Job::poll().
+  /// Variant of isDone() for a caller that is about to wait: data that is here or a moment away may
+  /// be taken more cheaply than by Job::poll().
   virtual bool await() { return isDone(); }
-  /// As await(), but also ends a run that is over and succeeded. Exists for speed alone: may always
-  /// return false.
+  /// Variant of await() that also ends a run that is over and succeeded. Exists for speed alone:
+  /// may always return false.
   virtual bool tryFinish() { return false; }
   virtual Status finish() = 0;
   /// Abandons a run that will not be finished.

@@ -5,7 +5,7 @@
 
 #include "executor/Plan.h"
 #include "mpi/comm/PlanGroup.h"
-#include "runtime/GraphExchange.h"
+#include "runtime/graph/GraphExchange.h"
 
 #include <sys/uio.h>
 

@@ -57,8 +57,8 @@ public:
   /// Ends a run that is done; the handle becomes MPI_REQUEST_NULL unless it is persistent.
   Status complete(Slot &slot, MPI_Request &handle);
 
-  /// As complete(), for a caller that is about to wait; false unless the run is over or a moment
-  /// from it and succeeded.
+  /// Variant of complete() for a caller that is about to wait; false unless the run is over or a
+  /// moment from it and succeeded.
   bool tryComplete(Slot &slot, MPI_Request &handle) {
     if (!slot.isRunning || !slot.operation->tryFinish())
       return false;

@@ -12,7 +12,7 @@
 #include "protocol/local/LocalOptions.h"
 #include "protocol/local/RunProgress.h"
 #include "protocol/remote/RemoteWorker.h"
-#include "runtime/OnNetwork.h"
+#include "runtime/job/OnNetwork.h"
 
 namespace colldsl::mpi {
 

@@ -108,15 +108,15 @@ struct ListedRuns {
 };
 
 /// The place of a packed byte: its element, the run in that, the offset in the run.
-struct Place {
+struct BytePlace {
   uint64_t element;
   uint64_t run;
   uint64_t byte;
 };
 
-Place locate(const TypeLayout &layout, uint64_t packedByte) {
+BytePlace locate(const TypeLayout &layout, uint64_t packedByte) {
   uint64_t within = packedByte % layout.size;
-  Place place{packedByte / layout.size, 0, 0};
+  BytePlace place{packedByte / layout.size, 0, 0};
   if (layout.runLength) {
     place.run = within / layout.runLength;
     place.byte = within % layout.runLength;
@@ -172,7 +172,7 @@ void transfer(const TypeLayout &layout, const void *buffer, uint64_t from, uint6
                   to / length, to % length, packed);
     return;
   }
-  Place begin = locate(layout, from), end = locate(layout, to);
+  BytePlace begin = locate(layout, from), end = locate(layout, to);
   for (uint64_t e = begin.element; e <= end.element; ++e) {
     bool isFirst = e == begin.element, isLast = e == end.element;
     uint64_t run = isFirst ? begin.run : 0, skip = isFirst ? begin.byte : 0;

@@ -92,26 +92,13 @@ template <typename Element, typename Op> ReduceFunction pick(uint64_t elementByt
 }
 
 template <typename T> ReduceFunction pickReal(Operator op, uint64_t elementBytes, Side side) {
-  switch (op) {
-  case Operator::Max:
+  if (op == Operator::Max)
     return pick<Real<T>, MaxOf>(elementBytes, side);
-  case Operator::Min:
+  if (op == Operator::Min)
     return pick<Real<T>, MinOf>(elementBytes, side);
-  case Operator::Sum:
+  if (op == Operator::Sum)
     return pick<Real<T>, SumOf>(elementBytes, side);
-  case Operator::Prod:
-    return pick<Real<T>, ProdOf>(elementBytes, side);
-  case Operator::Land:
-  case Operator::Band:
-  case Operator::Lor:
-  case Operator::Bor:
-  case Operator::Lxor:
-  case Operator::Bxor:
-  case Operator::Minloc:
-  case Operator::Maxloc:
-    return nullptr;
-  }
-  return nullptr;
+  return op == Operator::Prod ? pick<Real<T>, ProdOf>(elementBytes, side) : nullptr;
 }
 
 template <typename T> ReduceFunction pickComplex(Operator op, uint64_t elementBytes, Side side) {
@@ -127,55 +114,34 @@ ReduceFunction pickPair(Operator op, uint64_t elementBytes, Side side) {
   return op == Operator::Maxloc ? pick<Pair<Value, Index>, MaxlocOf>(elementBytes, side) : nullptr;
 }
 
-std::optional<ElementType> integerOf(uint64_t bytes, bool isSigned) {
-  switch (bytes) {
-  case 1:
-    return isSigned ? ElementType::I8 : ElementType::U8;
-  case 2:
-    return isSigned ? ElementType::I16 : ElementType::U16;
-  case 4:
-    return isSigned ? ElementType::I32 : ElementType::U32;
-  case 8:
-    return isSigned ? ElementType::I64 : ElementType::U64;
+/// The group has those of one size only.
+std::optional<ElementType> typeOf(Group group, uint64_t bytes) {
+  switch (group) {
+  case Group::CInteger:
+  case Group::FortranInteger:
+  case Group::Address:
+    return findType(Arithmetic::Signed, bytes);
+  case Group::CUnsigned:
+  case Group::Logical:
+  case Group::Byte:
+    return findType(Arithmetic::Unsigned, bytes);
+  case Group::Float:
+    return findType(Arithmetic::Real, bytes);
+  case Group::Complex:
+    return findType(Arithmetic::Complex, bytes);
+  case Group::Quad:
+  case Group::QuadComplex:
+  case Group::PairOfInt:
+  case Group::PairOfLong:
+  case Group::PairOfShort:
+  case Group::PairOfFloat:
+  case Group::PairOfDouble:
+  case Group::PairOfLongDouble:
+  case Group::TwoFloats:
+  case Group::TwoDoubles:
+    break;
   }
   return std::nullopt;
-}
-
-std::optional<colldsl::Reduction> reductionOf(Operator op) {
-  switch (op) {
-  case Operator::Max:
-    return colldsl::Reduction::Max;
-  case Operator::Min:
-    return colldsl::Reduction::Min;
-  case Operator::Sum:
-    return colldsl::Reduction::Sum;
-  case Operator::Prod:
-    return colldsl::Reduction::Prod;
-  case Operator::Land:
-    return colldsl::Reduction::Land;
-  case Operator::Band:
-    return colldsl::Reduction::Band;
-  case Operator::Lor:
-    return colldsl::Reduction::Lor;
-  case Operator::Bor:
-    return colldsl::Reduction::Bor;
-  case Operator::Lxor:
-    return colldsl::Reduction::Lxor;
-  case Operator::Bxor:
-    return colldsl::Reduction::Bxor;
-  case Operator::Minloc:
-  case Operator::Maxloc:
-    return std::nullopt;
-  }
-  return std::nullopt;
-}
-
-ReduceFunction kernelOf(Operator op, std::optional<ElementType> type, Side side) {
-  std::optional<colldsl::Reduction> reduction = reductionOf(op);
-  if (!reduction || !type)
-    return nullptr;
-  Result<ReduceFunction> found = findReduction(*reduction, *type, side);
-  return found ? *found : nullptr;
 }
 
 bool isLogical(Operator op) {
@@ -185,47 +151,38 @@ bool isBitwise(Operator op) {
   return op == Operator::Band || op == Operator::Bor || op == Operator::Bxor;
 }
 
-ReduceFunction pickFloat(Operator op, uint64_t elementBytes, Side side) {
-  if (isLogical(op))
-    return nullptr;
-  if (elementBytes == sizeof(float))
-    return kernelOf(op, ElementType::F32, side);
-  return elementBytes == sizeof(double) ? kernelOf(op, ElementType::F64, side)
-                                        : pickReal<long double>(op, elementBytes, side);
+/// True if MPI has this operator for the group, provided that colldsl has it for the type.
+bool isOfMpi(Operator op, Group group) {
+  if (group == Group::Logical)
+    return isLogical(op);
+  if (group == Group::Byte)
+    return isBitwise(op);
+  return group == Group::CInteger || group == Group::CUnsigned || !isLogical(op);
 }
 
-ReduceFunction pickComplexBySize(Operator op, uint64_t elementBytes, Side side) {
-  if (op == Operator::Sum && elementBytes < sizeof(long double) * 2) // of each part by itself
-    return pickFloat(op, elementBytes / 2, side);
-  if (elementBytes == 2 * sizeof(float))
-    return pickComplex<float>(op, elementBytes, side);
-  return elementBytes == 2 * sizeof(double) ? pickComplex<double>(op, elementBytes, side)
-                                            : pickComplex<long double>(op, elementBytes, side);
+ReduceFunction kernelOf(Operator op, ElementType type, Side side) {
+  if (op == Operator::Minloc || op == Operator::Maxloc)
+    return nullptr;
+  Result<ReduceFunction> found = findReduction(static_cast<colldsl::Reduction>(op), type, side);
+  return found ? *found : nullptr;
 }
 
 } // namespace
 
-ReduceFunction findKernel(Operator op, Group group, uint64_t elementBytes, Side side) {
-  switch (group) {
-  case Group::CInteger:
-    return kernelOf(op, integerOf(elementBytes, true), side);
-  case Group::CUnsigned:
-    return kernelOf(op, integerOf(elementBytes, false), side);
-  case Group::FortranInteger:
-  case Group::Address:
-    return isLogical(op) ? nullptr : kernelOf(op, integerOf(elementBytes, true), side);
+ReduceFunction findKernel(Operator op, const Meaning &meaning, uint64_t elementBytes, Side side) {
+  if (!isOfMpi(op, meaning.group))
+    return nullptr;
+  if (auto type = meaning.type ? meaning.type : typeOf(meaning.group, elementBytes))
+    return kernelOf(op, *type, side);
+  switch (meaning.group) {
   case Group::Float:
-    return pickFloat(op, elementBytes, side);
+    return pickReal<long double>(op, elementBytes, side);
   case Group::Quad:
     return pickReal<Quad>(op, elementBytes, side);
   case Group::Complex:
-    return pickComplexBySize(op, elementBytes, side);
+    return pickComplex<long double>(op, elementBytes, side);
   case Group::QuadComplex:
     return pickComplex<Quad>(op, elementBytes, side);
-  case Group::Logical:
-    return isLogical(op) ? kernelOf(op, integerOf(elementBytes, false), side) : nullptr;
-  case Group::Byte:
-    return isBitwise(op) ? kernelOf(op, ElementType::U8, side) : nullptr;
   case Group::PairOfInt:
     return pickPair<int, int>(op, elementBytes, side);
   case Group::PairOfLong:
@@ -242,6 +199,13 @@ ReduceFunction findKernel(Operator op, Group group, uint64_t elementBytes, Side 
     return pickPair<float, float>(op, elementBytes, side);
   case Group::TwoDoubles:
     return pickPair<double, double>(op, elementBytes, side);
+  case Group::CInteger:
+  case Group::CUnsigned:
+  case Group::FortranInteger:
+  case Group::Address:
+  case Group::Logical:
+  case Group::Byte:
+    break;
   }
   return nullptr;
 }

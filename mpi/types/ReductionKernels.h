@@ -3,20 +3,14 @@
 
 #include "executor/Reduce.h"
 
+#include <optional>
+
 namespace colldsl::mpi {
 
-/// MPI's operators that combine; the columns of its table of operators and datatypes.
+/// MPI's operators that combine: those of colldsl, then those on pairs.
 enum class Operator : uint8_t {
-  Max,
-  Min,
-  Sum,
-  Prod,
-  Land,
-  Band,
-  Lor,
-  Bor,
-  Lxor,
-  Bxor,
+#define COLLDSL_REDUCTION(Name, ...) Name,
+#include "ir/Vocabulary.def"
   Minloc,
   Maxloc
 };
@@ -43,8 +37,14 @@ enum class Group : uint8_t {
   TwoDoubles,
 };
 
+/// The elements of a datatype, as operators see them.
+struct Meaning {
+  Group group;
+  std::optional<ElementType> type; ///< nothing: by the group and the size
+};
+
 /// A kernel for packed elements. Null: MPI has no such operation, or the group has no type of
 /// `elementBytes`.
-ReduceFunction findKernel(Operator op, Group group, uint64_t elementBytes, Side side);
+ReduceFunction findKernel(Operator op, const Meaning &meaning, uint64_t elementBytes, Side side);
 
 } // namespace colldsl::mpi

@@ -13,49 +13,63 @@
 namespace colldsl::mpi {
 namespace {
 
-using Groups = std::unordered_map<MPI_Datatype, Group>;
+using Meanings = std::unordered_map<MPI_Datatype, Meaning>;
 
-// MPI_CHAR and MPI_CHARACTER are text, for which MPI defines no operator; but MPIs, and programs,
-// take them for numbers, and Open MPI takes the latter as unsigned. Types of optional sizes may be
-// MPI_DATATYPE_NULL.
-Groups namedGroups() {
-  Groups groups;
-  auto add = [&](Group group, std::initializer_list<MPI_Datatype> types) {
-    for (MPI_Datatype type : types)
-      groups.emplace(type, group);
+Group groupOf(Arithmetic arithmetic) {
+  switch (arithmetic) {
+  case Arithmetic::Signed:
+    return Group::CInteger;
+  case Arithmetic::Unsigned:
+    return Group::CUnsigned;
+  case Arithmetic::Real:
+  case Arithmetic::SmallReal:
+    return Group::Float;
+  case Arithmetic::Complex:
+    return Group::Complex;
+  }
+  return Group::Float;
+}
+
+// First types of one format, then those whose format the compilers of the MPI decide.
+// MPI_CHARACTER is text, for which MPI defines no operator; but MPIs, and programs, take it for
+// numbers, and Open MPI takes it as unsigned. Types of optional sizes may be MPI_DATATYPE_NULL.
+Meanings namedTypes() {
+  Meanings types;
+  auto add = [&](const Meaning &meaning, std::initializer_list<MPI_Datatype> named) {
+    for (MPI_Datatype type : named)
+      types.emplace(type, meaning);
   };
-  add(Group::CInteger, {MPI_CHAR, MPI_SIGNED_CHAR, MPI_SHORT, MPI_INT, MPI_LONG, MPI_LONG_LONG,
-                        MPI_INT8_T, MPI_INT16_T, MPI_INT32_T, MPI_INT64_T});
-  add(Group::CUnsigned,
-      {MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT, MPI_UNSIGNED, MPI_UNSIGNED_LONG,
-       MPI_UNSIGNED_LONG_LONG, MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T});
-  add(Group::FortranInteger, {MPI_INTEGER, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8});
-  add(Group::Address, {MPI_AINT, MPI_OFFSET, MPI_COUNT});
-  add(Group::Float, {MPI_FLOAT, MPI_DOUBLE, MPI_LONG_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION,
-                     MPI_REAL4, MPI_REAL8});
-  add(Group::Complex, {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_C_LONG_DOUBLE_COMPLEX,
-                       MPI_CXX_FLOAT_COMPLEX, MPI_CXX_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX,
-                       MPI_COMPLEX, MPI_DOUBLE_COMPLEX, MPI_COMPLEX8, MPI_COMPLEX16});
-  add(Group::Quad, {MPI_REAL16});
-  add(Group::Logical, {MPI_C_BOOL, MPI_CXX_BOOL, MPI_LOGICAL});
+#define COLLDSL_TYPE(Name, spelling, CppType, arithmetic, numpy, dlpack, meaning, ...)             \
+  add({groupOf(Arithmetic::arithmetic), ElementType::Name}, {__VA_ARGS__});
+#include "ir/Vocabulary.def"
+  add({Group::CInteger, {}}, {MPI_LONG});
+  add({Group::CUnsigned, {}}, {MPI_UNSIGNED_LONG});
+  add({Group::FortranInteger, {}},
+      {MPI_INTEGER, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8});
+  add({Group::Address, {}}, {MPI_AINT, MPI_OFFSET, MPI_COUNT});
+  add({Group::Float, {}}, {MPI_LONG_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION});
+  add({Group::Complex, {}},
+      {MPI_C_LONG_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX, MPI_COMPLEX, MPI_DOUBLE_COMPLEX});
+  add({Group::Quad, {}}, {MPI_REAL16});
+  add({Group::Logical, {}}, {MPI_C_BOOL, MPI_CXX_BOOL, MPI_LOGICAL});
 #ifdef OPEN_MPI
-  add(Group::CUnsigned, {MPI_CHARACTER});
-  add(Group::Logical, {MPI_LOGICAL1, MPI_LOGICAL2, MPI_LOGICAL4, MPI_LOGICAL8});
-  add(Group::QuadComplex, {MPI_COMPLEX32}); // another MPI has no operator for it
+  add({Group::CUnsigned, {}}, {MPI_CHARACTER});
+  add({Group::Logical, {}}, {MPI_LOGICAL1, MPI_LOGICAL2, MPI_LOGICAL4, MPI_LOGICAL8});
+  add({Group::QuadComplex, {}}, {MPI_COMPLEX32}); // another MPI has no operator for it
 #else
-  add(Group::CInteger, {MPI_CHARACTER});
+  add({Group::CInteger, {}}, {MPI_CHARACTER});
 #endif
-  add(Group::Byte, {MPI_BYTE});
-  add(Group::PairOfInt, {MPI_2INT, MPI_2INTEGER});
-  add(Group::PairOfLong, {MPI_LONG_INT});
-  add(Group::PairOfShort, {MPI_SHORT_INT});
-  add(Group::PairOfFloat, {MPI_FLOAT_INT});
-  add(Group::PairOfDouble, {MPI_DOUBLE_INT});
-  add(Group::PairOfLongDouble, {MPI_LONG_DOUBLE_INT});
-  add(Group::TwoFloats, {MPI_2REAL});
-  add(Group::TwoDoubles, {MPI_2DOUBLE_PRECISION});
-  groups.erase(MPI_DATATYPE_NULL);
-  return groups;
+  add({Group::Byte, {}}, {MPI_BYTE});
+  add({Group::PairOfInt, {}}, {MPI_2INT, MPI_2INTEGER});
+  add({Group::PairOfLong, {}}, {MPI_LONG_INT});
+  add({Group::PairOfShort, {}}, {MPI_SHORT_INT});
+  add({Group::PairOfFloat, {}}, {MPI_FLOAT_INT});
+  add({Group::PairOfDouble, {}}, {MPI_DOUBLE_INT});
+  add({Group::PairOfLongDouble, {}}, {MPI_LONG_DOUBLE_INT});
+  add({Group::TwoFloats, {}}, {MPI_2REAL});
+  add({Group::TwoDoubles, {}}, {MPI_2DOUBLE_PRECISION});
+  types.erase(MPI_DATATYPE_NULL);
+  return types;
 }
 
 // Real types of 16 bytes and more are ambiguous: there is more than one kind.
@@ -72,18 +86,22 @@ std::optional<Group> parameterizedGroup(MPI_Datatype type, uint64_t bytes) {
   return std::nullopt;
 }
 
-std::optional<Group> groupOf(MPI_Datatype type, uint64_t bytes) {
-  static const Groups named = namedGroups();
-  auto found = named.find(type);
-  return found != named.end() ? found->second : parameterizedGroup(type, bytes);
+std::optional<Meaning> meaningOf(MPI_Datatype type, uint64_t bytes) {
+  static const Meanings named = namedTypes();
+  if (auto found = named.find(type); found != named.end())
+    return found->second;
+  std::optional<Group> group = parameterizedGroup(type, bytes);
+  return group ? std::optional(Meaning{*group, {}}) : std::nullopt;
 }
 
 std::optional<Operator> operatorOf(MPI_Op op) {
   static const std::unordered_map<MPI_Op, Operator> operators = {
-      {MPI_MAX, Operator::Max},   {MPI_MIN, Operator::Min},       {MPI_SUM, Operator::Sum},
-      {MPI_PROD, Operator::Prod}, {MPI_LAND, Operator::Land},     {MPI_BAND, Operator::Band},
-      {MPI_LOR, Operator::Lor},   {MPI_BOR, Operator::Bor},       {MPI_LXOR, Operator::Lxor},
-      {MPI_BXOR, Operator::Bxor}, {MPI_MINLOC, Operator::Minloc}, {MPI_MAXLOC, Operator::Maxloc},
+#define COLLDSL_REDUCTION(Name, spelling, commutative, operands, neutral, mpi)                     \
+  {mpi, Operator::Name},
+#define COLLDSL_STAND_IN(...)
+#include "ir/Vocabulary.def"
+      {MPI_MINLOC, Operator::Minloc},
+      {MPI_MAXLOC, Operator::Maxloc},
   };
   auto found = operators.find(op);
   return found != operators.end() ? std::optional(found->second) : std::nullopt;
@@ -164,12 +182,12 @@ std::unique_ptr<Reduction> Reduction::ofMpis(MPI_Op op, MPI_Datatype type) {
   std::unique_ptr<Reduction> made(new Reduction);
   if (!made->measure(type))
     return nullptr;
-  std::optional<Group> group = groupOf(type, made->layout_->size);
-  if (!group)
+  std::optional<Meaning> meaning = meaningOf(type, made->layout_->size);
+  if (!meaning)
     return nullptr;
   made->apply_ = applyKernel;
-  made->before_ = findKernel(*operatorOf(op), *group, made->layout_->size, Side::Before);
-  made->after_ = findKernel(*operatorOf(op), *group, made->layout_->size, Side::After);
+  made->before_ = findKernel(*operatorOf(op), *meaning, made->layout_->size, Side::Before);
+  made->after_ = findKernel(*operatorOf(op), *meaning, made->layout_->size, Side::After);
   return made->after_ ? std::move(made) : nullptr;
 }
 

@@ -49,7 +49,7 @@ class Colldsl(CMakePackage):
     depends_on("mpich", when="mpi=mpich")
 
     requires("platform=linux", msg="Ranks are processes of Linux")
-    requires("target=x86_64:", msg="Ranks are processes on x86-64")
+    requires("target=x86_64:", "target=aarch64:", msg="Ranks are processes on x86-64 and 64-bit Arm")
     conflicts("%gcc@:11", msg="C++20 as of GCC 12 is needed")
 
     generator("ninja")

@@ -23,9 +23,9 @@ struct Parts {
   shm::ShmBootstrap bootstrap;
 };
 
-class WorldEndpoint : Parts, public AgreedEndpoint {
+class AttachedEndpoint : Parts, public AgreedEndpoint {
 public:
-  WorldEndpoint(shm::World &world, const RankGroup &group, const LocalOptions &options)
+  AttachedEndpoint(shm::World &world, const RankGroup &group, const LocalOptions &options)
       : Parts(world, group, options), AgreedEndpoint(inner, bootstrap, group) {}
 
   /// Waits for all ranks: afterwards their wakers are registered.
@@ -84,7 +84,7 @@ Result<std::unique_ptr<Endpoint>> attach(shm::World &world, const RankGroup &gro
                                          const LocalOptions &options) {
   if (Status s = shm::exchangePids(world, group.rankAt(group.self)); !s)
     return s;
-  auto endpoint = std::make_unique<WorldEndpoint>(world, group, options);
+  auto endpoint = std::make_unique<AttachedEndpoint>(world, group, options);
   if (Status s = endpoint->join(); !s)
     return s;
   return std::unique_ptr<Endpoint>(std::move(endpoint));

@@ -14,9 +14,9 @@ struct OwnWorker {
   std::mutex mutex;
 };
 
-class WorldEndpoint : OwnWorker, public LocalEndpoint {
+class EndpointOfOwnWorker : OwnWorker, public LocalEndpoint {
 public:
-  WorldEndpoint(shm::World &world, Rank self, RankGroup group, const LocalOptions &options)
+  EndpointOfOwnWorker(shm::World &world, Rank self, RankGroup group, const LocalOptions &options)
       : OwnWorker{{world, self, options}, {}}, LocalEndpoint(ownWorker, std::move(group), &mutex) {}
 };
 
@@ -82,7 +82,7 @@ Result<std::unique_ptr<Endpoint>> LocalEndpoint::attach(shm::World &world, Rank 
                                                         const LocalOptions &options) {
   if (Status s = shm::exchangePids(world, rank); !s)
     return s;
-  return std::unique_ptr<Endpoint>(std::make_unique<WorldEndpoint>(
+  return std::unique_ptr<Endpoint>(std::make_unique<EndpointOfOwnWorker>(
       world, rank, RankGroup::ofAll(world.numRanks(), rank), options));
 }
 

@@ -12,6 +12,7 @@
 #include "protocol/SendSide.h"
 #include "protocol/local/LocalOptions.h"
 #include "protocol/local/RunProgress.h"
+#include "transports/Processor.h"
 #include "transports/Yielding.h"
 #include "transports/shm/FailureDetector.h"
 #include "transports/shm/FifoReceiver.h"
@@ -169,7 +170,6 @@ private:
   /// that.
   static constexpr uint32_t kPollsPerHook = 4;
 
-  static void pauseCore() { __builtin_ia32_pause(); }
   Status rest(Yielding &yielding, const std::function<bool()> &move);
   bool progressHook();
   void postDeferred();

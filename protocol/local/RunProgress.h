@@ -24,7 +24,7 @@ public:
 
   /// True if a rank needs nothing more for the run of this tag, or has left.
   bool isOver(Rank rank, const Tag &tag) const;
-  /// As isOver(), for this rank itself, also for streams that ended not long ago.
+  /// Variant of isOver() for this rank itself, also for streams that ended not long ago.
   bool isOverHere(const Tag &tag) const override;
 
   /// Before the world goes.

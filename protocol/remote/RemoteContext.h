@@ -91,7 +91,7 @@ struct RemoteContext {
 
   /// True if this end may read or write the peer's memory itself to move the payload.
   bool canUseRma(const network::Peer &peer, const RequestPayload &payload, uint64_t bytes) const;
-  /// As canUseRma(), for a put by the other end into the payload's pieces, all at once.
+  /// Variant of canUseRma() for a put by the other end into the payload's pieces, all at once.
   bool canBeWritten(const network::Peer &peer, const RequestPayload &payload, uint64_t bytes) const;
   /// True if all pieces of a payload that canUseRma() allows can be used at once. Registers them
   /// if the carrier needs that.

@@ -108,7 +108,7 @@ public:
   void onStreamClosed(StreamId stream);
   void onRts(const network::Header &header, std::span<const std::byte> body);
   void onFragment(uint32_t rendezvous, std::span<const std::byte> bytes);
-  /// As onFragment(), for a message that goes to several receivers at once.
+  /// Variant of onFragment() for a message that goes to several receivers at once.
   void onFragmentFor(const Request &request, std::span<const std::byte> bytes);
   void onPut(const RtrTable::Entry &rtr);
   void onWatched(const Tag &tag) { side_->onEarlyRtrPut(tag); }

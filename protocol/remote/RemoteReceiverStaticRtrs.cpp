@@ -1,6 +1,8 @@
 // RTRs that stay, which static messages have over a network.
 #include "protocol/remote/RemoteReceiver.h"
 
+#include "transports/Processor.h"
+
 #include <algorithm>
 
 namespace colldsl::protocol {
@@ -72,6 +74,7 @@ bool RemoteContext::takeWatched() {
       ++i;
       continue;
     }
+    orderDeviceReads();
     watches.erase(watches.begin() + static_cast<std::ptrdiff_t>(i));
     watch.receiver->onWatched(watch.tag);
     moved = true;

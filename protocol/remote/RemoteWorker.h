@@ -89,7 +89,8 @@ public:
   /// Moves what can move. True: something moved.
   bool progress();
 
-  /// As LocalWorker::cancel(). If a peer does not drain in time, everything fails here.
+  /// Cancels as LocalWorker::cancel() does. If a peer does not drain in time, everything fails
+  /// here.
   void cancel(const CompletionCounter &counter);
   /// Sets a function that moves other work while cancel() waits.
   void whileWaiting(std::function<void()> moveOthers) { moveOthers_ = std::move(moveOthers); }

@@ -25,6 +25,7 @@ from .errors import (
     StateError,
     TimeoutError,
 )
+from .choice import Alternative, Choice, choose
 from .communicators import Communicator, LocalRanks
 from .plans import Graph, Plan, PlanInfo
 from .picture import Picture
@@ -44,8 +45,10 @@ from .sweep import Sweep, sweep
 __version__: str = _colldsl.version
 
 __all__ = [
+    "Alternative",
     "ArgumentError",
     "CancelledError",
+    "Choice",
     "Collective",
     "Communicator",
     "Comparison",
@@ -72,6 +75,7 @@ __all__ = [
     "Sweep",
     "Times",
     "TimeoutError",
+    "choose",
     "collective",
     "compare",
     "load",

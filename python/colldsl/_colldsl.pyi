@@ -54,6 +54,9 @@ class Shape:
     max_elements: int
     ops: npt.NDArray[np.uint64]
 
+class ChoiceRequest:
+    def __init__(self, fields: list[tuple[str, str]]) -> None: ...
+
 class SingleRequest:
     def __init__(self, fields: list[tuple[str, str]]) -> None: ...
 
@@ -91,6 +94,8 @@ class Program:
     def text(self) -> str: ...
     def shape(self) -> Shape: ...
     remarks: str
+
+def choose(operands: list[str], request: ChoiceRequest) -> str: ...
 
 class Shown:
     @staticmethod

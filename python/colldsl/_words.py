@@ -80,15 +80,14 @@ def expression(value: Any) -> str:
     return str(value)
 
 
-def model_word(model: Model) -> str:
-    """A machine model as text: a file, a name, or flat parameters."""
-    if isinstance(model, Mapping):
-        return ",".join(f"{name}={value}" for name, value in model.items())
-    return os.fspath(model)
-
-
 def fields(**values: Any) -> list[tuple[str, str]]:
-    """The fields that are given: those that are None or False are left out."""
+    """The fields of a request, from the arguments of a function. Those that are None or False are left
+    out."""
+    values.pop("self", None)
+    if "prove" in values:
+        values["no_verify"] = not values.pop("prove")
+    if "skew_ns" in values:
+        values["skew"] = values.pop("skew_ns")
     found: list[tuple[str, str]] = []
     for name, value in values.items():
         if value is None or value is False:
@@ -97,8 +96,12 @@ def fields(**values: Any) -> list[tuple[str, str]]:
             found += [(name, f"{key}={expression(one)}") for key, one in value.items()]
         elif name == "include":
             found += [(name, os.fspath(folder)) for folder in value]
-        elif name == "model":
-            found.append((name, model_word(value)))
+        elif name in ("ranks", "bytes", "roots"):
+            found.append((name, numbers(value, name)))
+        elif isinstance(value, Mapping):  # a flat machine model
+            found.append((name, ",".join(f"{key}={one}" for key, one in value.items())))
+        elif isinstance(value, os.PathLike):
+            found.append((name, os.fspath(value)))
         else:
             found.append((name, "" if value is True else str(value)))
     return found

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _colldsl
-from ._words import Model, Number, Numbers, fields, numbers
+from ._words import Model, Number, Numbers, fields
 from .errors import ArgumentError, NotProved
 from .picture import Picture, show_runs, table
 
@@ -274,23 +274,7 @@ class _Readable:
     ) -> Report:
         """As `colldsl verify`. What fails is no exception but in the report; Report.check() raises.
         Ctrl-C ends it."""
-        request = _colldsl.ProofRequest(
-            fields(
-                ranks=None if ranks is None else numbers(ranks, "ranks"),
-                bytes=None if bytes is None else numbers(bytes, "bytes"),
-                name=name,
-                type=type,
-                op=op,
-                parameters=parameters,
-                roots=None if roots is None else numbers(roots, "roots"),
-                topology=topology,
-                passes=passes,
-                in_place=in_place,
-                thorough=thorough,
-                channel_slots=channel_slots,
-                max_failures=max_failures,
-            )
-        )
+        request = _colldsl.ProofRequest(fields(**locals()))
         found = self._native.verify(request)
         return Report([_Proved(part, self._native, request) for part in found])
 
@@ -315,25 +299,7 @@ class _Readable:
     ) -> Times:
         """As `colldsl sim`: `model` is a file, "cluster" or "profile", or parameters of LogGOP, as in
         {"L": 2500, "o": 1500}. Ctrl-C ends it."""
-        request = _colldsl.SimulationRequest(
-            fields(
-                ranks=ranks,
-                bytes=bytes,
-                name=name,
-                type=type,
-                op=op,
-                parameters=parameters,
-                topology=topology,
-                in_place=in_place,
-                passes=passes,
-                model=model,
-                network=network,
-                receive_slots=receive_slots,
-                noise=noise,
-                skew=skew_ns,
-                seed=seed,
-            )
-        )
+        request = _colldsl.SimulationRequest(fields(**locals()))
         return Times(self._native.simulate(request), self._native, request)
 
     def show(
@@ -378,22 +344,7 @@ class Program(_Readable):
     ) -> "Schedule":
         """As `colldsl opt`: the schedule of all ranks. What passes make is proved, unless `prove` is
         false. `bytes` is n times the size of T."""
-        request = _colldsl.MakeRequest(
-            fields(
-                ranks=ranks,
-                bytes=bytes,
-                name=name,
-                type=type,
-                op=op,
-                parameters=parameters,
-                topology=topology,
-                in_place=in_place,
-                passes=passes,
-                model=model,
-                network=network,
-                no_verify=not prove,
-            )
-        )
+        request = _colldsl.MakeRequest(fields(**locals()))
         return Schedule(self._native.instantiate(request))
 
     def library(self, name: Optional[str] = None) -> _colldsl.Library:
@@ -452,15 +403,7 @@ class Schedule(_Readable):
     ) -> "Schedule":
         """The schedule that these passes on DAGs make of it: "default", "edge-coloring,fuse". It is
         proved, unless `prove` is false."""
-        request = _colldsl.MakeRequest(
-            fields(
-                passes=passes,
-                topology=topology,
-                model=model,
-                network=network,
-                no_verify=not prove,
-            )
-        )
+        request = _colldsl.MakeRequest(fields(**locals()))
         return Schedule(self._native.instantiate(request))
 
     def __repr__(self) -> str:

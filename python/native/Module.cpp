@@ -1,5 +1,6 @@
 // The module colldsl._colldsl, the native part of the package colldsl. python/colldsl/_colldsl.pyi
 // has its types.
+#include "python/native/ChooseFunction.h"
 #include "python/native/PythonPlan.h"
 #include "python/native/Shown.h"
 
@@ -78,6 +79,7 @@ void addPrograms(py::module_ &module) {
 }
 
 void addRequests(py::module_ &module) {
+  addRequest<driver::ChoiceRequest>(module, "ChoiceRequest");
   addRequest<driver::SingleRequest>(module, "SingleRequest");
   addRequest<driver::MakeRequest>(module, "MakeRequest");
   addRequest<driver::ProofRequest>(module, "ProofRequest");
@@ -170,6 +172,7 @@ PYBIND11_MODULE(_colldsl, module) {
   addRequests(module);
   addPrograms(module);
   addPages(module);
+  module.def("choose", &choose);
   addCommunicators(module);
   addPlans(module);
 }

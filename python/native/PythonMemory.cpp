@@ -1,7 +1,10 @@
 #include "python/native/PythonMemory.h"
 
 #include "ir/Concat.h"
+#include "ir/SmallFloat.h"
 
+#include <algorithm>
+#include <complex>
 #include <optional>
 
 namespace colldsl::python {
@@ -33,63 +36,71 @@ struct DlManagedTensor {
   void (*deleter)(DlManagedTensor *self);
 };
 constexpr int32_t kDlCpu = 1;
-enum DlCode : uint8_t { kDlInt = 0, kDlUInt = 1, kDlFloat = 2 };
+enum DlCode : uint8_t { kDlInt = 0, kDlUInt = 1, kDlFloat = 2, kDlComplex = 5 };
 
 [[noreturn]] void refuse(const std::string &buffer, const std::string &why) {
   raise("ArgumentError", concat("buffer '", buffer, "': ", why));
 }
 
-enum class Kind { Signed, Unsigned, Float };
+struct TableType {
+  std::string_view numpy;
+  uint64_t code, bytes; ///< DLPack's
+};
+constexpr TableType kTypes[] = {
+#define COLLDSL_TYPE(Name, spelling, CppType, arithmetic, numpy, dlpack, ...)                      \
+  {numpy, dlpack, sizeof(CppType)},
+#include "ir/Vocabulary.def"
+};
 
-std::optional<ElementType> typeOf(Kind kind, uint64_t bytes) {
-  switch (bytes) {
-  case 1:
-    return kind == Kind::Float
-               ? std::nullopt
-               : std::optional(kind == Kind::Signed ? ElementType::I8 : ElementType::U8);
-  case 2:
-    return kind == Kind::Float
-               ? std::nullopt
-               : std::optional(kind == Kind::Signed ? ElementType::I16 : ElementType::U16);
-  case 4:
-    return kind == Kind::Float    ? ElementType::F32
-           : kind == Kind::Signed ? ElementType::I32
-                                  : ElementType::U32;
-  case 8:
-    return kind == Kind::Float    ? ElementType::F64
-           : kind == Kind::Signed ? ElementType::I64
-                                  : ElementType::U64;
-  }
-  return std::nullopt;
+template <typename Matches> std::optional<ElementType> findType(Matches matches) {
+  const auto *found = std::find_if(std::begin(kTypes), std::end(kTypes), matches);
+  return found != std::end(kTypes) ? std::optional(static_cast<ElementType>(found - kTypes))
+                                   : std::nullopt;
 }
 
-/// The element type for a format of Python's module `struct`.
+std::optional<ElementType> typeOf(uint64_t code, uint64_t bytes) {
+  return findType([=](const TableType &type) { return type.code == code && type.bytes == bytes; });
+}
+
+/// The element type for a format of Python's module `struct`, or of NumPy.
 std::optional<ElementType> typeOf(std::string_view format, uint64_t bytes) {
   if (!format.empty() && (format[0] == '@' || format[0] == '=' || format[0] == '<'))
     format.remove_prefix(1);
+  if (format == "Zf" || format == "Zd")
+    return typeOf(kDlComplex, bytes);
   if (format.size() != 1)
     return std::nullopt;
   if (std::string_view("bhilq").find(format[0]) != format.npos)
-    return typeOf(Kind::Signed, bytes);
+    return typeOf(kDlInt, bytes);
   if (std::string_view("BHILQ").find(format[0]) != format.npos)
-    return typeOf(Kind::Unsigned, bytes);
-  if (std::string_view("fd").find(format[0]) != format.npos)
-    return typeOf(Kind::Float, bytes);
-  return std::nullopt;
+    return typeOf(kDlUInt, bytes);
+  return std::string_view("efd").find(format[0]) != format.npos ? typeOf(kDlFloat, bytes)
+                                                                : std::nullopt;
 }
 
 std::optional<ElementType> typeOf(const DlType &type) {
   if (type.lanes != 1 || type.bits % 8 != 0)
     return std::nullopt;
-  switch (type.code) {
-  case kDlInt:
-    return typeOf(Kind::Signed, type.bits / 8);
-  case kDlUInt:
-    return typeOf(Kind::Unsigned, type.bits / 8);
-  case kDlFloat:
-    return typeOf(Kind::Float, type.bits / 8);
-  }
-  return std::nullopt;
+  return typeOf(type.code, type.bits / 8);
+}
+
+/// The element type of an array whose dtype is an extension of NumPy, such as those of ml_dtypes,
+/// which have no format of a buffer.
+std::optional<ElementType> namedType(const py::object &array) {
+  if (!py::hasattr(array, "dtype") || !py::hasattr(array.attr("dtype"), "name"))
+    return std::nullopt;
+  std::string name = py::str(array.attr("dtype").attr("name"));
+  return findType([&](const TableType &type) { return type.numpy == name; });
+}
+
+std::shared_ptr<Py_buffer> viewOf(const py::object &object) {
+  auto view = std::make_unique<Py_buffer>();
+  if (PyObject_GetBuffer(object.ptr(), view.get(), PyBUF_FULL_RO) != 0)
+    throw py::error_already_set();
+  return {view.release(), [](Py_buffer *v) {
+            PyBuffer_Release(v);
+            delete v;
+          }};
 }
 
 uint64_t elementsOf(const DlTensor &tensor) {
@@ -125,22 +136,25 @@ Memory::Memory(py::object object, const std::string &buffer, bool isWritten)
 }
 
 void Memory::takeBuffer(const std::string &buffer) {
-  auto *view = new Py_buffer;
-  if (PyObject_GetBuffer(object_.ptr(), view, PyBUF_FULL_RO) != 0) {
-    delete view;
-    throw py::error_already_set();
+  std::optional<ElementType> named;
+  std::shared_ptr<Py_buffer> view;
+  try {
+    view = viewOf(object_);
+  } catch (const py::error_already_set &) {
+    named = namedType(object_);
+    if (!named)
+      throw;
+    object_ = object_.attr("view")(concat("u", sizeBytes(*named)));
+    view = viewOf(object_);
   }
-  owner_.reset(view, [](Py_buffer *v) {
-    PyBuffer_Release(v);
-    delete v;
-  });
+  owner_ = view;
   std::string format = view->format ? view->format : "B";
   auto itemBytes = static_cast<uint64_t>(view->itemsize);
-  std::optional<ElementType> type = typeOf(format, itemBytes);
+  std::optional<ElementType> type = named ? named : typeOf(format, itemBytes);
   if (!type)
     refuse(buffer, concat("no type of elements stands for the format '", format, "' of ", itemBytes,
                           " bytes"));
-  if (!PyBuffer_IsContiguous(view, 'C'))
+  if (!PyBuffer_IsContiguous(view.get(), 'C'))
     refuse(buffer, "the array is not contiguous");
   data_ = view->buf;
   elements_ = static_cast<uint64_t>(view->len) / itemBytes;

@@ -83,7 +83,7 @@ void Plan::setInPlace() {
 
 void Plan::setOp(const std::string &parameter, const std::string &op) {
   std::optional<Reduction> known = parseReduction(op);
-  if (!known)
+  if (!known || !isOfCallers(*known))
     raise("ArgumentError", "there is no reduction '" + op + "'");
   set([&] {
     return colldsl_plan_set_op(plan_, parameter.c_str(), static_cast<colldsl_op>(*known));

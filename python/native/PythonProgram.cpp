@@ -5,7 +5,7 @@
 #include "driver/schedule/MakeWorkload.h"
 #include "driver/source/Functions.h"
 #include "ir/TextForm.h"
-#include "runtime/Library.h"
+#include "program/library/Library.h"
 
 namespace colldsl::python {
 

@@ -72,33 +72,26 @@ TEST(ApiPlan, everyFunctionHasARule) {
             struct Function {
               const char *name;
               uint64_t xBlocks, yBlocks; // of n elements
-              bool combines;
             };
-            for (Function f : {Function{"reduce", 1, 1, true},
-                               {"allreduce", 1, 1, true},
-                               {"reduce_scatter_block", 3, 1, true},
-                               {"scan", 1, 1, true},
-                               {"exscan", 1, 1, true},
-                               {"allgather", 1, 3, false},
-                               {"alltoall", 3, 3, false},
-                               {"gather", 1, 3, false},
-                               {"scatter", 3, 1, false}})
+            for (Function f : {Function{"reduce", 1, 1},
+                               {"allreduce", 1, 1},
+                               {"reduce_scatter_block", 3, 1},
+                               {"scan", 1, 1},
+                               {"exscan", 1, 1},
+                               {"allgather", 1, 3},
+                               {"alltoall", 3, 3},
+                               {"gather", 1, 3},
+                               {"scatter", 3, 1}})
               for (uint64_t n : {1, 4}) {
                 coll::Plan plan(comm, f.name);
                 bind(plan.count(n), f.xBlocks * n, f.yBlocks * n).commit().run(20);
-                if (!f.combines)
-                  continue;
-                coll::Plan ordered(comm, f.name);
-                bind(ordered.op(COLLDSL_MATMUL).count(n), f.xBlocks * n, f.yBlocks * n);
-                ordered.commit().run(20);
               }
             auto own = static_cast<uint64_t>(counts[comm.rank()]);
             coll::Plan bcast(comm, "bcast"), gathered(comm, "allgatherv"),
-                scattered(comm, "reduce_scatter"), ordered(comm, "reduce_scatter");
+                scattered(comm, "reduce_scatter");
             bcast.count(12).bind("buf", x).commit().run(20);
             bind(gathered.set("counts", counts), own, 4).commit().run(20);
             bind(scattered.set("counts", counts), 4, own).commit().run(20);
-            bind(ordered.op(COLLDSL_MATMUL).set("counts", counts), 4, own).commit().run(20);
             coll::Plan plan(comm, "alltoallv");
             plan.input("x", x).bind("y", y).blocks("x", lengths).blocks("y", lengths);
             plan.commit().run(20);

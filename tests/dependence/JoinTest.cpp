@@ -1,6 +1,6 @@
 // Joins: where many ops wait for many others, an op without work stands between them, and
 // each op waits for exactly the same ops as before.
-#include "dependence/DagBuilder.h"
+#include "instantiate/dependence/DagBuilder.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // Dependencies derived by the map against the definition: B waits for every earlier A
 // that touches common bytes, one of them writing.
-#include "dependence/LastAccesses.h"
+#include "instantiate/dependence/LastAccesses.h"
 
 #include <gtest/gtest.h>
 #include <random>

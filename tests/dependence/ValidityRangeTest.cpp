@@ -1,4 +1,4 @@
-#include "dependence/ValidityRange.h"
+#include "instantiate/dependence/ValidityRange.h"
 
 #include <gtest/gtest.h>
 

@@ -4,6 +4,7 @@
 #include "driver/library/MakeLibrary.h"
 #include "driver/proofs/ProveTarget.h"
 #include "driver/schedule/MakeWorkload.h"
+#include "driver/source/ExplainedChoice.h"
 
 #include <gtest/gtest.h>
 
@@ -107,6 +108,24 @@ TEST_F(Work, SeveralTargetsAreARefusal) {
   EXPECT_FALSE(choice.target);
   EXPECT_EQ(choice.refusal, "");
   EXPECT_NE(messages.text().find("there is no collective 'nothing'"), std::string::npos);
+}
+
+TEST_F(Work, AChoiceIsExplainedOrRefused) {
+  ChoiceRequest request;
+  request.single.ranks = 8;
+  std::string refusal;
+  std::optional<ExplainedChoice> explained = explainChoice(session, {"bcast"}, request, refusal);
+  ASSERT_TRUE(explained) << messages.text();
+  EXPECT_EQ(explained->situation.function, "bcast");
+  EXPECT_EQ(explained->place.rfind("stdlib/selection.rules:", 0), 0u) << explained->place;
+  EXPECT_TRUE(explained->choice.chosen.why.empty());
+  EXPECT_EQ(messages.text() + refusal, "");
+  EXPECT_FALSE(explainChoice(session, {"bcast", "reduce"}, request, refusal));
+  EXPECT_EQ(refusal, "name one function, such as bcast, and no schedule");
+  refusal = "";
+  request.root = 8;
+  EXPECT_FALSE(explainChoice(session, {"bcast"}, request, refusal));
+  EXPECT_EQ(messages.text() + refusal, "colldsl: error: --root 8: there are 8 ranks\n");
 }
 
 TEST_F(Work, ALibraryHasProvedImages) {

@@ -1,4 +1,4 @@
-#include "executor/LocalRanks.h"
+#include "runtime/job/LocalRanks.h"
 
 #include "tests/transports/Harness.h"
 

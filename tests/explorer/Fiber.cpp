@@ -101,6 +101,13 @@ void Fiber::resume() {
     Stack::spare.push_back(std::move(stack_));
 }
 
+void Fiber::abandon() {
+  stack_->make();
+  stack_->hasBegun = false;
+  stack_->isOver = true;
+  Stack::spare.push_back(std::move(stack_));
+}
+
 void Fiber::leave() { stack_->leave(); }
 
 } // namespace colldsl::test

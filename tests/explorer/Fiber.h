@@ -7,7 +7,7 @@
 
 namespace colldsl::test {
 
-/// One thread. Its function has returned, or never began, when it is destroyed.
+/// One thread. Its function has returned, or never began, or is abandoned, when it is destroyed.
 class Fiber {
 public:
   Fiber();
@@ -20,6 +20,9 @@ public:
   void resume();
   /// Within the function.
   void leave();
+  /// Ends a function that has left: it does not come back, and what it has on its stack is not
+  /// destroyed.
+  void abandon();
   /// Whose function calls; null: none.
   static Fiber *current() { return current_; }
   bool isUnderWay() const { return stack_ != nullptr; }

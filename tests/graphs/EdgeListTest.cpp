@@ -1,6 +1,6 @@
 // Graph files: what each format says, and what bad files are told.
-#include "graphs/GraphFile.h"
-#include "graphs/Partition.h"
+#include "instantiate/graphs/GraphFile.h"
+#include "instantiate/graphs/Partition.h"
 
 #include <gtest/gtest.h>
 

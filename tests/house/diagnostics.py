@@ -5,6 +5,7 @@ elsewhere than the row says: all string literals of the program are compared wit
 `colldsl` looks at the text of a message alone.
 
 usage: diagnostics.py SOURCE_DIR"""
+import os
 import pathlib
 import re
 import sys
@@ -24,7 +25,7 @@ HELP = re.compile(r"\b(?:options|fields)\.add\w*\(|\bOptions options\(")
 # Folders whose messages `colldsl` does not print, or that are not part of it.
 NOT_PRINTED = {"bench", "build", "examples", "mpi", "packaging", "python", "tests"}
 # In front of the messages of a folder.
-IN_FRONT = {"graphs": "graph file \0: "}
+IN_FRONT = {"instantiate/graphs": "graph file \0: "}
 # What yields "an int", "a slice of blocks".
 DESCRIBED = re.compile(r"\bstd::string\(describe\([\w.]+\)\)|\bdescribe\([\w.]+\)")
 # In place of what is put in when the program runs.
@@ -113,7 +114,7 @@ def foreign(source, known):
         if folder in NOT_PRINTED:
             continue
         for line, words in statements(path):
-            message = IN_FRONT.get(folder, "") + words
+            message = IN_FRONT.get(os.path.dirname(name), "") + words
             for row, fragments, sources in known:
                 if any(fits(f, message) for f in fragments):
                     if not any(f"{name}/".startswith(s) for s in sources):

@@ -8,33 +8,35 @@ import sys
 
 import tree
 
-# What each folder may include of the others. Folders that are not named here may include
-# everything: tools, tests, bench.
+# What each folder may include of the others; a folder in it may have a row of its own. Folders that
+# are not named here may include everything: tools, tests, bench.
 ALLOWED = {
     "ir": [],
     "formats": ["ir"],
     "topology": ["ir"],
     "program": ["ir", "topology"],
-    "dependence": ["ir"],
-    "graphs": ["ir"],
-    "instantiate": ["ir", "topology", "program", "dependence", "graphs"],
+    "instantiate": ["ir", "topology", "program"],
+    "instantiate/dependence": ["ir"],
+    "instantiate/graphs": ["ir"],
     "stdlib": [],
     "compiler": ["ir", "program", "stdlib"],
     "passes": ["instantiate", "ir", "program", "simulator", "topology"],
     "verifier": ["ir"],
-    "simulator": ["instantiate", "ir", "topology"],
+    "simulator": ["ir", "topology"],
     "wireup": ["ir", "topology"],
     "transports": ["ir", "topology", "wireup"],
     "protocol": ["ir", "topology", "wireup", "transports"],
-    "executor": ["ir", "topology", "wireup", "transports", "protocol"],
+    "executor": ["ir", "topology", "transports", "protocol"],
+    "select": ["ir", "topology", "program", "passes"],
     "runtime": ["ir", "topology", "program", "instantiate", "passes", "verifier", "wireup", "transports", "protocol",
-                "executor"],
-    "api": ["ir", "topology", "program", "wireup", "transports", "executor", "runtime", "stdlib",
-            "colldsl"],
-    "mpi": ["ir", "topology", "stdlib", "wireup", "transports", "protocol", "executor", "runtime"],
-    "show": ["instantiate", "ir", "simulator", "topology", "verifier"],
-    "driver": ["compiler", "formats", "instantiate", "ir", "passes", "program", "runtime", "show", "simulator",
-               "stdlib", "topology", "transports", "verifier"],
+                "executor", "select"],
+    "runtime/job": ["ir", "topology", "wireup", "transports", "protocol", "executor"],
+    "runtime/graph": ["ir", "topology", "program", "instantiate", "passes"],
+    "api": ["ir", "topology", "program", "select", "wireup", "runtime", "colldsl"],
+    "mpi": ["ir", "topology", "program", "select", "wireup", "transports", "protocol", "executor", "runtime"],
+    "show": ["ir", "simulator", "topology", "verifier"],
+    "driver": ["compiler", "formats", "instantiate", "ir", "passes", "program", "runtime", "select", "show",
+               "simulator", "stdlib", "topology", "verifier"],
     "lsp": ["compiler", "driver", "instantiate", "ir", "program", "runtime", "show", "stdlib", "verifier"],
     "include": ["colldsl"],
     "examples": ["colldsl"],
@@ -42,9 +44,14 @@ ALLOWED = {
 # What runs a schedule knows images, not DAGs: these headers, and no others of ir.
 IMAGE_ONLY = ["transports", "protocol", "executor"]
 NOT_IMAGE = ["Dag.h", "Schedule.h", "TextForm.h"]
-# Which folders of protocol/ a file there may include besides its own; "" is protocol/ itself, which
-# holds over any wire: it includes no folder of transports/.
-PROTOCOL = {"": [], "open": [""], "local": ["", "open"], "remote": ["", "open"], "fake": [""]}
+# Which folders of a folder a file there may include besides its own; "" is the folder itself.
+PARTS = {
+    # It holds over any wire: it includes no folder of transports/.
+    "protocol": {"": [], "open": [""], "local": ["", "open"], "remote": ["", "open"], "fake": [""]},
+    "program": {"": [], "library": [""]},
+    "instantiate": {"": ["dependence", "graphs"], "dependence": [], "graphs": [], "graphs/coloring": []},
+    "runtime": {"": ["graph", "job"], "graph": ["job"], "job": []},
+}
 # Libraries that only some folders know.
 LIBRARIES = {
     "ANTLR": (r"antlr4-runtime|Coll(Lexer|Parser|Visitor|BaseVisitor|Listener|BaseListener)\.h",
@@ -53,7 +60,7 @@ LIBRARIES = {
     "hwloc": (r"hwloc", ["topology"]),
     "libfabric": (r"rdma/", ["transports"]),
     "libibverbs": (r"infiniband/", ["transports"]),
-    "METIS": (r"metis\.h", ["graphs"]),
+    "METIS": (r"metis\.h", ["instantiate/graphs"]),
     "libxml2": (r"libxml/", ["formats"]),
     "xxHash": (r"xxhash\.h", ["ir"]),
     "ISA-L": (r"isa-l/", ["transports"]),
@@ -71,25 +78,26 @@ def problem(path, quote, header):
         return None
     for library, (pattern, users) in LIBRARIES.items():
         if re.match(pattern, header):
-            return None if folder in users else f"{folder} does not know {library}"
+            return None if path.startswith(tuple(user + "/" for user in users)) else f"{folder} does not know {library}"
     if quote == "<":
         return None
     other, _, name = header.partition("/")
     if not name:
         return None if folder == "examples" else 'includes start at the top: "folder/Header.h"'
-    if other != folder and other not in ALLOWED[folder]:
-        return f"{folder} must not include {other}"
+    row = max((row for row in ALLOWED if path.startswith(row + "/")), key=len)
+    if other != folder and other not in ALLOWED[row]:
+        return f"{row} must not include {other}"
     if folder in IMAGE_ONLY and other == "ir" and name in NOT_IMAGE:
         return f"{folder} knows images only"
-    return problem_in_protocol(file, other, name) if folder == "protocol" else None
+    return problem_in_parts(folder, file, other, name) if folder in PARTS else None
 
 
-def problem_in_protocol(file, other, name):
+def problem_in_parts(folder, file, other, name):
     part, wanted = (path.rpartition("/")[0] for path in (file, name))
-    if other == "transports" and wanted and not part:
+    if folder == "protocol" and other == "transports" and wanted and not part:
         return "it holds over any wire"
-    if other == "protocol" and wanted != part and wanted not in PROTOCOL[part]:
-        return f"protocol/{part} must not include protocol/{wanted}"
+    if other == folder and wanted != part and wanted not in PARTS[folder][part]:
+        return f"{folder}/{part} must not include {folder}/{wanted}"
     return None
 
 

@@ -28,10 +28,13 @@ OTHER_LISTS = {
 # Programs and modules that no list brings, used where they are installed: (name, what it is for, what happens without it).
 OPTIONAL = (
     ("clang-format-14", "formatting, which other versions do otherwise", "house.format is skipped"),
+    ("aarch64-linux-gnu-g++", "64-bit Arm, on request", "tests/aarch64/run names the package"),
+    ("qemu-aarch64-static", "as aarch64-linux-gnu-g++", "as aarch64-linux-gnu-g++"),
     ("debootstrap", "other suites of Debian, on request", "scripts/in-suite says so"),
     ("dolfinx", "programs of others under the backend, on request", "tests/mpi/guests names the packages"),
     ("petsc4py", "as dolfinx", "as dolfinx"),
     ("ufl", "as dolfinx", "as dolfinx"),
+    ("ml_dtypes", "small floating-point numbers of NumPy; Debian 12 lacks it", "tests/python skips them"),
     ("gnuplot", "pictures of bench/experiments", "its scripts say so"),
     ("ibv_rc_pingpong", "the peer of bench/verbs", "the benchmark says so"),
     ("valgrind", "bench/mpi-instructions", "the benchmark says so"),

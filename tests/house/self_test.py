@@ -169,7 +169,7 @@ class Includes(unittest.TestCase):
             self.assertFalse(self.found("compiler/Parser.cpp", f"#include {header}\n"))
 
     def test_llvm_not_where_schedules_run(self):
-        for folder in ("ir", "topology", "program", "dependence", "graphs", "instantiate", "verifier", "executor",
+        for folder in ("ir", "topology", "program", "instantiate", "verifier", "executor", "select",
                        "passes", "runtime", "mpi"):
             for header in ("<llvm/ADT/SmallVector.h>", '"llvm/Support/Error.h"'):
                 self.assertTrue(self.found(f"{folder}/A.cpp", f"#include {header}\n"))
@@ -183,17 +183,33 @@ class Includes(unittest.TestCase):
     def test_program_is_data(self):
         self.assertTrue(self.found("program/A.cpp", '#include "instantiate/Instantiate.h"\n'))
         self.assertTrue(self.found("compiler/A.cpp", '#include "instantiate/Instantiate.h"\n'))
-        self.assertTrue(self.found("dependence/A.cpp", '#include "program/Program.h"\n'))
-        self.assertTrue(self.found("graphs/A.cpp", '#include "program/Program.h"\n'))
-        self.assertFalse(self.found("instantiate/A.cpp", '#include "graphs/GraphFile.h"\n'))
+        self.assertTrue(self.found("instantiate/dependence/A.cpp", '#include "program/Program.h"\n'))
+        self.assertTrue(self.found("instantiate/graphs/A.cpp", '#include "program/Program.h"\n'))
+        self.assertTrue(self.found("instantiate/graphs/A.cpp", '#include "instantiate/GivenValue.h"\n'))
+        self.assertFalse(self.found("instantiate/A.cpp", '#include "instantiate/graphs/GraphFile.h"\n'))
 
     def test_metis_only_in_graphs(self):
         self.assertTrue(self.found("instantiate/A.cpp", "#include <metis.h>\n"))
-        self.assertFalse(self.found("graphs/A.cpp", "#include <metis.h>\n"))
+        self.assertFalse(self.found("instantiate/graphs/A.cpp", "#include <metis.h>\n"))
 
     def test_simulator_below_the_runtime(self):
         self.assertTrue(self.found("simulator/A.cpp", '#include "executor/Plan.h"\n'))
-        self.assertFalse(self.found("simulator/A.cpp", '#include "instantiate/Instantiate.h"\n'))
+        self.assertTrue(self.found("simulator/A.cpp", '#include "instantiate/Instantiate.h"\n'))
+        self.assertFalse(self.found("passes/A.cpp", '#include "simulator/Simulate.h"\n'))
+
+    def test_what_chooses_runs_nothing(self):
+        self.assertTrue(self.found("select/A.cpp", '#include "runtime/job/Communicator.h"\n'))
+        self.assertTrue(self.found("program/library/A.cpp", '#include "select/Decision.h"\n'))
+        self.assertFalse(self.found("runtime/A.cpp", '#include "select/Rule.h"\n'))
+
+    def test_parts_of_the_runtime_are_in_order(self):
+        job = '#include "runtime/job/Communicator.h"\n'
+        self.assertFalse(self.found("runtime/graph/A.cpp", job))
+        self.assertEqual(
+            self.found("runtime/job/A.cpp", '#include "runtime/graph/GraphOrder.h"\n'),
+            ['runtime/job/A.cpp:1: runtime/job must not include runtime/graph: #include "runtime/graph/GraphOrder.h"'],
+        )
+        self.assertTrue(self.found("runtime/graph/A.cpp", '#include "select/Rule.h"\n'))
 
     def test_nlohmann_json_only_in_topology(self):
         self.assertTrue(self.found("simulator/A.cpp", "#include <nlohmann/json.hpp>\n"))

@@ -16,7 +16,7 @@ MACHINE_PATH = re.compile(r"(?<![\w.])/(work|root|home|Users)/")
 # Code spells neighbor as MPI does, prose spells neighbour.
 COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
 COMMENT = re.compile(r"(?:^|(?<=[;,{(]))\s*///?<?\s?(.*)")
-NO_SUBJECT = re.compile(r"(What|Of|Whether|Where|Who|Whoever|Which|Whose|How|When|The same|As above)\b")
+NO_SUBJECT = re.compile(r"(What|Of|Whether|Where|Who|Whoever|Which|Whose|How|When|The same|As above|As [\w:]+(?=\(\)))\b")
 MARKDOWN_CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 
 

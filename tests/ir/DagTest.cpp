@@ -117,6 +117,11 @@ TEST(Vocabulary, KnowsItsWords) {
   EXPECT_EQ(sizeBytes(ElementType::U16), 2u);
   EXPECT_EQ(sizeBytes(ElementType::F32), 4u);
   EXPECT_EQ(sizeBytes(ElementType::F64), 8u);
+  EXPECT_EQ(sizeBytes(ElementType::C128), 16u);
+  EXPECT_EQ(findType(Arithmetic::Complex, 8), ElementType::C64);
+  EXPECT_EQ(findType(Arithmetic::Real, 2), std::nullopt);
+  EXPECT_TRUE(isOfCallers(Reduction::Bxor));
+  EXPECT_FALSE(isOfCallers(Reduction::MatMul));
   EXPECT_TRUE(isCommutative(Reduction::Sum));
   EXPECT_FALSE(isCommutative(Reduction::MatMul));
   EXPECT_FALSE(summary(OpKind::Combine).empty());

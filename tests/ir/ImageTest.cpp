@@ -306,7 +306,7 @@ TEST(Image, RefusesBadBuffers) {
   auto spoil = [](size_t i, auto change) { return messageAfter<Buffer>(Part::Buffers, i, change); };
   expectWords(spoil(0, [](Buffer &b) { b.role = BufferRole{4}; }),
               "rank 0: buffer 0: has an unknown");
-  expectWords(spoil(0, [](Buffer &b) { b.type = ElementType{10}; }), "unknown");
+  expectWords(spoil(0, [](Buffer &b) { b.type = ElementType{kElementTypes}; }), "unknown");
   expectWords(spoil(0, [](Buffer &b) { b.layout = Layout{3}; }), "unknown");
   expectWords(spoil(0, [](Buffer &b) { std::memset(&b.significant, 2, 1); }), "unknown");
   expectWords(spoil(0, [](Buffer &b) { b.name = 6; }), "has name 6, the image has 6");
@@ -335,7 +335,7 @@ TEST(Image, RefusesBadOps) {
   expectWords(spoil(0, [](ImageOp &o) { o.peer = kNoRank; }), "is not one of the 4 ranks");
   expectWords(spoil(0, [](ImageOp &o) { o.detail = 12; }), "side");
   expectWords(spoil(2, [](ImageOp &o) { o.reduction = Reduction{11}; }), "reduction");
-  expectWords(spoil(2, [](ImageOp &o) { o.type = ElementType{10}; }), "type");
+  expectWords(spoil(2, [](ImageOp &o) { o.type = ElementType{kElementTypes}; }), "type");
   expectWords(spoil(2, [](ImageOp &o) { o.detail = 2; }), "side");
   expectWords(spoil(3, [](ImageOp &o) { o.peer = Rank{0}; }), "a copy with a peer");
   expectWords(spoil(0, [](ImageOp &o) { o.amount = 1; }), "1 bytes of its own");

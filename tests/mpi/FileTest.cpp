@@ -4,9 +4,11 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <functional>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace colldsl::mpi::test {
@@ -152,6 +154,19 @@ TEST_F(Files, SharedPositions) {
       EXPECT_EQ((got[0] - round * 10'000) % 1'000'000, 0);
       MPI_Barrier(MPI_COMM_WORLD);
     });
+}
+
+// Collective writes of more than 64 MiB have requests inside, unless this variable of Open MPI says
+// otherwise; MPICH does not read it.
+TEST_F(Files, LongWritesHaveNoRequests) {
+  const char *network = std::getenv("COLLDSL_NETWORK");
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  MPI_Get_library_version(version, &length);
+  bool isOverOpenMpi = network && std::string_view(network) == "mpi" &&
+                       std::string_view(version).find("Open MPI") != std::string_view::npos;
+  const char *asynchronous = std::getenv("OMPI_MCA_fcoll_vulcan_async_io");
+  EXPECT_EQ(asynchronous && std::string_view(asynchronous) == "2", isOverOpenMpi);
 }
 
 } // namespace

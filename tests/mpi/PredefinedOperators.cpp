@@ -23,7 +23,17 @@ struct Row {
   size_t firstEnd, secondBegin, secondEnd;
 };
 
-template <typename T> struct Number {
+template <typename T> struct FoldedNumber {
+  template <typename Function> static void fold(const std::byte *left, std::byte *right) {
+    T a, b;
+    std::memcpy(&a, left, sizeof a);
+    std::memcpy(&b, right, sizeof b);
+    b = static_cast<T>(Function()(a, b));
+    std::memcpy(right, &b, sizeof b);
+  }
+};
+
+template <typename T> struct Number : FoldedNumber<T> {
   static void draw(std::byte *at, Draw how, Random &random) {
     T value{};
     if (how == Draw::Bits)
@@ -36,13 +46,17 @@ template <typename T> struct Number {
       value = static_cast<T>(random.between(0, 15));
     std::memcpy(at, &value, sizeof value);
   }
+};
 
-  template <typename Function> static void fold(const std::byte *left, std::byte *right) {
-    T a, b;
-    std::memcpy(&a, left, sizeof a);
-    std::memcpy(&b, right, sizeof b);
-    b = static_cast<T>(Function()(a, b));
-    std::memcpy(right, &b, sizeof b);
+// No power of 2 + i has a part that is 0, whose sign would depend on the order of factors.
+template <typename Part> struct Number<std::complex<Part>> : FoldedNumber<std::complex<Part>> {
+  static void draw(std::byte *at, Draw how, Random &random) {
+    auto part = [&] { return static_cast<Part>(random.between(0, 15)); };
+    bool isFactor = random.oneIn(8);
+    std::complex<Part> value = how == Draw::Small ? std::complex<Part>(part(), part())
+                               : isFactor         ? std::complex<Part>(2, 1)
+                                                  : std::complex<Part>(1, 0);
+    std::memcpy(at, &value, sizeof value);
   }
 };
 
@@ -119,8 +133,12 @@ public:
     addOrdered<float>(MPI_FLOAT);
     addOrdered<double>(MPI_DOUBLE);
     addOrdered<long double>(MPI_LONG_DOUBLE, 10);
-    addArithmetic<std::complex<float>>(MPI_C_FLOAT_COMPLEX);
-    addArithmetic<std::complex<double>>(MPI_C_DOUBLE_COMPLEX);
+    for (MPI_Datatype type : {MPI_C_FLOAT_COMPLEX, MPI_CXX_FLOAT_COMPLEX, MPI_COMPLEX})
+      if (type != MPI_DATATYPE_NULL)
+        addArithmetic<std::complex<float>>(type);
+    for (MPI_Datatype type : {MPI_C_DOUBLE_COMPLEX, MPI_CXX_DOUBLE_COMPLEX, MPI_DOUBLE_COMPLEX})
+      if (type != MPI_DATATYPE_NULL)
+        addArithmetic<std::complex<double>>(type);
     addLogical<bool>(MPI_C_BOOL);
     addBitwise<unsigned char>(MPI_BYTE);
     addLocated<int>(MPI_2INT);

@@ -5,11 +5,15 @@
 // those of MPI_UNSIGNED_LONG likewise, and those of MPI_OFFSET as if they were unsigned; with
 // AVX it lets sums of integers of 8 and 16 bits stop at the largest value. Real numbers of 16
 // bytes in Fortran (MPI_REAL16, MPI_COMPLEX32) are long doubles to Open MPI and bytes to MPICH.
+// MPICH 4.0.2 ends the program where it combines MPIX_C_FLOAT16.
 // Not compared: what becomes of NaNs, and of logical values other than 0 and 1.
+#include "ir/SmallFloat.h"
+#include "mpi/Mpi.h"
 #include "mpi/types/Reductions.h"
 
 #include <algorithm>
 #include <array>
+#include <complex>
 #include <cstddef>
 #include <cstring>
 #include <functional>
@@ -49,6 +53,13 @@ template <typename T> T randomValue(Random &random) {
   else
     return T(static_cast<int64_t>(random() % 2000001) - 1000000) / T(random() % 97 + 1);
 }
+
+#ifdef __FLT16_MAX__
+__extension__ using Half = _Float16;
+template <> Half randomValue<Half>(Random &random) {
+  return Half(static_cast<int>(random() % 2001) - 1000) / Half(static_cast<int>(random() % 97) + 1);
+}
+#endif
 
 template <typename T> void put(std::byte *to, T value) { std::memcpy(to, &value, kValueBytes<T>); }
 
@@ -110,6 +121,12 @@ template <typename Value, typename Index> TypeCase pairs(const char *name, MPI_D
     put(to + at, static_cast<Index>(random() % 5));
   };
   return {name, type, 'p', fill, {{0, kValueBytes<Value>}, {at, at + sizeof(Index)}}, {}};
+}
+
+/// 0: there is no such type, or it is a name without one.
+int sizeOf(MPI_Datatype type) {
+  int bytes = 0;
+  return type != MPI_DATATYPE_NULL && MPI_Type_size(type, &bytes) == MPI_SUCCESS ? bytes : 0;
 }
 
 #define NUMBERS(T, group, type) numbers<T>(#type, type, group)
@@ -188,6 +205,20 @@ std::vector<TypeCase> typeCases() {
 #else
   cases.push_back(NUMBERS(signed char, 'c', MPI_CHARACTER));
 #endif
+#ifdef __FLT16_MAX__
+  for (const TypeCase &half : {NUMBERS(Half, 'r', MPI_REAL2), NUMBERS(Half, 'r', MPIX_C_FLOAT16)})
+    if (sizeOf(half.type) == sizeof(Half))
+      cases.push_back(half);
+#endif
+  if (sizeOf(MPIX_BFLOAT16) == sizeof(BFloat16))
+    cases.push_back({"MPIX_BFLOAT16",
+                     MPIX_BFLOAT16,
+                     'r',
+                     [](Random &random, std::byte *to) {
+                       put(to, BFloat16(static_cast<float>(random() % 2001) - 1000));
+                     },
+                     {{0, sizeof(BFloat16)}},
+                     {}});
   auto parameterized = [&](const char *name, TypeCase like, auto make, auto... arguments) {
     ASSERT_EQ(make(arguments..., &like.type), MPI_SUCCESS);
     like.name = name;
@@ -243,7 +274,8 @@ bool mpiIsWrong(MPI_Op op, const TypeCase &type, size_t extent) {
 #else
   bool isUnsigned = std::string_view(type.name).substr(0, 8) == "MPI_UINT" ||
                     std::string_view(type.name).substr(0, 12) == "MPI_UNSIGNED";
-  return (isExtreme && isUnsigned) || type.type == MPI_REAL16;
+  bool isHalf = COLLDSL_MPICH < 40200 && type.type == MPIX_C_FLOAT16;
+  return (isExtreme && isUnsigned) || type.type == MPI_REAL16 || isHalf;
 #endif
 }
 
@@ -301,6 +333,31 @@ TEST(Reductions, OperatorsOfMpiAreAsMpiDoesThem) {
       ++served;
     }
   EXPECT_GT(served, 300);
+}
+
+TEST(Reductions, TypesOfTheTableHaveTheSizesOfMpi) {
+  int compared = 0;
+  auto compare = [&](std::string_view name, size_t bytes,
+                     std::initializer_list<MPI_Datatype> types) {
+    for (MPI_Datatype type : types)
+      if (int size = sizeOf(type); size != 0) {
+        EXPECT_EQ(static_cast<size_t>(size), bytes) << name;
+        ++compared;
+      }
+  };
+#define COLLDSL_TYPE(Name, spelling, CppType, arithmetic, numpy, dlpack, meaning, ...)             \
+  compare(spelling, sizeof(CppType), {__VA_ARGS__});
+#include "ir/Vocabulary.def"
+  EXPECT_GE(compared, 27);
+}
+
+TEST(Reductions, ComplexNumbersHaveNoOrder) {
+  for (MPI_Datatype type : {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_DOUBLE_COMPLEX}) {
+    for (MPI_Op op : {MPI_SUM, MPI_PROD})
+      EXPECT_NE(Reduction::of(op, type), nullptr);
+    for (MPI_Op op : {MPI_MAX, MPI_MIN, MPI_LAND, MPI_BOR, MPI_MAXLOC})
+      EXPECT_EQ(Reduction::of(op, type), nullptr);
+  }
 }
 
 TEST(Reductions, ElementsWithGapsArePacked) {

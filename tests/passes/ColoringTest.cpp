@@ -1,4 +1,4 @@
-#include "passes/coloring/Distributed.h"
+#include "instantiate/graphs/coloring/Distributed.h"
 #include "tests/passes/Graphs.h"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 /// how colorings are made.
 #pragma once
 
-#include "passes/coloring/PortGraph.h"
+#include "instantiate/graphs/coloring/PortGraph.h"
 
 #include <string>
 

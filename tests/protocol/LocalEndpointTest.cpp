@@ -1,7 +1,7 @@
 // Plans over local endpoints: groups that share the worker of a process, and what is left of closed
 // plans.
-#include "executor/LocalRanks.h"
 #include "protocol/local/CopyCosts.h"
+#include "runtime/job/LocalRanks.h"
 #include "tests/protocol/CountedYields.h"
 #include "tests/transports/Harness.h"
 #include "transports/shm/Sleep.h"

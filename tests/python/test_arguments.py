@@ -28,6 +28,7 @@ def comm():
         ("allreduce", {"op": 3}, "parameter 'op' of 'allreduce' takes a reduction.*, not 3"),
         ("allreduce", {"op": True}, "parameter 'op' of 'allreduce' takes a reduction.*, not True"),
         ("allreduce", {"op": "most"}, "there is no reduction 'most'"),
+        ("allreduce", {"op": "matmul"}, "there is no reduction 'matmul'"),
         ("neighbor_alltoall", {"g": "torus([2])"}, r"'g' of .* takes a graph, which .* not 'torus\(\[2\]\)'"),
         ("allreduce", {"foo": [1.7]}, r"parameter 'foo'\[0\]: 1.7 is no int"),
         ("allreduce", {"count": 1.5}, "count: 1.5 is no int"),

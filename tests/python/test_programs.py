@@ -197,3 +197,31 @@ print(ring.simulate(ranks=2, bytes=8).messages)
         child.wait(timeout=1)
     child.send_signal(signal.SIGINT)
     assert child.communicate(timeout=60)[0] == "interrupted 1\n4\n"
+
+
+def test_choose_has_the_rule_and_the_others(monkeypatch):
+    monkeypatch.setenv("COLLDSL_PROFILE", "")
+    choice = colldsl.choose("bcast", 4, 4096, type="u8")
+    assert (choice.function, choice.ranks, choice.nodes, choice.bytes, choice.type) == ("bcast", 4, 1, 4096, "u8")
+    assert str(choice.chosen) == "bcast_knomial k=4" and choice.chosen.why == ""
+    assert choice.rule == "bcast bytes ..4096 nodes 1 use bcast_knomial k=4" and not choice.is_decision
+    assert choice.place == f"stdlib/selection.rules:{choice.line}"
+    times = [other.predicted_ns for other in choice.others]
+    assert len(times) > 5 and times == sorted(times)
+    assert all(other.why and other.measured_ns is None for other in choice.others)
+    simulated = colldsl.load("bcast_knomial").simulate(
+        "cluster", ranks=4, bytes=4096, type="u8", parameters={"k": 4}
+    )
+    assert choice.chosen.predicted_ns == simulated.makespan_ns
+    assert "is chosen" in choice._repr_html_()
+
+
+def test_choose_goes_by_rules_that_are_given(tmp_path):
+    rules = tmp_path / "my.rules"
+    rules.write_text("bcast ranks ..4 use bcast_binomial\n")
+    choice = colldsl.choose("bcast", 4, rules=rules)
+    assert choice.chosen.collective == "bcast_binomial" and choice.line == 1
+    with pytest.raises(colldsl.ProgramError, match="8 ranks are not 1..4"):
+        colldsl.choose("bcast", 8, rules=rules)
+    with pytest.raises(colldsl.ProgramError, match="did you mean 'bcast'"):
+        colldsl.choose("brcast", 8)

@@ -1,8 +1,8 @@
 // Every reducing collective of the standard library with an operator that it does not know, on
 // elements of any size, against the fold in the order of the ranks.
-#include "executor/LocalRanks.h"
 #include "ir/Concat.h"
 #include "runtime/CollectivePlan.h"
+#include "runtime/job/LocalRanks.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // The corpus of fuzz-library as it lies in tests/runtime/corpus: names say what files are, and
 // nothing that a program can hold is missing.
 
-#include "runtime/LibraryLayout.h"
+#include "program/library/LibraryLayout.h"
 #include "tests/runtime/Libraries.h"
 
 #include <filesystem>

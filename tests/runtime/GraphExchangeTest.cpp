@@ -1,9 +1,9 @@
 // Exchanges along graphs by the schedules that passes make of them: the same decision on all ranks,
 // and the bytes of each message at its receiver, whatever their lengths.
-#include "runtime/GraphExchange.h"
-#include "executor/LocalRanks.h"
+#include "runtime/graph/GraphExchange.h"
 #include "executor/Plan.h"
 #include "ir/Concat.h"
+#include "runtime/job/LocalRanks.h"
 #include "topology/KnownModels.h"
 
 #include <gtest/gtest.h>

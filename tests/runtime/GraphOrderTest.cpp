@@ -1,8 +1,8 @@
 // Rounds that ranks find, each knowing its own edges alone, and schedules in their order.
 #include "compiler/Compile.h"
-#include "executor/LocalRanks.h"
 #include "program/Program.h"
 #include "runtime/CollectivePlan.h"
+#include "runtime/job/LocalRanks.h"
 #include "tests/runtime/RandomGraphs.h"
 #include "verifier/Verifier.h"
 

@@ -1,7 +1,7 @@
 /// A small library with everything in it, and what is wrong with others, for tests.
 #pragma once
 
-#include "runtime/Library.h"
+#include "program/library/Library.h"
 
 namespace colldsl {
 

@@ -9,7 +9,8 @@
 #include "ir/Checksum.h"
 #include "ir/ImageLayout.h"
 #include "program/SerializedProgram.h"
-#include "runtime/LibraryLayout.h"
+#include "program/library/LibraryLayout.h"
+#include "select/Rule.h"
 
 #include <algorithm>
 #include <cstring>
@@ -125,7 +126,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
   Library &library = **opened;
   (void)library.sources();
-  (void)library.select({"bcast", 2, 10});
+  if (Result<Chooser> chooser = Chooser::of(library))
+    (void)chooser->choose({"bcast", 2, 10});
   (void)library.imported();
   lookAtImages(library, bytes);
   Result<const LibraryIdentity *> identity = library.identity();

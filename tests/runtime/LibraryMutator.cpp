@@ -5,7 +5,7 @@
 #include "tests/ir/ByteMutator.h"
 
 #include "program/Fields.h"
-#include "runtime/LibraryLayout.h"
+#include "program/library/LibraryLayout.h"
 
 #include <algorithm>
 #include <optional>

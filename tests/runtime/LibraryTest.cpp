@@ -1,8 +1,9 @@
-#include "runtime/LibraryLayout.h"
+#include "program/library/LibraryLayout.h"
 
 #include "instantiate/Instantiate.h"
 #include "ir/Checksum.h"
 #include "program/SerializedProgram.h"
+#include "select/Rule.h"
 #include "tests/runtime/Libraries.h"
 
 #include <algorithm>
@@ -89,8 +90,9 @@ TEST(Library, InstantiatesWithoutTheCompiler) {
 TEST(Library, TheFirstRuleThatFitsIsChosen) {
   std::unique_ptr<Library> library = view(sound());
   auto chosen = [&](Situation s) {
-    Result<const SelectionRule *> rule = library->select(s);
-    return rule.ok() && *rule ? (*rule)->function : "none";
+    Result<Chooser> chooser = Chooser::of(*library);
+    const SelectionRule *rule = chooser ? chooser->choose(s) : nullptr;
+    return rule ? rule->function : "none";
   };
   EXPECT_EQ(chosen({"bcast", 2, 4096}), "bcast");
   EXPECT_EQ(chosen({"bcast", 2, 4097}), "none");

@@ -1,8 +1,8 @@
 // Collectives of the standard library over local endpoints: a commit waits for no other rank.
 #include "compiler/Compile.h"
-#include "executor/LocalRanks.h"
 #include "protocol/local/LocalEndpoint.h"
 #include "runtime/CollectivePlan.h"
+#include "runtime/job/LocalRanks.h"
 
 #include <atomic>
 #include <gtest/gtest.h>

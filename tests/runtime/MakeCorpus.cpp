@@ -7,7 +7,7 @@
 
 #include "compiler/Compile.h"
 #include "instantiate/Instantiate.h"
-#include "runtime/LibraryLayout.h"
+#include "program/library/LibraryLayout.h"
 
 #include <algorithm>
 #include <cstdio>

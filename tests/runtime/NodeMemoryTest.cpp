@@ -1,4 +1,4 @@
-#include "runtime/NodeMemory.h"
+#include "runtime/job/NodeMemory.h"
 #include "transports/shm/Sleep.h"
 
 #include <algorithm>

@@ -1,10 +1,11 @@
 // Plans whose schedules passes make when they are committed.
 #include "runtime/PlanCompiler.h"
 #include "compiler/Compile.h"
-#include "executor/LocalRanks.h"
 #include "ir/Concat.h"
 #include "protocol/local/LocalEndpoint.h"
 #include "runtime/CollectivePlan.h"
+#include "runtime/job/LocalRanks.h"
+#include "select/Decision.h"
 
 #include <gtest/gtest.h>
 
@@ -131,7 +132,7 @@ TEST(PlanCompiler, goesByTheCostsOfTheLibraryWhereItHasSome) {
         profile.model = *costs;
         profile.decisions = {decision};
       }
-      if (Status s = library.prefer(profile); !s)
+      if (Status s = prefer(library, profile); !s)
         return RankBytes(s);
       return tell(communicator, library, 1000, compiler("tune", ProofStamp::None, settings));
     }));

@@ -1,7 +1,7 @@
 #include "tests/runtime/RandomGraphs.h"
 
-#include "executor/LocalRanks.h"
 #include "program/Program.h"
+#include "runtime/job/LocalRanks.h"
 
 #include <algorithm>
 #include <cstring>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "instantiate/GivenValue.h"
-#include "runtime/GraphOrder.h"
+#include "runtime/graph/GraphOrder.h"
 #include "tests/passes/Graphs.h"
 
 namespace colldsl {

@@ -2,11 +2,11 @@
 // `gathered` here is a schedule of `reversed`, so that the data tells which of both ran.
 #include "runtime/StoredImages.h"
 #include "compiler/Compile.h"
-#include "executor/LocalRanks.h"
 #include "ir/Concat.h"
 #include "program/Operands.h"
 #include "protocol/local/LocalEndpoint.h"
 #include "runtime/CollectivePlan.h"
+#include "runtime/job/LocalRanks.h"
 #include "topology/LevelSet.h"
 
 #include <gtest/gtest.h>

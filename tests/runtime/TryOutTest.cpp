@@ -1,9 +1,9 @@
 // A plan that is tried out before it is committed: its schedule is made once, unless the plan is
 // described otherwise in between.
 #include "compiler/Compile.h"
-#include "executor/LocalRanks.h"
 #include "protocol/local/LocalEndpoint.h"
 #include "runtime/CollectivePlan.h"
+#include "runtime/job/LocalRanks.h"
 
 #include <gtest/gtest.h>
 

@@ -3,6 +3,7 @@
 #include "simulator/Simulate.h"
 #include "compiler/Compile.h"
 #include "ir/TextForm.h"
+#include "passes/PackProgram.h"
 #include "simulator/CriticalPath.h"
 
 #include "llvm/Support/MemoryBuffer.h"

@@ -1,7 +1,7 @@
-#include "runtime/Decide.h"
+#include "select/Decision.h"
 
-#include "runtime/Candidates.h"
-#include "runtime/RoundTimes.h"
+#include "select/Candidate.h"
+#include "select/RoundTimes.h"
 #include "tools/tune/BuiltLibrary.h"
 
 #include <gtest/gtest.h>

@@ -134,7 +134,7 @@ int openMpiId(const std::string &function) { // enum COLLTYPE of coll_base_funct
   return -1;
 }
 
-/// As ompi_coll_tuned_read_rules_config_file() and what looks rules up do it.
+/// Parses and looks up rules as ompi_coll_tuned_read_rules_config_file() and its callers do.
 Chosen chosenInClassic(const std::string &text, const Call &call) {
   std::istringstream lines(text);
   std::string numbers;
@@ -332,7 +332,7 @@ bool isLeafKey(const std::string &key) {
   return key.starts_with("algorithm=") || key.starts_with("composition=");
 }
 
-/// As MPIR_Csel_search() does it; empty: no algorithm, where MPICH would end.
+/// Searches as MPIR_Csel_search() does; empty: no algorithm, where MPICH would end.
 std::string chosenInTree(const SelectionTree &level, const Selection &s, SelectionTree *leaf) {
   for (const auto &[condition, below] : level.items()) {
     if (isLeafKey(condition)) {
@@ -346,7 +346,8 @@ std::string chosenInTree(const SelectionTree &level, const Selection &s, Selecti
   return "";
 }
 
-/// As validate_tree() wants it, and what makes a comparison of ranks wrong in 4.0: below messages.
+/// Holds what validate_tree() wants, and what makes a comparison of ranks wrong in 4.0: below
+/// messages.
 void expectValid(const SelectionTree &level, bool belowMessages) {
   for (auto at = level.begin(); at != level.end(); ++at) {
     if (isLeafKey(at.key()))

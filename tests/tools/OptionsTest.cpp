@@ -2,6 +2,7 @@
 // the text of a request is the command line that makes it.
 
 #include "tools/options/Options.h"
+#include "driver/requests/ChoiceRequest.h"
 #include "driver/requests/LibraryRequest.h"
 #include "driver/requests/PageRequest.h"
 #include "driver/requests/ProofRequest.h"
@@ -71,6 +72,21 @@ constexpr Row kOfSimulations[] = {
     {"--skew", "3us", "skew"},
     {"--seed", "5", "seed"},
 };
+constexpr Row kOfChoices[] = {
+    {"-n", "8", "ranks"},
+    {"--bytes", "64KiB", "bytes"},
+    {"--topology", "node:4", "topology"},
+    {"--in-place", nullptr, "in_place"},
+    {"--op", "max", "op"},
+    {"--type", "f64", "type"},
+    {"--root", "3", "root"},
+    {"--oversubscribed", nullptr, "oversubscribed"},
+    {"--rules", "my.rules", "rules"},
+    {"--include", "/", "include"},
+    {"--model", "cluster", "model"},
+    {"--network", "torus:4x4", "network"},
+    {"--receive-slots", "5", "receive_slots"},
+};
 constexpr Row kOfPages[] = {
     {"--view", "dag", "view"}, {"--max-events", "77", "max_events"}, {"--rank", "2", "rank"},
     {"--round", "3", "round"}, {"--buffer", "y", "buffer"},
@@ -128,6 +144,7 @@ TEST(Options, MeanTheSameAsKeywords) {
   compare<SimulationRequest>(kOfSchedules);
   compare<MakeRequest>({{"--no-verify", nullptr, "no_verify"}});
   compare<MakeRequest>(kOfSchedules);
+  compare<ChoiceRequest>(kOfChoices);
   compare<PageRequest>(kOfPages);
   compare<LibraryRequest>(kOfLibraries);
 }
@@ -148,6 +165,7 @@ TEST(Options, TheTablesOfThisTestHaveAllFields) {
   };
   std::vector<llvm::StringRef> ofPasses{"--print-after-all", "--time-passes", "--verify-each"};
   check(ProofRequest(), {kOfSchedules, kOfProofs}, ofPasses);
+  check(ChoiceRequest(), {kOfChoices}, {});
   check(PageRequest(), {kOfPages}, {});
   check(LibraryRequest(), {kOfSchedules, kOfLibraries}, ofPasses);
   ofPasses.push_back("--ranks"); // the same as -n

@@ -2,9 +2,9 @@
 /// forked processes.
 #pragma once
 
-#include "executor/LocalRanks.h"
 #include "protocol/fake/FakeWorld.h"
 #include "protocol/local/LocalEndpoint.h"
+#include "runtime/job/LocalRanks.h"
 #include "tests/transports/LossyCalls.h"
 #include "transports/datagram/OpenDatagram.h"
 

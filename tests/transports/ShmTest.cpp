@@ -1,5 +1,5 @@
 // What is special about shared memory and single copy.
-#include "executor/LocalRanks.h"
+#include "runtime/job/LocalRanks.h"
 #include "transports/cma/RemoteMemory.h"
 #include "transports/shm/Arena.h"
 #include "transports/shm/OpenPlans.h"

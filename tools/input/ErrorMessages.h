@@ -13,7 +13,7 @@ Sink &printer();
 /// The session of the command.
 Session &session();
 
-/// As Sink::error() and Sink::warn() of the printer.
+/// Sink::error() and Sink::warn() of the printer.
 bool printError(const llvm::Twine &message);
 bool printError(const Diagnostic &diagnostic);
 void printWarning(const llvm::Twine &message);

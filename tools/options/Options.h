@@ -71,7 +71,7 @@ public:
   /// may name that file.
   Completion &addOutput(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
                         std::string &file);
-  /// As addOutput(), for a file in addition to the command's report, which occupies standard
+  /// Variant of addOutput() for a file in addition to the command's report, which occupies standard
   /// output.
   Completion &addSideOutput(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
                             std::string &file);

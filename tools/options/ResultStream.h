@@ -8,7 +8,7 @@ namespace colldsl::tools {
 
 llvm::raw_ostream &resultStream();
 
-/// As resultStream(), for JSON: it escapes what is not printable.
+/// Variant of resultStream() for JSON: it escapes what is not printable.
 llvm::raw_ostream &jsonStream();
 
 } // namespace colldsl::tools

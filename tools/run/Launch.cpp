@@ -2,13 +2,8 @@
 
 #include "tools/options/ErrorStream.h"
 
-#include "executor/LocalRanks.h"
 #include "protocol/fake/FakeWorld.h"
-#include "protocol/remote/NetworkEndpoint.h"
-#include "runtime/WireUp.h"
-#include "transports/datagram/OpenDatagram.h"
-#include "transports/ofi/OpenOfi.h"
-#include "transports/verbs/OpenVerbs.h"
+#include "runtime/job/WireUp.h"
 #include "wireup/Allgatherv.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -93,42 +88,6 @@ Result<Returned> returnedBy(std::vector<RankOutcome> outcomes) {
   return all;
 }
 
-/// Attaches a rank to its transport; empty: the ranks use shared memory alone.
-using Join = decltype(LocalOptions::attach);
-
-template <typename Options, typename Open>
-Result<Join> joinOver(const Result<Options> &options, Open open) {
-  if (!options)
-    return options.status();
-  return Join([=, network = *options](shm::World &world, Rank rank) {
-    return protocol::attach(world, rank, network, open(world, rank, network));
-  });
-}
-
-Result<Join> joinOf(TransportKind transport) {
-  switch (transport) {
-  case TransportKind::Shm:
-  case TransportKind::Cma:
-  case TransportKind::Fake:
-    return Join();
-  case TransportKind::Ofi:
-    return joinOver(
-        ofi::optionsFromEnvironment(),
-        [](const shm::World &, Rank, const ofi::Options &options) { return ofi::open(options); });
-  case TransportKind::Datagram:
-    return joinOver(datagram::optionsFromEnvironment(),
-                    [](const shm::World &, Rank rank, const datagram::Options &options) {
-                      return datagram::open(rank, options);
-                    });
-  case TransportKind::Verbs:
-    return joinOver(verbs::optionsFromEnvironment(),
-                    [](const shm::World &world, Rank, const verbs::Options &options) {
-                      return verbs::open(world.numRanks(), options);
-                    });
-  }
-  return Join();
-}
-
 Transports transportsOf(TransportKind transport) {
   switch (transport) {
   case TransportKind::Shm:
@@ -152,10 +111,12 @@ Result<Returned> forkProcesses(uint32_t numRanks, const LaunchOptions &options,
   local.numRanks = numRanks;
   local.bindToCores = options.bindToCores;
   local.shm = memoryFor(options, warned);
-  Result<Join> join = joinOf(options.transport);
-  if (!join)
-    return join.status();
-  local.attach = join.take();
+  if (Transports network = transportsOf(options.transport); network != Transports::All) {
+    Result<AttachRank> attach = attachOver(network);
+    if (!attach)
+      return attach.status();
+    local.attach = attach.take();
+  }
   llvm::outs().flush(); // else each child would write the buffered text, too
   llvm::errs().flush();
   auto outcomes = runLocalRanks(local, body);
@@ -240,10 +201,7 @@ Result<std::vector<RankReport>> launchThreads(const RunTask &task, const LaunchO
 } // namespace
 
 void prepare(LaunchOptions &options) {
-  if (options.transport != TransportKind::Ofi)
-    return;
-  if (Result<ofi::Options> network = ofi::optionsFromEnvironment(); network)
-    options.prepared = ofi::prepare(*network);
+  options.prepared = prepareNetwork(transportsOf(options.transport));
 }
 
 Result<Returned> onAllRanks(uint32_t numRanks, const LaunchOptions &options, const RankBody &body) {

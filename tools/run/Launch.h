@@ -2,7 +2,7 @@
 /// what they report.
 #pragma once
 
-#include "executor/LocalRanks.h"
+#include "runtime/job/LocalRanks.h"
 #include "tools/run/RankRun.h"
 #include "wireup/Launcher.h"
 

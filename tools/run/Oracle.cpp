@@ -1,8 +1,11 @@
 #include "tools/run/Oracle.h"
 
+#include "ir/SmallFloat.h"
 #include "tools/run/NaiveReduce.h"
 
 #include <algorithm>
+#include <cmath>
+#include <complex>
 #include <cstring>
 
 namespace colldsl::tools {
@@ -28,17 +31,23 @@ uint64_t storageBytes(const Buffer &buffer, BufferId id, const Sizes &sizes) {
   return elements * sizeBytes(buffer.type);
 }
 
-template <typename T> std::string number(const std::byte *bytes) {
-  T x;
-  std::memcpy(&x, bytes, sizeof(T));
-  return std::to_string(x);
+template <typename T> std::string number(T x) { return std::to_string(x); }
+template <typename B, int M, bool I> std::string number(SmallFloat<B, M, I> x) {
+  return std::to_string(static_cast<float>(x));
+}
+template <typename Part> std::string number(std::complex<Part> x) {
+  return std::to_string(x.real()) + (std::signbit(x.imag()) ? "" : "+") + std::to_string(x.imag()) +
+         "i";
 }
 
 std::string elementWord(const std::byte *bytes, ElementType type) {
   switch (type) {
-#define COLLDSL_TYPE(Name, spelling, CppType)                                                      \
-  case ElementType::Name:                                                                          \
-    return number<CppType>(bytes);
+#define COLLDSL_TYPE(Name, spelling, CppType, ...)                                                 \
+  case ElementType::Name: {                                                                        \
+    CppType x;                                                                                     \
+    std::memcpy(&x, bytes, sizeof x);                                                              \
+    return number(x);                                                                              \
+  }
 #include "ir/Vocabulary.def"
   }
   return "";

@@ -4,6 +4,7 @@
 
 #include "ir/Schedule.h"
 
+#include <complex>
 #include <cstddef>
 #include <span>
 
@@ -27,16 +28,21 @@ public:
 
 private:
   enum class Values : uint8_t {
-    Any,     ///< integers: any; floating point: small whole numbers
-    Factors, ///< 1, -1 and now and then 2: products of many are exact
+    Any,     ///< integers: any; others: small whole numbers, whose sums are exact
+    Factors, ///< integers: any; others: 1, -1 and, while no product is too large, now and then 2 or
+             ///< 2 + i
     Truths,  ///< 0, 1, 2
     Bits,    ///< any bits, also in floating-point numbers
   };
 
-  template <typename T> T value(uint64_t random) const;
+  /// The value of an element that has this number among all that are combined.
+  template <typename T> T value(uint64_t random, uint64_t number) const;
+  template <typename Real> Real real(uint64_t random, uint64_t number) const;
+  template <typename Part> std::complex<Part> factor(uint64_t random) const;
   template <typename T> void fillAs(std::span<std::byte> bytes, const Place &place) const;
 
   Values values_ = Values::Any;
+  uint64_t operands_ = 1; ///< the most that a promise combines
 };
 
 } // namespace colldsl::tools

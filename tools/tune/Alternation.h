@@ -1,7 +1,7 @@
 /// Calls that take turns, so that a disturbance of the machine affects all of them alike.
 #pragma once
 
-#include "runtime/RoundTimes.h"
+#include "select/RoundTimes.h"
 #include "tools/tune/TimedCall.h"
 
 namespace colldsl::tools {

@@ -2,6 +2,7 @@
 
 #include "compiler/Compile.h"
 #include "driver/library/Rules.h"
+#include "select/Decision.h"
 #include "stdlib/StdlibFiles.h"
 
 namespace colldsl::tools {
@@ -23,7 +24,7 @@ Result<std::unique_ptr<Library>> BuiltLibrary::tuned(const MachineProfile &profi
   Result<std::unique_ptr<Library>> library = view(*bytes);
   if (!library)
     return library;
-  if (Status s = (*library)->prefer(profile); !s)
+  if (Status s = prefer(**library, profile); !s)
     return s;
   return library;
 }
@@ -31,7 +32,7 @@ Result<std::unique_ptr<Library>> BuiltLibrary::tuned(const MachineProfile &profi
 Result<BuiltLibrary> buildStandardLibrary() {
   Compilation compilation = compileFiles({});
   Result<std::vector<SelectionRule>> rules =
-      readRules("stdlib/selection.rules", selectionRules(), compilation);
+      readRules(kStandardRules, selectionRules(), compilation);
   if (!rules)
     return rules.status();
   LibraryContent content;

@@ -1,7 +1,8 @@
 /// The standard library as processes without a compiler load it, for `colldsl tune` to measure.
 #pragma once
 
-#include "runtime/Library.h"
+#include "program/library/Library.h"
+#include "topology/MachineProfile.h"
 
 #include "llvm/Support/MemoryBuffer.h"
 

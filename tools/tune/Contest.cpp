@@ -1,6 +1,6 @@
 #include "tools/tune/Contest.h"
 
-#include "runtime/Decide.h"
+#include "select/Decision.h"
 
 #include <algorithm>
 

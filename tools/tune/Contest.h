@@ -10,7 +10,7 @@
 #pragma once
 
 #include "ir/Result.h"
-#include "runtime/RoundTimes.h"
+#include "select/RoundTimes.h"
 #include "tools/tune/TimingNoise.h"
 #include "topology/MachineProfile.h"
 

@@ -1,7 +1,7 @@
 #include "tools/tune/Show.h"
 
 #include "driver/Lists.h"
-#include "runtime/Decide.h"
+#include "select/Decision.h"
 #include "show/SvgCanvas.h"
 #include "tools/options/Table.h"
 #include "tools/run/CallTimes.h"
@@ -71,9 +71,10 @@ std::string wordOf(const Decision &d) {
 constexpr const char *kColors[] = {"#7fc97f", "#beaed4", "#fdc086", "#80b1d3", "#fb8072",
                                    "#b3de69", "#fccde5", "#ffed6f", "#8dd3c7", "#bc80bd"};
 
-class Drawing {
+class WinnerDrawing {
 public:
-  Drawing(const MachineProfile &profile, llvm::raw_ostream &out) : profile_(profile), out_(out) {
+  WinnerDrawing(const MachineProfile &profile, llvm::raw_ostream &out)
+      : profile_(profile), out_(out) {
     for (const TuningPoint &point : profile.points) {
       rows_[{point.function, point.nodes, point.ranks}].push_back(&point);
       sizes_.insert(point.bytes);
@@ -165,7 +166,7 @@ void printProfile(const MachineProfile &profile, llvm::raw_ostream &out) {
 }
 
 void drawProfile(const MachineProfile &profile, llvm::raw_ostream &out) {
-  Drawing(profile, out).draw();
+  WinnerDrawing(profile, out).draw();
 }
 
 } // namespace colldsl::tools

@@ -1,6 +1,6 @@
 #include "tools/tune/Sweep.h"
 
-#include "runtime/Decisions.h"
+#include "select/Function.h"
 #include "tools/tune/Contest.h"
 
 #include <algorithm>

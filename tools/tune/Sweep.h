@@ -3,7 +3,7 @@
 #pragma once
 
 #include "protocol/Endpoint.h"
-#include "runtime/Candidates.h"
+#include "select/Candidate.h"
 #include "tools/tune/Alternation.h"
 #include "tools/tune/TimingNoise.h"
 

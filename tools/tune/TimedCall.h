@@ -1,8 +1,8 @@
 /// A timed call of a function on one rank: its memory, and a plan.
 #pragma once
 
-#include "runtime/Candidates.h"
 #include "runtime/CollectivePlan.h"
+#include "select/Candidate.h"
 #include "topology/MachineProfile.h"
 
 #include <map>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ir/Result.h"
-#include "runtime/RoundTimes.h"
+#include "select/RoundTimes.h"
 
 #include <algorithm>
 #include <cstdint>

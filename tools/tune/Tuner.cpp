@@ -2,8 +2,8 @@
 
 #include "driver/Lists.h"
 #include "driver/Session.h"
-#include "runtime/Decide.h"
-#include "runtime/Decisions.h"
+#include "select/Decision.h"
+#include "select/Function.h"
 #include "tools/input/ErrorMessages.h"
 #include "tools/options/ErrorStream.h"
 #include "tools/options/Progress.h"

@@ -44,7 +44,7 @@ private:
   bool isFirst() const { return !launch_.launcher || launch_.launcher->rank() == 0; }
   /// Collective over the ranks of a launcher. Returns rank 0's text.
   Result<std::string> agreed(const std::string &mine) const;
-  /// As agreed() above; an error of rank 0 becomes an error on all ranks.
+  /// Variant of agreed(): an error of rank 0 becomes an error on all ranks.
   Result<std::string> agreed(const Result<std::string> &mine) const;
   Status begin();
   /// The text of the present profile, or of an empty one.

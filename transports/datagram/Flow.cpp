@@ -5,9 +5,6 @@
 namespace colldsl::datagram {
 namespace {
 
-// The factor by which the sender of data that no receiver is known to await probes later than a
-// waiting receiver would.
-constexpr TimeNs kTailFactor = 4;
 constexpr uint32_t kMaxRoundTripUs = 10'000'000;
 
 uint32_t microseconds(TimeNs time) { return static_cast<uint32_t>(time / 1000); }
@@ -196,7 +193,7 @@ void Flow::beginWait(TimeNs now) {
 }
 
 void Flow::noteProgress(TimeNs now) {
-  pause_ = expected_ > 0 || hasGap() ? pace.timeout() : kTailFactor * pace.timeout();
+  pause_ = expected_ > 0 || hasGap() ? pace.timeout() : lateTimeout(pace.timeout());
   probeAt_ = now + pause_;
 }
 

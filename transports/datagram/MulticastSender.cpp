@@ -1,5 +1,7 @@
 #include "transports/datagram/MulticastSender.h"
 
+#include "transports/datagram/Pace.h"
+
 #include <algorithm>
 #include <cassert>
 
@@ -10,9 +12,6 @@ namespace {
 // requests acknowledgements so often that they do not fill up.
 constexpr uint64_t kFlightBytes = 128 << 10;
 constexpr uint32_t kBytesPerAck = kFlightBytes / 4;
-// The factor by which a root that does not wait for its data requests acknowledgements later than
-// one that waits, as for a single peer.
-constexpr TimeNs kTailFactor = 4;
 // The resends of a frame to all after which the group moves. If each third part gets lost, a part
 // is lost so often in a row with a probability of 2e-16.
 constexpr uint32_t kMaxResends = 32;
@@ -135,7 +134,7 @@ MulticastChannel *MulticastSender::takeWanted() {
 
 void MulticastSender::noteSent(TimeNs now, TimeNs timeout) {
   probes_ = 0;
-  pause_ = isAwaited() ? timeout : kTailFactor * timeout;
+  pause_ = isAwaited() ? timeout : lateTimeout(timeout);
   probeAt_ = now + pause_;
 }
 

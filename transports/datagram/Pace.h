@@ -8,6 +8,10 @@
 
 namespace colldsl::datagram {
 
+/// The time after which a sender probes for data that no receiver is known to await, if it probes
+/// after `timeout` for other data.
+constexpr TimeNs lateTimeout(TimeNs timeout) { return 4 * timeout; }
+
 // The smoothed time and deviation, and their sum, as in TCP (RFC 6298). The sum has bounds, because
 // an answer may come late while its sender is busy.
 class Pace {

@@ -92,7 +92,7 @@ std::optional<PacketView> parse(std::span<const std::byte> datagram, uint64_t to
 
 /// Fills in the header's fields about the body.
 void seal(PacketHeader &header, std::span<const std::byte> body);
-/// As seal(), for a body in pieces.
+/// Variant of seal() for a body in pieces.
 void sealPieces(PacketHeader &header, std::span<const iovec> body);
 
 } // namespace colldsl::datagram

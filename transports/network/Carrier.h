@@ -203,7 +203,7 @@ public:
 
   /// Stops the carrier. Afterwards it uses no memory of ours any more, and reports nothing.
   virtual void stop() = 0;
-  /// As stop(), if a read or a write has perhaps not ended.
+  /// Variant of stop() that holds if a read or a write has perhaps not ended.
   virtual void stopUnconfirmed() { stop(); }
 
   /// The number of frames that were refused for a wrong token, or as malformed.

@@ -9,7 +9,8 @@ int64_t nowNs() {
 
 } // namespace
 
-// A rank sets `left` before its process ends, so a peer that sees the end sees the word.
+// A rank sets `left` before its process ends, so a peer that sees the end sees the word: the
+// kernel's locks stand between the two.
 bool FailureDetector::leftInOrder(Rank rank) const { return world_.hasLeft(rank); }
 
 void FailureDetector::watch(Rank rank) {

@@ -42,7 +42,9 @@ struct RingBody {
   uint64_t end;    ///< bytes of the ring used up to and including this, since the beginning
   uint32_t offset; ///< in the ring
   uint32_t bytes;
-  std::atomic<uint32_t> written; ///< bytes that are there; all of them, or a multiple of a part
+  /// Bytes that are there; all of them, or a multiple of a part. The first store is relaxed, as the
+  /// stamp releases it, too; later ones release the bytes to the loads that acquire.
+  std::atomic<uint32_t> written;
 };
 
 /// The memory of a message at one of its ends.
@@ -75,7 +77,8 @@ union SlotBody {
   StaticRtrs staticRtrs;
 };
 
-/// The stamp is written last: position in the sequence of slots, plus one.
+/// The stamp is written last: position in the sequence of slots, plus one. Its store releases the
+/// slot, and what the slot names, to the load of the receiver that acquires it.
 struct alignas(kSlotBytes) Slot {
   std::atomic<uint32_t> stamp;
   Tag tag;
@@ -115,7 +118,9 @@ struct FifoHeader {
   alignas(kSlotBytes) Rank from;
   uint64_t nextRequest; ///< offset of the FIFO of the previous connect request, 0: none
 
-  // The receiver writes these.
+  // The receiver writes these. The counts release what it has read to the sender, which acquires
+  // them before it writes there again. The flags are relaxed: nothing else is read by them, and an
+  // old one is as good.
   alignas(kSlotBytes) std::atomic<uint32_t> slotsConsumed;
   std::atomic<uint16_t>
       isThrottled;                 ///< its unexpected queue is full: only requests to send may come

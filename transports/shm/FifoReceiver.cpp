@@ -194,8 +194,8 @@ void FifoReceiver::retireStatic(StaticEnd &end) {
 
 std::optional<Rts> FifoReceiver::claimRts(StaticRtr &rtr, uint32_t run) const {
   std::atomic<uint32_t> &state = rtr.reply.state;
-  if (state.load(std::memory_order_acquire) != wordOf(run, State::Requested) ||
-      !rendezvous::claim(state, run))
+  if (state.load(std::memory_order_relaxed) != wordOf(run, State::Requested) ||
+      !rendezvous::claim(state, run)) // acquires the sender's fields
     return std::nullopt;
   return Rts{rtr.bytes, rtr.reply.buffer, *world_.offsetOf(&rtr, sizeof rtr), run, {}};
 }

@@ -99,9 +99,9 @@ public:
     return bytes > options_.slotsBytes && kEagerPartBytes % elementBytes == 0;
   }
 
-  /// True if no message is here.
+  /// True if no message is here. Who takes one acquires it.
   bool isEmpty() const {
-    return !slots_ || slots_[taken_ % kSlots].stamp.load(std::memory_order_acquire) != taken_ + 1;
+    return !slots_ || slots_[taken_ % kSlots].stamp.load(std::memory_order_relaxed) != taken_ + 1;
   }
 
   /// Takes all slots that are here, in order, and hands them to `handler`:
@@ -154,6 +154,8 @@ public:
 
   /// Answers a claimed RTS: from now on the sender may put parts into `buffer`.
   void startCooperation(const Rts &rts, const RemoteBuffer &buffer);
+  // Relaxed: an old state is as good, as the word of the parts decides, which its changes always
+  // read anew.
   bool isCooperation(const Rts &rts) const {
     return stateOf(rts).load(std::memory_order_relaxed) ==
            rendezvous::wordOf(rts.use, rendezvous::State::Cooperating);

@@ -1,5 +1,7 @@
 #include "transports/shm/FifoSender.h"
 
+#include "transports/Processor.h"
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -121,7 +123,7 @@ void FifoSender::writeRest(std::byte *to, RingBody &ring, const Payload &payload
 void FifoSender::ownRingAhead(uint64_t bytes) {
   constexpr uint64_t kMax = 8 << 10;
   for (uint64_t ahead = 0; ahead < std::min(bytes, kMax); ahead += kSlotBytes)
-    asm volatile("prefetchw %0" : : "m"(ring_[(bytesProduced_ + ahead) % options_.ringBytes]));
+    prefetchToWrite(&ring_[(bytesProduced_ + ahead) % options_.ringBytes]);
 }
 
 bool FifoSender::makeIds() {
@@ -289,9 +291,9 @@ FifoSender::StaticPut FifoSender::putStatic(const Tag &tag, const RequestPayload
   if (!isStaticNow(payload))
     return StaticPut::Refused;
   std::atomic<uint32_t> &state = rtr->reply.state;
-  if (state.load(std::memory_order_acquire) != wordOf(tag.run, State::RtrSent))
+  if (state.load(std::memory_order_relaxed) != wordOf(tag.run, State::RtrSent))
     return StaticPut::NotReady;
-  if (!rendezvous::claimWrite(state, tag.run))
+  if (!rendezvous::claimWrite(state, tag.run)) // acquires the receiver's fields
     return StaticPut::Refused;
   if (rtr->bytes != payload.bytes || !writeStatic(*rtr, payload)) {
     rendezvous::leave(state, tag.run, State::Fragments);

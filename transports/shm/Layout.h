@@ -30,14 +30,18 @@ struct RunFailure {
 /// The newest failures, each at its place, which it takes from an older one.
 struct RunFailures {
   struct alignas(kLineBytes) Entry {
-    std::atomic<uint32_t> turn; ///< odd: a rank is writing; else twice the number of writes
-    /// A RunFailure.
+    /// Odd: a rank is writing; else twice the number of writes. A rank takes a turn by a change
+    /// that acquires, and leaves it by a store that releases the words.
+    std::atomic<uint32_t> turn;
+    /// A RunFailure. The stores release the odd turn: who acquires a word of a write that is under
+    /// way finds the turn changed.
     std::atomic<uint64_t> words[sizeof(RunFailure) / sizeof(uint64_t)];
   };
   Entry entries[kRunPlaces];
   /// Failures that lost their place, by plan; several plans may share a word. The lower half is the
   /// last run whose failure was lost: any run of that plan up to it may have failed. The upper half
-  /// is the plan's tag, or kOfSeveral if failures of several plans were lost. 0: none was.
+  /// is the plan's tag, or kOfSeveral if failures of several plans were lost. 0: none was. Its
+  /// changes stand before that of the turn, which releases them, too.
   std::atomic<uint64_t> lost[kRunPlaces];
   static constexpr uint32_t kOfSeveral = 0xffffffffu;
 
@@ -61,27 +65,32 @@ struct WorldHeader {
   RunFailures::Entry everything; ///< failure of all plans; the first one counts
   RunFailures planFailures;
   RunFailures runFailures;
-  alignas(kLineBytes) std::atomic<uint32_t> deaths; ///< number of ranks that died
+  alignas(kLineBytes) std::atomic<uint32_t> deaths; ///< reports of deaths; 0: no rank died
   MeasuredCopies measuredCopies;                    ///< written before ranks have joined
-  alignas(kLineBytes)
-      std::atomic<uint32_t> reports; ///< failures and deaths, so that a check is one load
+  /// Failures and deaths, so that a check is one load. Each addition releases what is reported to
+  /// loads that acquire, also of later additions, as only read-modify-writes change it.
+  alignas(kLineBytes) std::atomic<uint32_t> reports;
 };
 
 /// A plan that a rank has open. It lies in that rank's arena and never goes.
 struct OpenPlan {
-  uint64_t next;                ///< offset of the OpenPlan made before, 0: none
-  std::atomic<uint32_t> number; ///< of the plan, plus one; 0: none
+  uint64_t next; ///< offset of the OpenPlan made before, 0: none
+  /// Of the plan, plus one; 0: none. Released by plansOpened or openPlans, which ranks that look
+  /// acquire.
+  std::atomic<uint32_t> number;
 };
 
 /// One rank's public words.
 struct RankControl {
   /// Not 0: a thread of the rank sleeps or is about to. A peer with an event for the rank
-  /// sets it to 0 and wakes all sleepers.
+  /// sets it to 0 and wakes all sleepers. Sleep.h says what orders it and the events.
   static constexpr uint32_t kOnWord = 1, kOnFd = 2; ///< bits
   alignas(kLineBytes) std::atomic<uint32_t> sleeping;
   /// Grows with each wake-up, so that a thread whose wake-up came before it slept does not sleep.
   std::atomic<uint32_t> wakes;
-  /// The rank itself writes the rest, except connectRequests and isDead.
+  /// The rank itself writes the rest, except connectRequests and isDead. Each store releases what
+  /// the rank has written before to the loads of others, which acquire; but the process id is read
+  /// relaxed once it was seen, and bootstrapData is released by exchangeSeq.
   alignas(kLineBytes) std::atomic<pid_t> pid; ///< 0: not here yet
   std::atomic<uint32_t> left;                 ///< it closed its endpoint
   std::atomic<uint32_t> exchangeSeq;          ///< bootstrap data of this exchange is out
@@ -96,7 +105,7 @@ struct RankControl {
   std::atomic<int32_t>
       wakeupFd; ///< number of its file in the process, plus one; 0: none, see WakeupPipes
   /// Offset of the newest FIFO that others made to this rank, 0: there is none. Several ranks write
-  /// it.
+  /// it, by changes that release the FIFO. The rank looks relaxed, and acquires what it takes.
   alignas(kLineBytes) std::atomic<uint64_t> connectRequests;
   std::atomic<uint32_t> isDead; ///< a rank saw the end of its process
 };

@@ -7,6 +7,8 @@
 
 namespace colldsl::shm {
 
+/// Stores release and loads acquire: who finds a run over finds what the rank had sent before, and
+/// who has read a number of another stream finds the names changed.
 struct alignas(kLineBytes) RunCounter {
   uint64_t next; ///< offset of the RunCounter made before, 0: none
   std::atomic<StreamId> stream;

@@ -65,7 +65,8 @@ std::chrono::nanoseconds longestSleepAmong(uint32_t numRanks, std::chrono::nanos
 void registerWaker() { hasBarrier(); }
 
 // Wakers count a wake-up after they set the word to 0: one that is counted after the load below
-// ends the sleep.
+// ends the sleep. The load acquires, so that the change behind it is not made before. The fence
+// behind both, or the barrier, orders the change before the looks for events that follow.
 WakeupEpoch armSleep(RankControl &control, bool wakersFence, uint32_t how) {
   WakeupEpoch epoch = control.wakes.load(std::memory_order_seq_cst);
   control.sleeping.fetch_or(how, std::memory_order_seq_cst);

@@ -24,10 +24,12 @@
 namespace colldsl::shm {
 
 struct alignas(kSlotBytes) StaticRtr {
-  Reply reply;                      ///< its buffer belongs to the end that does not copy
-  std::atomic<uint32_t> isDeclined; ///< by the receiver: it is to travel as an ordinary one
-  uint32_t canaryBytes;             ///< at the end of the receiver's buffer; 0: no canary
-  uint64_t bytes;                   ///< of the buffer
+  Reply reply; ///< its buffer belongs to the end that does not copy
+  /// By the receiver: it is to travel as an ordinary one. Relaxed: nothing else is read by it, and
+  /// the state word of the run decides.
+  std::atomic<uint32_t> isDeclined;
+  uint32_t canaryBytes; ///< at the end of the receiver's buffer; 0: no canary
+  uint64_t bytes;       ///< of the buffer
 };
 static_assert(sizeof(StaticRtr) == kSlotBytes);
 
@@ -57,7 +59,8 @@ inline uint32_t canaryBytesOf(const std::byte *begin, uint64_t bytes) {
   return width;
 }
 
-/// Stores the first `bytes` bytes of a word at once. Earlier writes are visible with them.
+/// Stores the first `bytes` bytes of a word at once. It releases earlier writes to the isCanary()
+/// that finds the word changed.
 inline void storeAtOnce(std::byte *at, uint64_t word, uint32_t bytes) {
   switch (bytes) {
   case 8:

@@ -218,9 +218,11 @@ uint32_t World::ranksOnMachine() const { return header().ranksOnMachine; }
 
 bool World::sharesCores() const { return header().sharesCores != 0; }
 
-// If the system cannot remove the pages, they stay.
+// If the system cannot remove the pages, they stay. Its pages may be longer than those of the
+// layout, and it rounds lengths up.
 void World::returnPages(uint64_t offset, uint64_t bytes) const {
-  uint64_t begin = roundUp(offset, kPage), end = (offset + bytes) / kPage * kPage;
+  auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  uint64_t begin = roundUp(offset, page), end = (offset + bytes) / page * page;
   if (begin < end)
     (void)madvise(base_ + begin, end - begin, MADV_REMOVE);
 }
@@ -245,6 +247,8 @@ uint64_t World::arenaBegin(Rank rank) const {
   return arenasBegin(numRanks_) + index(rank) * options_.arenaBytes;
 }
 
+// The exchange releases the event to the thread that announces its sleep next, and so finds it; the
+// count comes behind it. The sleeper needs nothing of the count.
 void World::wakeSleeper(Rank rank) const {
   std::atomic<uint32_t> &word = control(rank).sleeping;
   uint32_t how = word.exchange(0, std::memory_order_seq_cst);
@@ -314,9 +318,11 @@ void World::reportToAll(const Fault &fault) const {
   notifyAll();
 }
 
+// Each reporter counts: another one may not have come so far, or die before it does. Who reads the
+// count, which only read-modify-writes change, acquires all that they released.
 void World::reportDeath(Rank rank) const {
-  if (control(rank).isDead.exchange(1, std::memory_order_acq_rel) == 0)
-    header().deaths.fetch_add(1, std::memory_order_acq_rel);
+  control(rank).isDead.store(1, std::memory_order_release);
+  header().deaths.fetch_add(1, std::memory_order_release);
   notifyAll();
 }
 

@@ -63,7 +63,9 @@ public:
   bool hasLeft(Rank rank) const { return control(rank).left.load(std::memory_order_acquire) != 0; }
 
   /// Ends the sleep of a rank for an event: call it after the event is written.
-  /// One load unless the rank sleeps, or wakers pay for the fence (Sleep.h).
+  /// One load unless the rank sleeps, or wakers pay for the fence (Sleep.h). It is relaxed, as the
+  /// fence, or the sleeper's barrier, orders it behind the event; the compiler must keep the two in
+  /// order for that.
   void wake(Rank rank) const {
     if (wakersFence_)
       std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -77,7 +79,7 @@ public:
   /// Thread safe, as both sleeps are.
   WakeupEpoch armSleep(Rank self, uint32_t how) const;
   void sleepOnWord(Rank self, WakeupEpoch epoch, std::chrono::nanoseconds atMost) const;
-  /// As sleepOnWord(), but ends, too, when `file` is readable. Negative: there is no file.
+  /// Variant of sleepOnWord() that ends, too, when `file` is readable. Negative: there is no file.
   void sleepOnFd(Rank self, WakeupEpoch epoch, int file, std::chrono::nanoseconds atMost) const;
 
   /// True if the rank's death was reported.
@@ -92,8 +94,8 @@ public:
   void reportToAll(const Fault &fault) const;
   void reportDeath(Rank rank) const;
 
-  /// As report(), for one run of a plan alone. Runs are numbered from 1. The first report of a run
-  /// counts.
+  /// Variant of report() for one run of a plan alone. Runs are numbered from 1. The first report of
+  /// a run counts.
   void reportRun(uint64_t plan, uint32_t run, const Fault &fault) const;
 
   /// The number of reports. It grows once a report can be found.

@@ -1,7 +1,7 @@
 #include "tools/tune/mpi/MpiTuner.h"
 
 #include "driver/Lists.h"
-#include "runtime/Decide.h"
+#include "select/Decision.h"
 #include "tools/options/ErrorStream.h"
 #include "tools/options/ResultStream.h"
 #include "tools/options/Table.h"

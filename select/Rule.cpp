@@ -1,0 +1,107 @@
+#include "select/Rule.h"
+
+#include "ir/Concat.h"
+#include "ir/Ranges.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace colldsl {
+namespace {
+
+/// Empty: the value is in the range.
+template <typename T> std::string outside(T value, T least, T most, const char *what) {
+  if (least <= value && value <= most)
+    return "";
+  uint64_t last = most == std::numeric_limits<T>::max() ? UINT64_MAX : most;
+  return concat(value, " ", what, " are not ", rangeWord(least, last));
+}
+
+std::string typesOf(const SelectionRule &rule) {
+  std::string types;
+  for (unsigned t = 0; t < kElementTypes; ++t)
+    if (rule.types >> t & 1)
+      types += concat(types.empty() ? "" : ",", spelling(static_cast<ElementType>(t)));
+  return types;
+}
+
+bool hasType(const SelectionRule &rule, ElementType type) {
+  return (rule.types >> static_cast<unsigned>(type) & 1) != 0;
+}
+
+} // namespace
+
+bool fits(const SelectionRule &rule, const Situation &s) {
+  return rule.function == s.function && rule.minRanks <= s.ranks && s.ranks <= rule.maxRanks &&
+         rule.minBytes <= s.bytes && s.bytes <= rule.maxBytes && rule.minNodes <= s.nodes &&
+         s.nodes <= rule.maxNodes && hasType(rule, s.type) &&
+         (s.commutative || !rule.needsCommutative) &&
+         (s.oversubscribed || !rule.needsOversubscribed);
+}
+
+std::string whyNot(const SelectionRule &rule, const Situation &s) {
+  std::string why;
+  auto add = [&](const std::string &reason) {
+    why += reason.empty() ? "" : concat(why.empty() ? "" : "; ", reason);
+  };
+  add(outside(s.ranks, rule.minRanks, rule.maxRanks, "ranks"));
+  add(outside(s.bytes, rule.minBytes, rule.maxBytes, "bytes"));
+  add(outside(s.nodes, rule.minNodes, rule.maxNodes, "nodes"));
+  if (!hasType(rule, s.type))
+    add(concat(spelling(s.type), " is not among ", typesOf(rule)));
+  if (rule.needsCommutative && !s.commutative)
+    add("the operator does not commute");
+  if (rule.needsOversubscribed && !s.oversubscribed)
+    add("there are no fewer cores than ranks");
+  return why;
+}
+
+Result<Chooser> Chooser::of(Library &library) {
+  Result<const std::vector<SelectionRule> *> all = library.rules();
+  if (!all)
+    return all.status();
+  std::span<const SelectionRule> rules = **all;
+  size_t preceding = library.numPreceding();
+  return Chooser(**library.program(), rules.first(preceding), rules.subspan(preceding));
+}
+
+const SelectionRule *Chooser::choose(const Situation &situation, const SelectionRule *last) const {
+  for (std::span<const SelectionRule> part : {decisions_, rules_})
+    for (const SelectionRule &rule : part) {
+      if (last)
+        last = last == &rule ? nullptr : last;
+      else if (fits(rule, situation))
+        return &rule;
+    }
+  return nullptr;
+}
+
+bool Chooser::isDecision(const SelectionRule &rule) const {
+  return std::any_of(decisions_.begin(), decisions_.end(),
+                     [&](const SelectionRule &decision) { return &decision == &rule; });
+}
+
+std::string Chooser::nameOf(const SelectionRule &rule) const {
+  return isDecision(rule)
+             ? concat("decision ", &rule - decisions_.data(), " of the profile for ", rule.function)
+             : concat("rule ", &rule - rules_.data() + 1, " for ", rule.function);
+}
+
+std::vector<ExprId> Chooser::argumentsOf(const SelectionRule &rule) const {
+  std::vector<ExprId> arguments(program_.decl(DeclId{rule.collective}).params.size(), kNoExpr);
+  for (uint32_t argument : rule.arguments)
+    arguments[program_.arguments[argument].param] = program_.arguments[argument].value;
+  return arguments;
+}
+
+TunedCollective Chooser::collectiveOf(const SelectionRule &rule) const {
+  const Decl &decl = program_.decl(DeclId{rule.collective});
+  TunedCollective what{program_.nameOf(decl), {}};
+  std::vector<ExprId> arguments = argumentsOf(rule);
+  for (size_t p = 0; p < arguments.size(); ++p)
+    if (arguments[p] != kNoExpr && program_.expr(arguments[p]).kind == ExprKind::IntLit)
+      what.values.push_back({program_.nameOf(decl.params[p]), program_.expr(arguments[p]).value});
+  return what;
+}
+
+} // namespace colldsl

@@ -1,0 +1,24 @@
+#include "select/Situation.h"
+
+#include "ir/Concat.h"
+
+namespace colldsl {
+
+Situation Situation::on(const Topology &topology, bool sharesCores) {
+  Situation s;
+  s.ranks = topology.numRanks();
+  s.nodes = topology.numGroups(Level::Node);
+  s.oversubscribed = s.nodes == 1 && sharesCores;
+  return s;
+}
+
+std::string Situation::words() const {
+  return concat(ranks, ranks == 1 ? " rank on " : " ranks on ", nodes,
+                nodes == 1 ? " node, " : " nodes, ", bytes, " bytes of ", spelling(type),
+                commutative ? "" : ", an operator that does not commute",
+                oversubscribed ? ", fewer cores than ranks" : "");
+}
+
+bool commutes(std::optional<Reduction> op) { return !op || isCommutative(*op); }
+
+} // namespace colldsl

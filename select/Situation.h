@@ -1,0 +1,33 @@
+/// The facts of a call by which rules choose a collective for its function.
+#pragma once
+
+#include "ir/Vocabulary.h"
+#include "topology/Topology.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace colldsl {
+
+struct Situation {
+  std::string_view function;
+  uint32_t ranks = 1;
+  uint64_t bytes = 0; ///< of n elements
+  uint32_t nodes = 1;
+  ElementType type = ElementType::I32;
+  bool commutative = true;
+  bool oversubscribed = false; ///< on one node, with fewer cores than ranks of the job
+
+  /// The part that follows from the ranks' places. `sharesCores`: the ranks run, and some of this
+  /// rank's node share a core. The caller sets the rest.
+  static Situation on(const Topology &topology, bool sharesCores);
+
+  /// "8 ranks on 2 nodes, 65536 bytes of i32"; the operator and the cores if they are not usual.
+  std::string words() const;
+};
+
+/// True if the operator commutes; true without one, as most do.
+bool commutes(std::optional<Reduction> op);
+
+} // namespace colldsl
