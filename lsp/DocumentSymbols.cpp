@@ -6,20 +6,26 @@ namespace colldsl::lsp {
 namespace {
 
 /// The protocol's SymbolKind.
-enum : int { kClass = 5, kFunction = 12, kVariable = 13, kStruct = 23, kMethod = 6 };
+enum : int {
+  kClassSymbol = 5,
+  kFunctionSymbol = 12,
+  kVariableSymbol = 13,
+  kStructSymbol = 23,
+  kMethodSymbol = 6
+};
 
 int kindNumber(DeclKind kind) {
   switch (kind) {
   case DeclKind::Collective:
-    return kFunction;
+    return kFunctionSymbol;
   case DeclKind::Tree:
-    return kClass;
+    return kClassSymbol;
   case DeclKind::Graph:
-    return kStruct;
+    return kStructSymbol;
   case DeclKind::Function:
-    return kMethod;
+    return kMethodSymbol;
   }
-  return kFunction;
+  return kFunctionSymbol;
 }
 
 json::Object symbolObject(const std::string &name, int kind, const std::string &detail,
@@ -36,7 +42,7 @@ json::Array parametersOf(const View &view, const Decl &decl) {
   for (const Param &param : decl.params) {
     const std::string &name = view.analysis().program().nameOf(param);
     if (std::optional<Range> range = view.rangeOf(param.loc, name.size()))
-      all.push_back(symbolObject(name, kVariable, "", toJson(*range), toJson(*range)));
+      all.push_back(symbolObject(name, kVariableSymbol, "", toJson(*range), toJson(*range)));
   }
   return all;
 }

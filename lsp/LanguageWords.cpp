@@ -32,7 +32,7 @@ constexpr struct {
 
 constexpr struct {
   llvm::StringRef word, form, summary;
-} kClauses[] = {
+} kClauseWords[] = {
 #define COLLDSL_CLAUSE(word, form, summary) {word, form, summary},
 #include "program/Clauses.def"
 #define COLLDSL_POSTCONDITION(Name, word, form, summary) {word, "ensures " form, summary},
@@ -163,7 +163,7 @@ void addStatements(std::vector<LanguageWord> &words) {
 
 /// Clauses, and the words of the grammar that are in no table.
 void addKeywords(std::vector<LanguageWord> &words) {
-  for (const auto &clause : kClauses)
+  for (const auto &clause : kClauseWords)
     if (!clause.word.empty())
       words.push_back(
           {Kind::Keyword, clause.word.str(), clause.form.str(), withoutLinks(clause.summary)});

@@ -50,7 +50,7 @@ bool fits(llvm::StringRef fragment, llvm::StringRef message) {
 }
 
 /// The message without its place and severity.
-llvm::StringRef wordsOf(llvm::StringRef message) {
+llvm::StringRef textBehindPlace(llvm::StringRef message) {
   for (llvm::StringRef severity : {"error: ", "warning: "})
     if (size_t at = message.find(severity); at != llvm::StringRef::npos)
       return message.substr(at + severity.size());
@@ -60,7 +60,7 @@ llvm::StringRef wordsOf(llvm::StringRef message) {
 } // namespace
 
 const Explanation *findExplanation(llvm::StringRef message) {
-  llvm::StringRef words = wordsOf(message);
+  llvm::StringRef words = textBehindPlace(message);
   for (const Explanation &e : kExplanations)
     for (auto [fragment, rest] = e.fragments.split('|'); !fragment.empty();
          std::tie(fragment, rest) = rest.split('|'))

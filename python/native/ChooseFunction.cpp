@@ -18,7 +18,7 @@ std::string choose(const std::vector<std::string> &operands, const Asked<ChoiceR
     request.single.schedule.instantiate.stop = watch.stop;
     auto explained = explainChoice(place.session, operands, request, refusal);
     if (!explained)
-      return refusal.empty() ? Ended::failed() : Ended::misused(refusal);
+      return Ended::unchosen(refusal);
     llvm::raw_string_ostream(json) << llvm::json::Value(toJson(*explained));
     return Ended();
   });

@@ -90,7 +90,7 @@ Ended simulateOne(Source &source, SimulationRequest request, const Watch &watch,
   single.schedule.instantiate.stop = watch.stop;
   ChosenTarget choice = chooseOne(source, single);
   if (!choice.target)
-    return choice.refusal.empty() ? Ended::failed() : Ended::misused(choice.refusal);
+    return Ended::unchosen(choice.refusal);
   const Source::Target &target = *choice.target;
   Result<sim::SimulateOptions> model = request.model();
   if (!model)
@@ -110,7 +110,7 @@ Ended makeOne(Source &source, MakeRequest request, const Watch &watch, Result<Sc
   request.schedule.instantiate.stop = watch.stop;
   ChosenTarget choice = chooseOne(source, request);
   if (!choice.target)
-    return choice.refusal.empty() ? Ended::failed() : Ended::misused(choice.refusal);
+    return Ended::unchosen(choice.refusal);
   made = makeProved(source, *choice.target, request);
   return made ? Ended() : failed(source, *choice.target, made.status());
 }

@@ -27,7 +27,7 @@ Ended addRun(Source &source, SimulationRequest request, const Watch &watch,
   single.schedule.instantiate.stop = watch.stop;
   ChosenTarget choice = chooseOne(source, single);
   if (!choice.target)
-    return choice.refusal.empty() ? Ended::failed() : Ended::misused(choice.refusal);
+    return Ended::unchosen(choice.refusal);
   Result<sim::SimulateOptions> model = request.model();
   if (!model)
     return endOf(model.status());

@@ -27,6 +27,10 @@ struct Ended {
 
   static Ended failed(const std::string &why = "") { return {"ProgramError", why}; }
   static Ended misused(const std::string &why) { return {"ArgumentError", why}; }
+  /// After a choice: `refusal` is empty if a mistake was reported.
+  static Ended unchosen(const std::string &refusal) {
+    return refusal.empty() ? failed() : misused(refusal);
+  }
 };
 
 /// Runs the body in a thread of its own, while holding the locks of all `places`. Raises the
