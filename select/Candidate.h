@@ -67,7 +67,7 @@ public:
   /// collective are left out.
   CandidatesOfPoint make(const std::string &function, uint64_t bytes,
                          const CandidateLimits &limits) const;
-  /// Variant of make() with the expected times.
+  /// Variant of make() that tells the expected times.
   std::vector<RatedCandidate> find(const CandidateCall &call, const CandidateLimits &limits) const;
 
 private:

@@ -1,8 +1,8 @@
+#include "driver/Lists.h"
+#include "driver/source/ExplainedChoice.h"
 #include "tools/Commands.h"
-#include "tools/choose/ExplainedChoice.h"
 #include "tools/input/ErrorMessages.h"
 #include "tools/options/Json.h"
-#include "tools/options/Lists.h"
 #include "tools/options/ResultStream.h"
 #include "tools/options/Table.h"
 #include "tools/run/CallTimes.h"
@@ -15,16 +15,16 @@
 namespace colldsl::tools {
 namespace {
 
-struct Settings {
-  ChooseOptions choose;
+struct ChooseSettings {
+  ChoiceRequest request;
   bool all = false;
   bool json = false;
 
   void addTo(Options &options);
 };
 
-void Settings::addTo(Options &options) {
-  choose.addTo(options);
+void ChooseSettings::addTo(Options &options) {
+  request.addTo(options);
   options.section("what to tell");
   options.addFlag("--all", "each candidate with all values of its parameters that are tried", all);
   options.addFlag("--json", "print one JSON object, with all candidates", json);
@@ -78,7 +78,7 @@ void print(const ExplainedChoice &explained, bool all) {
 } // namespace
 
 Exit chooseCommand(Arguments arguments) {
-  Settings settings;
+  ChooseSettings settings;
   Options options("choose", "FUNCTION -n N [FILE] [OPTION...]",
                   "Tells which collective serves a call of a function such as bcast, and why: the\n"
                   "rule that decides, and the collectives that could serve instead, with the\n"
@@ -89,18 +89,11 @@ Exit chooseCommand(Arguments arguments) {
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;
-  std::unique_ptr<Source> source =
-      Source::read(options.operands(), settings.choose.single.schedule);
-  if (!source)
-    return Exit::Failure;
-  if (source->names().size() != 1 || !source->isProgram())
-    return options.refuse("name one function, such as bcast, and no schedule");
-  const std::string &function = source->names().front();
-  Result<ExplainedChoice> explained = explainChoice(*source, function, settings.choose);
-  if (!explained) {
-    printWithNotes(explained.status().diagnostic());
-    return Exit::Failure;
-  }
+  std::string refusal;
+  std::optional<ExplainedChoice> explained =
+      explainChoice(session(), options.operands(), settings.request, refusal);
+  if (!explained)
+    return refusal.empty() ? Exit::Failure : options.refuse(refusal);
   if (settings.json)
     printJson(toJson(*explained));
   else

@@ -1,7 +1,7 @@
 #include "compiler/ForeignWords.h"
 #include "compiler/Spelling.h"
+#include "driver/explain/Explanations.h"
 #include "tools/Commands.h"
-#include "tools/explain/Explanations.h"
 #include "tools/options/ResultStream.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -7,8 +7,8 @@
 namespace colldsl::tools {
 namespace {
 
-struct Settings {
-  SingleOptions single;
+struct ExportSettings {
+  MakeRequest single;
   std::string output = "-";
   std::optional<FileKind> to;
   GoalOptions goal;
@@ -16,7 +16,7 @@ struct Settings {
   void addTo(Options &options);
 };
 
-void Settings::addTo(Options &options) {
+void ExportSettings::addTo(Options &options) {
   options.section("what to write");
   options.add("--to", "FORMAT", "goal, goal-bin or msccl-xml", [this](llvm::StringRef word) {
     to = parseForeignKind(word);
@@ -27,11 +27,10 @@ void Settings::addTo(Options &options) {
                   "goal, goal-bin: write copy and combine, which GOAL lacks, as calc of\n"
                   "a nanosecond per byte",
                   goal.localOpsAsCalc);
-  single.addTo(options, "where the ranks sit (default: flat, all on one node)");
-  single.schedule.passes.addProofTo(options);
+  single.addTo(options);
 }
 
-Result<std::string> emit(const Schedule &schedule, const Settings &settings) {
+Result<std::string> emit(const Schedule &schedule, const ExportSettings &settings) {
   if (settings.to == FileKind::Text)
     return printGoal(schedule, settings.goal);
   if (settings.to == FileKind::GoalBinary) {
@@ -45,7 +44,7 @@ Result<std::string> emit(const Schedule &schedule, const Settings &settings) {
 } // namespace
 
 Exit exportCommand(Arguments arguments) {
-  Settings settings;
+  ExportSettings settings;
   Options options(
       "export", "FILE|COLLECTIVE --to FORMAT [-o OUT] [OPTION...]",
       "Reads one schedule, or instantiates one collective, and writes it for another\n"

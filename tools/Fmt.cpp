@@ -1,12 +1,13 @@
+#include "driver/WriteFile.h"
+#include "driver/explain/Explanations.h"
+#include "driver/source/FileKind.h"
+#include "driver/source/FormatText.h"
+#include "driver/source/ReadInput.h"
+#include "driver/source/RenderInFiles.h"
 #include "tools/Commands.h"
-#include "tools/explain/Explanations.h"
 #include "tools/input/ErrorMessages.h"
-#include "tools/input/FileKind.h"
-#include "tools/input/ReadInput.h"
 #include "tools/options/ErrorStream.h"
 #include "tools/options/ResultStream.h"
-#include "tools/output/FormatText.h"
-#include "tools/output/WriteFile.h"
 
 namespace colldsl::tools {
 namespace {

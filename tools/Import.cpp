@@ -8,8 +8,8 @@
 namespace colldsl::tools {
 namespace {
 
-struct Settings {
-  SingleOptions single;
+struct ConversionSettings {
+  SingleRequest single;
   std::string output = "-";
   InputForm form;
   bool asImage = false;
@@ -17,7 +17,7 @@ struct Settings {
   void addTo(Options &options);
 };
 
-void Settings::addTo(Options &options) {
+void ConversionSettings::addTo(Options &options) {
   options.section("what to read and write");
   options.add("--from", "FORMAT", "goal, goal-bin or msccl-xml (default: what the file looks like)",
               [this](llvm::StringRef word) {
@@ -36,7 +36,7 @@ void Settings::addTo(Options &options) {
 } // namespace
 
 Exit importCommand(Arguments arguments) {
-  Settings settings;
+  ConversionSettings settings;
   Options options(
       "import", "FILE [-o OUT] [--from FORMAT] [OPTION...]",
       "Reads a schedule of another tool and writes it as colldsl's text form, or as an\n"

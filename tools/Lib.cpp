@@ -1,9 +1,9 @@
+#include "driver/Lists.h"
+#include "driver/library/Rules.h"
+#include "driver/source/ReadInput.h"
 #include "tools/Commands.h"
 #include "tools/input/ErrorMessages.h"
-#include "tools/input/ReadInput.h"
-#include "tools/library/Rules.h"
 #include "tools/options/Json.h"
-#include "tools/options/Lists.h"
 #include "tools/options/ResultStream.h"
 #include "tools/options/Table.h"
 
@@ -64,7 +64,7 @@ std::string signatureOf(const Program &program, const Decl &decl) {
   return "(" + text + ")";
 }
 
-std::string firstLine(llvm::StringRef doc) { return doc.split('\n').first.trim().str(); }
+std::string briefOf(llvm::StringRef doc) { return doc.split('\n').first.trim().str(); }
 
 /// The values of parameters and of sizes other than n; empty: all are at their defaults.
 std::string argumentsWord(const LibraryImage &image) {
@@ -82,7 +82,7 @@ void print(const std::string &name, const Library &library, const Contents &c) {
   for (uint32_t id : c.identity->exports) {
     const Decl &decl = c.program->decl(DeclId{id});
     resultStream() << "  " << c.program->nameOf(decl) << signatureOf(*c.program, decl) << "\n";
-    if (std::string line = firstLine(c.program->strings[decl.doc]); !line.empty())
+    if (std::string line = briefOf(c.program->strings[decl.doc]); !line.empty())
       resultStream() << "      " << line << "\n";
   }
   if (!c.images->empty())

@@ -1,10 +1,10 @@
 #include "compiler/Spelling.h"
+#include "driver/library/Rules.h"
+#include "driver/source/DeclText.h"
+#include "driver/source/Source.h"
 #include "stdlib/StdlibFiles.h"
 #include "tools/Commands.h"
 #include "tools/input/ErrorMessages.h"
-#include "tools/input/Source.h"
-#include "tools/library/Rules.h"
-#include "tools/list/DeclText.h"
 #include "tools/options/Json.h"
 #include "tools/options/ResultStream.h"
 
@@ -212,11 +212,11 @@ Exit listCommand(Arguments arguments) {
       "what it declares.");
   options.completeOperands(completionOfSchedules(Completion::Names::Declarations));
   options.addFlag("--json", "print one JSON object, of all", json);
-  ScheduleOptions schedule;
+  ScheduleRequest schedule;
   schedule.addInclude(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;
-  std::unique_ptr<Source> source = Source::read(options.operands(), schedule);
+  std::unique_ptr<Source> source = Source::read(session(), options.operands(), schedule);
   if (!source)
     return Exit::Failure;
   if (json && !source->names().empty())

@@ -1,6 +1,6 @@
+#include "driver/Lists.h"
+#include "lsp/Server.h"
 #include "tools/Commands.h"
-#include "tools/lsp/Server.h"
-#include "tools/options/Lists.h"
 
 #include <algorithm>
 #include <csignal>
@@ -61,7 +61,7 @@ Exit lspCommand(Arguments arguments) {
     return *exit;
   if (!options.operands().empty())
     return options.refuse("editors open the files, name none");
-  const PassSettings &passes = settings.proofs.schedule.passes;
+  const PassRequest &passes = settings.proofs.schedule.passes;
   if (passes.printAfterAll || passes.timePasses)
     return options.refuse(
         std::string(passes.printAfterAll ? "--print-after-all" : "--time-passes") +

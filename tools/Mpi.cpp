@@ -14,14 +14,14 @@
 namespace colldsl::tools {
 namespace {
 
-struct Settings {
+struct MpiSettings {
   std::string library;
   bool which = false;
 
   void addTo(Options &options);
 };
 
-void Settings::addTo(Options &options) {
+void MpiSettings::addTo(Options &options) {
   options.addText("--library", "FILE",
                   "the library to load (default: the one for the MPI that the programs\n"
                   "of the command are linked with, or else that its launcher belongs to)",
@@ -61,7 +61,7 @@ Status checkCommand(const std::string &command) {
   return {};
 }
 
-Result<std::string> chooseLibrary(const Settings &settings,
+Result<std::string> chooseLibrary(const MpiSettings &settings,
                                   const std::vector<std::string> &command) {
   if (!settings.library.empty())
     return givenLibrary(settings.library);
@@ -98,7 +98,7 @@ Exit execute(const std::vector<std::string> &command) {
 } // namespace
 
 Exit mpiCommand(Arguments arguments) {
-  Settings settings;
+  MpiSettings settings;
   Options options(
       "mpi", "[OPTION...] -- COMMAND...",
       "Runs an MPI program with the library of colldsl for its MPI loaded into all its\n"

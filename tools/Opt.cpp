@@ -11,8 +11,8 @@ namespace {
 
 enum class Form { Text, Goal, Image };
 
-struct Settings {
-  SingleOptions single;
+struct OptSettings {
+  MakeRequest single;
   std::string output = "-";
   Form form = Form::Text;
   GoalOptions goal;
@@ -20,7 +20,7 @@ struct Settings {
   void addTo(Options &options);
 };
 
-void Settings::addTo(Options &options) {
+void OptSettings::addTo(Options &options) {
   options.section("what to write");
   options.addOutput("-o", "FILE", "write there (default: standard output)", output);
   options.addChoice("--emit", "FORM", "text (the default), goal or image", form,
@@ -29,11 +29,10 @@ void Settings::addTo(Options &options) {
                   "goal: write copy and combine, which GOAL lacks, as calc of a\n"
                   "nanosecond per byte",
                   goal.localOpsAsCalc);
-  single.addTo(options, "where the ranks sit (default: flat, all on one node)");
-  single.schedule.passes.addProofTo(options);
+  single.addTo(options);
 }
 
-Result<std::string> emit(const Schedule &schedule, const Settings &settings) {
+Result<std::string> emit(const Schedule &schedule, const OptSettings &settings) {
   switch (settings.form) {
   case Form::Text:
     return printText(schedule);
@@ -48,7 +47,7 @@ Result<std::string> emit(const Schedule &schedule, const Settings &settings) {
 } // namespace
 
 Exit optCommand(Arguments arguments) {
-  Settings settings;
+  OptSettings settings;
   Options options("opt", "FILE|COLLECTIVE [-o OUT] [OPTION...]",
                   "Reads one schedule, or instantiates one collective, and writes it.\n"
                   "A FILE is the text form or GOAL, an image, source text (.coll), a schedule\n"

@@ -1,21 +1,21 @@
+#include "driver/Lists.h"
+#include "driver/WriteFile.h"
+#include "driver/proofs/Proofs.h"
+#include "driver/schedule/BlockSizes.h"
+#include "driver/schedule/SingleSchedule.h"
+#include "driver/source/Functions.h"
 #include "tools/Commands.h"
-#include "tools/input/BlockSizes.h"
 #include "tools/input/ErrorMessages.h"
-#include "tools/input/Functions.h"
 #include "tools/input/GivenOptions.h"
-#include "tools/input/SingleSchedule.h"
 #include "tools/options/ErrorStream.h"
 #include "tools/options/Json.h"
-#include "tools/options/Lists.h"
 #include "tools/options/ResultStream.h"
 #include "tools/options/Table.h"
-#include "tools/output/WriteFile.h"
 #include "tools/run/Barrier.h"
 #include "tools/run/CallTimes.h"
 #include "tools/run/JoinLauncher.h"
 #include "tools/run/Launch.h"
 #include "tools/run/RunTrace.h"
-#include "tools/verify/Proofs.h"
 #include "wireup/Allgatherv.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -30,8 +30,8 @@ namespace {
 
 constexpr const char *kHere = "local";
 
-struct Settings {
-  SingleOptions single;
+struct RunSettings {
+  SingleRequest single;
   LaunchOptions launch;
   uint32_t iterations = 100;
   uint32_t warmup = 10;
@@ -47,7 +47,7 @@ struct Settings {
   void addTo(Options &options);
 };
 
-void Settings::addTo(Options &options) {
+void RunSettings::addTo(Options &options) {
   options.section("what to run");
   options.addFlag("--stdlib",
                   "every collective of the standard library that is meant for so many ranks,\n"
@@ -117,9 +117,10 @@ struct Row {
   TransferReport transfers; ///< of all ranks
 };
 
-class Runner {
+class ScheduleRunner {
 public:
-  Runner(Source &source, const Settings &settings) : source_(source), settings_(settings) {}
+  ScheduleRunner(Source &source, const RunSettings &settings)
+      : source_(source), settings_(settings) {}
 
   /// Runs the target. Nothing: a mistake, a failure or wrong data, which were reported, or `where`
   /// excludes so many ranks.
@@ -299,13 +300,13 @@ private:
   }
 
   Source &source_;
-  const Settings &settings_;
+  const RunSettings &settings_;
   size_t numExcluded_ = 0;
 };
 
 /// Joins the processes of a launcher, which are the ranks. On several nodes, the topology is their
 /// actual placement unless an option sets it.
-Status join(Settings &settings, std::unique_ptr<Launcher> &launcher) {
+Status join(RunSettings &settings, std::unique_ptr<Launcher> &launcher) {
   if (settings.launch.transport == TransportKind::Fake)
     return {};
   Result<std::unique_ptr<Launcher>> found = joinLauncher();
@@ -377,7 +378,7 @@ void printTable(const std::vector<Row> &rows) {
   table.print(resultStream());
 }
 
-void printRuns(const std::vector<Row> &rows, const Settings &settings, bool ok) {
+void printRuns(const std::vector<Row> &rows, const RunSettings &settings, bool ok) {
   llvm::json::Array runs;
   for (const Row &row : rows)
     runs.push_back(llvm::json::Object{
@@ -401,7 +402,7 @@ void printRuns(const std::vector<Row> &rows, const Settings &settings, bool ok) 
 } // namespace
 
 Exit runCommand(Arguments arguments) {
-  Settings settings;
+  RunSettings settings;
   Options options(
       "run", "[FILE|COLLECTIVE]... -n N [OPTION...]",
       "Runs collectives on ranks of this machine, or on those that mpirun or\n"
@@ -414,7 +415,7 @@ Exit runCommand(Arguments arguments) {
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;
-  const ScheduleOptions &schedule = settings.single.schedule;
+  const ScheduleRequest &schedule = settings.single.schedule;
   bool named = !options.operands().empty() || !schedule.names.empty();
   if (settings.stdlib && named)
     return options.refuse("--stdlib stands for all that is to be run: name nothing else");
@@ -427,7 +428,7 @@ Exit runCommand(Arguments arguments) {
   if (Status s = join(settings, launcher); !s)
     return printError(s.diagnostic()), Exit::Failure;
   prepare(settings.launch);
-  std::unique_ptr<Source> source = Source::read(options.operands(), schedule);
+  std::unique_ptr<Source> source = Source::read(session(), options.operands(), schedule);
   if (!source)
     return Exit::Failure;
   std::vector<Source::Target> targets =
@@ -444,7 +445,7 @@ Exit runCommand(Arguments arguments) {
   if (!settings.trace.empty() && launcher)
     return options.refuse("--trace: ranks that a launcher started may be on several machines, "
                           "whose clocks differ; let run start them");
-  Runner runner(*source, settings);
+  ScheduleRunner runner(*source, settings);
   std::vector<Row> rows;
   for (const Source::Target &target : targets)
     if (std::optional<Row> row = runner.run(target))

@@ -1,35 +1,35 @@
 #include "tools/Commands.h"
 
+#include "driver/WriteFile.h"
+#include "driver/draw/MakeShown.h"
+#include "driver/requests/PageRequest.h"
+#include "driver/requests/SimulationRequest.h"
+#include "driver/source/Functions.h"
+#include "tools/input/ChooseSingle.h"
 #include "tools/input/ErrorMessages.h"
-#include "tools/input/Functions.h"
 #include "tools/options/ResultStream.h"
-#include "tools/output/WriteFile.h"
-#include "tools/show/MakeShown.h"
 #include "tools/show/MeasuredTrace.h"
-#include "tools/show/PageOptions.h"
-#include "tools/sim/DisturbanceOptions.h"
 
 namespace colldsl::tools {
 namespace {
 
-struct Settings {
-  SingleOptions single;
-  DisturbanceOptions disturbance;
+struct ShowSettings {
+  SimulationRequest request;
   std::vector<std::string> others;
   std::string trace;
   std::string output;
-  PageOptions page;
+  PageRequest page;
   bool isSvg = false;
   bool compares = false;
 
   void addTo(Options &options);
 };
 
-void Settings::addTo(Options &options) {
+void ShowSettings::addTo(Options &options) {
   options.section("what to show");
-  single.schedule.text.allowWildcards = true;
-  single.takesImages = true;
-  single.addTo(options, "where the ranks sit (default: flat, all on one node)");
+  request.single.schedule.text.allowWildcards = true;
+  request.single.takesImages = true;
+  request.single.addTo(options);
   options.section("what to show");
   options.add("--with", "S", "another schedule beside it, on the same axis: a file or a collective",
               [this](llvm::StringRef text) {
@@ -42,7 +42,7 @@ void Settings::addTo(Options &options) {
                   "the same schedule",
                   trace) = completionOfFiles({".json"});
   options.addFlag("--compare", "the schedule before the --passes beside the one after", compares);
-  disturbance.addTo(options);
+  request.disturbance.addTo(options);
   options.section("how");
   options.addOutput("-o", "FILE", "what to write, - for standard output (default: NAME.html, .svg)",
                     output) = completionOfFiles({".html", ".svg"});
@@ -52,33 +52,33 @@ void Settings::addTo(Options &options) {
 
 class Showing {
 public:
-  explicit Showing(const Settings &settings) : settings_(settings) {
+  explicit Showing(const ShowSettings &settings) : settings_(settings) {
     document_.view = settings.page.view;
     document_.maxEvents = settings.page.maxEvents;
-    document_.network = settings.single.schedule.machine.cost().network;
+    document_.network = settings.request.single.schedule.machine.cost().network;
   }
 
   /// This and the other methods report mistakes.
   std::optional<Exit> addOperands(const Options &options, const sim::SimulateOptions &model) {
     Source::Target target;
     std::unique_ptr<Source> source;
-    if (auto exit = chooseSingle(options, settings_.single, {}, source, target))
+    if (auto exit = chooseSingle(options, settings_.request.single, {}, source, target))
       return exit;
     sources_.push_back(std::move(source));
     name_ = target.name;
     if (!settings_.compares)
-      return add(target, settings_.single, model, "");
-    SingleOptions before = settings_.single;
+      return add(target, settings_.request.single, model, "");
+    SingleRequest before = settings_.request.single;
     before.schedule.passes.pipeline = Pipeline();
     if (auto exit = add(target, before, model, "before"))
       return exit;
-    return add(target, settings_.single, model, "after");
+    return add(target, settings_.request.single, model, "after");
   }
 
   std::optional<Exit> addOther(const std::string &operand, const sim::SimulateOptions &model) {
-    SingleOptions single = settings_.single;
+    SingleRequest single = settings_.request.single;
     single.schedule.names.clear();
-    std::unique_ptr<Source> source = Source::read({operand}, single.schedule);
+    std::unique_ptr<Source> source = Source::read(session(), {operand}, single.schedule);
     if (!source)
       return Exit::Failure;
     std::vector<Source::Target> targets = source->choose(single.schedule);
@@ -117,7 +117,7 @@ public:
   }
 
 private:
-  std::optional<Exit> add(const Source::Target &target, const SingleOptions &single,
+  std::optional<Exit> add(const Source::Target &target, const SingleRequest &single,
                           const sim::SimulateOptions &model, const std::string &label) {
     Source &source = *sources_.back();
     Status status = addSimulated(document_, source, target, single, model, label);
@@ -127,7 +127,7 @@ private:
     return Exit::Failure;
   }
 
-  const Settings &settings_;
+  const ShowSettings &settings_;
   show::Document document_;
   std::vector<std::unique_ptr<Source>> sources_; ///< the document reads their texts
   std::string name_;
@@ -136,7 +136,7 @@ private:
 } // namespace
 
 Exit showCommand(Arguments arguments) {
-  Settings settings;
+  ShowSettings settings;
   Options options("show", "FILE|COLLECTIVE [-n N] [OPTION...]",
                   "Writes a page that shows a schedule in a browser: over space and time, as\n"
                   "graphs, and where each byte comes from. The page is one file, which needs no\n"
@@ -147,7 +147,7 @@ Exit showCommand(Arguments arguments) {
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;
-  const ScheduleOptions &schedule = settings.single.schedule;
+  const ScheduleRequest &schedule = settings.request.single.schedule;
   if (options.operands().empty() && schedule.names.empty())
     return options.refuse("nothing to show: name a file or a collective");
   if (settings.compares && schedule.passes.pipeline.empty())
@@ -157,8 +157,7 @@ Exit showCommand(Arguments arguments) {
   if (settings.isSvg && !show::hasSvg(settings.page.view))
     return options.refuse("--svg: the view '" + settings.page.view +
                           "' is a table, for the page alone");
-  settings.single.schedule.simulates = true;
-  Result<sim::SimulateOptions> model = settings.disturbance.make(schedule.machine.cost());
+  Result<sim::SimulateOptions> model = settings.request.model();
   if (!model)
     return printError(model.status().diagnostic()), Exit::Failure;
   Showing showing(settings);

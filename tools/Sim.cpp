@@ -1,28 +1,24 @@
+#include "driver/Lists.h"
+#include "driver/WriteFile.h"
+#include "driver/proofs/Proofs.h"
+#include "driver/requests/DisturbanceRequest.h"
+#include "driver/schedule/BlockSizes.h"
+#include "driver/schedule/MakeWorkload.h"
 #include "tools/Commands.h"
-#include "tools/input/BlockSizes.h"
+#include "tools/input/ChooseSingle.h"
 #include "tools/input/ErrorMessages.h"
-#include "tools/options/Lists.h"
 #include "tools/options/Progress.h"
 #include "tools/options/ResultStream.h"
-#include "tools/output/WriteFile.h"
-#include "tools/run/CallTimes.h"
-#include "tools/sim/DisturbanceOptions.h"
-#include "tools/sim/MakeWorkload.h"
 #include "tools/sim/SimulationSummary.h"
 #include "tools/sim/Timeline.h"
-#include "tools/verify/Proofs.h"
-
-#include "llvm/Support/FormatVariadic.h"
 
 #include <algorithm>
-#include <chrono>
 
 namespace colldsl::tools {
 namespace {
 
-struct Settings {
-  SingleOptions single;
-  DisturbanceOptions disturbance;
+struct SimSettings {
+  SimulationRequest request;
   std::string trace;
   bool verify = false;
   bool criticalPath = false;
@@ -31,22 +27,8 @@ struct Settings {
   void addTo(Options &options);
 };
 
-void Settings::addTo(Options &options) {
-  options.section("what to simulate");
-  single.addTo(options, "where the ranks sit (default: flat, all on one node)");
-  options.section("what to simulate");
-  options.add("--ranks", "N", "the same as -n", [this](llvm::StringRef text) -> Status {
-    Result<uint64_t> number = parseNumber(text, 1, UINT32_MAX - 1);
-    if (!number)
-      return number.status();
-    single.ranks = static_cast<uint32_t>(*number);
-    return {};
-  });
-  options.addCheck([&options] {
-    return options.isGiven("-n") ? options.refuseGiven({"--ranks"}, "-n is given, too") : Status();
-  });
-  single.schedule.machine.addLettersTo(options);
-  disturbance.addTo(options);
+void SimSettings::addTo(Options &options) {
+  request.addTo(options);
   options.section("what to tell");
   options.addFlag("--verify", "prove the schedule first; takes the memory of all ranks at once",
                   verify);
@@ -59,23 +41,25 @@ void Settings::addTo(Options &options) {
 
 class Simulation {
 public:
-  Simulation(Source &source, const Source::Target &target, const Settings &settings)
+  Simulation(Source &source, const Source::Target &target, const SimSettings &settings)
       : source_(source), target_(target), settings_(settings) {}
 
   bool run(sim::SimulateOptions options) {
-    Result<SimulatedJob> job = makeWorkload(source_, target_, settings_.single, options);
+    Result<SimulatedJob> job = makeWorkload(source_, target_, settings_.request.single, options);
     if (!job)
       return report(job.status());
     if (settings_.verify && !prove(*job, options.seed))
       return false;
-    options.topology = job->plan.topology.get();
     options.record = settings_.criticalPath || !settings_.trace.empty();
     sim::Workload &workload = job->workload;
     uint64_t activities = workload.numOps + workload.messages;
     if (!settings_.trace.empty() && activities > kMaxTraced)
       return printError("--trace: " + std::to_string(activities) + " ops and messages" +
                         ", the limit is " + std::to_string(kMaxTraced));
-    Result<sim::Outcome> outcome = simulateWatched(workload, std::move(options));
+    Result<sim::Outcome> outcome = [&] {
+      Progress progress;
+      return simulateJob(*job, std::move(options), target_.name, progress.watch());
+    }();
     if (!outcome)
       return report(outcome.status());
     SimulatedRun run{target_.name, job->plan.bytes, settings_.verify, &workload, &*outcome, {}};
@@ -94,8 +78,8 @@ private:
   bool prove(const SimulatedJob &job, uint64_t seed) const {
     std::shared_ptr<const Schedule> schedule = job.schedule;
     if (!schedule) {
-      auto made =
-          makeSchedule(source_, target_, settings_.single.schedule, job.plan.call, job.plan.shape);
+      auto made = makeSchedule(source_, target_, settings_.request.single.schedule, job.plan.call,
+                               job.plan.shape);
       if (!made)
         return report(made.status());
       schedule = made.take();
@@ -108,22 +92,6 @@ private:
       return true;
     source_.report(counterexample(found), target_);
     return printError("'" + target_.name + "' was refused, and not simulated");
-  }
-
-  /// Shows progress on a terminal.
-  Result<sim::Outcome> simulateWatched(sim::Workload &workload,
-                                       sim::SimulateOptions options) const {
-    Progress progress(target_.name, workload.numOps + workload.messages);
-    auto begin = std::chrono::steady_clock::now();
-    options.watch = [&](uint64_t events, uint64_t ns) {
-      std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
-      progress.reached(events, llvm::formatv(" events, {0} simulated, {1:f1} million events/s",
-                                             timeWord(static_cast<int64_t>(ns)),
-                                             static_cast<double>(events) / took.count())
-                                   .str());
-      return true;
-    };
-    return sim::simulate(workload, options);
   }
 
   bool report(const Status &status) const { return source_.report(status.diagnostic(), target_); }
@@ -149,13 +117,13 @@ private:
 
   Source &source_;
   const Source::Target &target_;
-  const Settings &settings_;
+  const SimSettings &settings_;
 };
 
 } // namespace
 
 Exit simCommand(Arguments arguments) {
-  Settings settings;
+  SimSettings settings;
   Options options("sim", "FILE|COLLECTIVE [-n N] [OPTION...]",
                   "Simulates one schedule in the LogGOP model and tells when its ranks finish.\n"
                   "A FILE is source text (.coll), the text form, GOAL as text or in binary, an\n"
@@ -166,20 +134,19 @@ Exit simCommand(Arguments arguments) {
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;
-  const ScheduleOptions &schedule = settings.single.schedule;
+  const ScheduleRequest &schedule = settings.request.single.schedule;
   if (options.operands().empty() && schedule.names.empty())
     return options.refuse("nothing to simulate: name a file or a collective");
-  settings.single.schedule.simulates = true;
-  settings.single.schedule.contract = schedule.passes.verifyEach || settings.verify;
-  settings.single.schedule.text.allowWildcards = !settings.verify;
-  Result<sim::SimulateOptions> model = settings.disturbance.make(schedule.machine.cost());
+  settings.request.single.schedule.contract = schedule.passes.verifyEach || settings.verify;
+  settings.request.single.schedule.text.allowWildcards = !settings.verify;
+  Result<sim::SimulateOptions> model = settings.request.model();
   if (!model) {
     printError(model.status().diagnostic());
     return Exit::Failure;
   }
   std::unique_ptr<Source> source;
   Source::Target target;
-  if (std::optional<Exit> exit = chooseSingle(options, settings.single, {}, source, target))
+  if (std::optional<Exit> exit = chooseSingle(options, settings.request.single, {}, source, target))
     return *exit;
   bool fine = Simulation(*source, target, settings).run(model.take());
   return fine ? Exit::Success : Exit::Failure;

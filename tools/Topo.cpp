@@ -1,8 +1,8 @@
+#include "driver/Lists.h"
 #include "ir/Ranges.h"
 #include "tools/Commands.h"
 #include "tools/input/ErrorMessages.h"
 #include "tools/options/Json.h"
-#include "tools/options/Lists.h"
 #include "tools/options/ResultStream.h"
 #include "tools/options/Table.h"
 
@@ -23,7 +23,7 @@ namespace {
 constexpr uint32_t kMatrixRanks = 32, kJsonRanks = 1 << 14;
 constexpr uint32_t kMostRanks = 1 << 24;
 
-struct Settings {
+struct TopoSettings {
   std::string topology = "local";
   uint32_t ranks = 0; ///< 0: as many as the machine has places
   bool json = false;
@@ -33,7 +33,7 @@ struct Settings {
   Result<uint32_t> numRanks() const;
 };
 
-void Settings::addTo(Options &options) {
+void TopoSettings::addTo(Options &options) {
   options.section("what to show");
   options.addText("--topology", "T",
                   "flat; local (the default), this machine; FILE.xml, one that hwloc\n"
@@ -48,7 +48,7 @@ void Settings::addTo(Options &options) {
   options.addFlag("--json", "print one JSON object, distances of all pairs included", json);
 }
 
-Result<uint32_t> Settings::numRanks() const {
+Result<uint32_t> TopoSettings::numRanks() const {
   if (ranks > 0)
     return ranks;
   Result<std::optional<uint64_t>> room = ranksThatFit(topology);
@@ -230,7 +230,7 @@ void printNics(llvm::StringRef description, const Topology &topology) {
 } // namespace
 
 Exit topoCommand(Arguments arguments) {
-  Settings settings;
+  TopoSettings settings;
   Options options("topo", "[OPTION...]",
                   "Shows where the ranks of a job sit: the groups of each level with their\n"
                   "leaders, and how far ranks are apart.");

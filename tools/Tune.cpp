@@ -1,12 +1,12 @@
 #include "compiler/Spelling.h"
+#include "driver/Lists.h"
+#include "driver/Session.h"
+#include "driver/WriteFile.h"
+#include "driver/library/Rules.h"
 #include "tools/Commands.h"
 #include "tools/input/ErrorMessages.h"
-#include "tools/input/Profile.h"
-#include "tools/library/Rules.h"
-#include "tools/options/Lists.h"
 #include "tools/options/Options.h"
 #include "tools/options/ResultStream.h"
-#include "tools/output/WriteFile.h"
 #include "tools/run/JoinLauncher.h"
 #include "tools/tune/Show.h"
 #include "tools/tune/Tuner.h"
@@ -25,7 +25,7 @@ constexpr uint64_t kElementBytes = 8;     // of reductions
 constexpr uint64_t kMaxBytes = 256 << 20; // each rank has a few of these
 constexpr uint32_t kMaxRanks = 256;
 
-struct Settings {
+struct TuneSettings {
   TuneOptions tune;
   std::string svg, output;
   bool show = false, mpi = false;
@@ -34,7 +34,7 @@ struct Settings {
   Status check(const std::vector<std::string> &operands) const;
 };
 
-void Settings::addTo(Options &options) {
+void TuneSettings::addTo(Options &options) {
   tune.bytes.assign(std::begin(kUsualSizes), std::end(kUsualSizes));
   options.section("what to measure");
   options.add("--time", "T", "so long, about, such as 20s (default: 60s)",
@@ -78,7 +78,7 @@ void Settings::addTo(Options &options) {
                 for (llvm::StringRef word : words)
                   tune.functions.push_back(word.str());
                 return Status();
-              }) = completionOfNames(Completion::Names::Functions, ',');
+              }) = completionOfNames(driver::Completion::Names::Functions, ',');
   options.addNumber("--noise", "PERCENT",
                     "leave out what varies by more, after it was measured again\n(default: 50)",
                     tune.noisePercent, 1, 100'000'000);
@@ -95,7 +95,7 @@ void Settings::addTo(Options &options) {
                         output);
 }
 
-Status Settings::check(const std::vector<std::string> &operands) const {
+Status TuneSettings::check(const std::vector<std::string> &operands) const {
   std::vector<llvm::StringRef> known = functionNames();
   for (const std::string &function : tune.functions)
     if (!mpi && !llvm::is_contained(known, llvm::StringRef(function))) {
@@ -113,7 +113,7 @@ Status Settings::check(const std::vector<std::string> &operands) const {
   return {};
 }
 
-Status draw(const Settings &settings, const MachineProfile &profile) {
+Status draw(const TuneSettings &settings, const MachineProfile &profile) {
   if (settings.svg.empty())
     return {};
   return writeFile(settings.svg, [&](llvm::raw_ostream &out) {
@@ -122,7 +122,7 @@ Status draw(const Settings &settings, const MachineProfile &profile) {
   });
 }
 
-Status show(const Settings &settings) {
+Status show(const TuneSettings &settings) {
   std::string path = profilePath();
   Result<std::optional<MachineProfile>> profile = readProfile(path);
   if (!profile)
@@ -136,7 +136,7 @@ Status show(const Settings &settings) {
   return draw(settings, **profile);
 }
 
-Status tune(const Settings &settings) {
+Status tune(const TuneSettings &settings) {
   Result<std::unique_ptr<Launcher>> launcher = joinLauncher();
   if (!launcher)
     return launcher.status();
@@ -154,7 +154,7 @@ Status tune(const Settings &settings) {
 } // namespace
 
 Exit tuneCommand(Arguments arguments) {
-  Settings settings;
+  TuneSettings settings;
   Options options(
       "tune", "[OPTION...] [--mpi [-- LAUNCHER...]]",
       "Measures what messages and copies cost on this machine, or between the ranks\n"

@@ -1,20 +1,21 @@
+#include "driver/Lists.h"
+#include "driver/WriteFile.h"
+#include "driver/draw/FailurePage.h"
+#include "driver/explain/Explanations.h"
+#include "driver/proofs/ProveTarget.h"
+#include "driver/proofs/Wasted.h"
+#include "driver/requests/PageRequest.h"
+#include "driver/source/Functions.h"
+#include "driver/source/ReadRight.h"
 #include "ir/Printable.h"
 #include "tools/Commands.h"
-#include "tools/explain/Explanations.h"
 #include "tools/input/ErrorMessages.h"
-#include "tools/input/Functions.h"
 #include "tools/input/GivenOptions.h"
 #include "tools/options/Color.h"
 #include "tools/options/ErrorStream.h"
 #include "tools/options/Json.h"
-#include "tools/options/Lists.h"
+#include "tools/options/Progress.h"
 #include "tools/options/ResultStream.h"
-#include "tools/output/WriteFile.h"
-#include "tools/show/FailurePage.h"
-#include "tools/show/PageOptions.h"
-#include "tools/verify/ProveTarget.h"
-#include "tools/verify/ReadRight.h"
-#include "tools/verify/Wasted.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -24,19 +25,19 @@
 namespace colldsl::tools {
 namespace {
 
-struct Settings {
-  ProofOptions proofs;
+struct VerifySettings {
+  ProofRequest proofs;
   bool stdlib = false;
   bool json = false;
   uint32_t shown = 1; ///< counterexamples per collective
   std::string page;   ///< of the first counterexample
   bool isSvg = false; ///< the page is a picture
-  PageOptions choice; ///< of what the picture shows
+  PageRequest choice; ///< of what the picture shows
 
   void addTo(Options &options);
 };
 
-void Settings::addTo(Options &options) {
+void VerifySettings::addTo(Options &options) {
   options.section("what to prove");
   options.addFlag("--stdlib", "every collective of the standard library", stdlib);
   proofs.addTo(options);
@@ -96,9 +97,9 @@ llvm::json::Object toJson(const Summary &summary, const Source &source) {
 }
 
 Status writePage(size_t task, const Summary &summary, const Source &source, const Proofs &proofs,
-                 const Settings &settings) {
+                 const VerifySettings &settings) {
   Result<show::Document> document =
-      failureDocument(source, summary.target, proofs, summary.tasks[task], settings.proofs.request);
+      failureDocument(source, summary.target, proofs, summary.tasks[task]);
   if (!document)
     return wrap("--show", document.status());
   return writeFile(settings.page, [&](llvm::raw_ostream &out) {
@@ -112,7 +113,7 @@ Status writePage(size_t task, const Summary &summary, const Source &source, cons
 /// Writes the page of the first counterexample that print() shows and that has a schedule. Returns
 /// true if the page was written, nothing if there is no such counterexample; reports mistakes.
 std::optional<bool> showFirst(const Summary &summary, const Source &source, const Proofs &proofs,
-                              const Settings &settings) {
+                              const VerifySettings &settings) {
   for (size_t i : summary.counterexamples()) {
     if (summary.outcomes[i].kind != ProofOutcome::Kind::Refused)
       continue;
@@ -135,15 +136,18 @@ bool hasProof(const std::vector<std::string> &names, const std::set<std::string>
 /// be read.
 Exit proveAll(Source &source, const std::vector<Source::Target> &targets,
               const std::vector<std::vector<std::string>> &named, bool hasMistakes,
-              const Settings &settings) {
-  Proofs proofs(source, settings.proofs.schedule, settings.proofs.request);
+              const VerifySettings &settings) {
+  Proofs proofs(source, settings.proofs);
   size_t count = 0, refused = 0;
   std::set<std::string> proved; ///< collectives with a proof
   bool ok = true;
   std::optional<bool> shown; ///< the page
   llvm::json::Array collectives;
   for (const Source::Target &target : targets) {
-    Result<Summary> summary = proveTarget(proofs, source, target, settings.proofs);
+    Result<Summary> summary = [&] {
+      Progress progress;
+      return proveTarget(proofs, source, target, progress.watch());
+    }();
     if (!summary) {
       source.report(summary.status().diagnostic(), target);
       return Exit::Failure;
@@ -184,7 +188,7 @@ Exit proveAll(Source &source, const std::vector<Source::Target> &targets,
 } // namespace
 
 Exit verifyCommand(Arguments arguments) {
-  Settings settings;
+  VerifySettings settings;
   Options options("verify", "[FILE|COLLECTIVE]... [OPTION...]",
                   "Proves that schedules meet, cannot deadlock or race, and keep their contract,\n"
                   "or shows a counterexample. A FILE is source text (.coll), the text form or\n"
@@ -203,11 +207,11 @@ Exit verifyCommand(Arguments arguments) {
     return options.refuse("--svg: name the file with --show");
   if (!settings.stdlib && !named)
     return options.refuse("nothing to prove: name a file, a collective, or --stdlib");
-  RightOperands right = readRight(options.operands(), settings.proofs.schedule);
+  RightOperands right = readRight(session(), options.operands(), settings.proofs.schedule);
   const std::unique_ptr<Source> &source = right.source;
   if (!source)
     return Exit::Failure;
-  settings.proofs.request.verify.findsWaste =
+  settings.proofs.verify.findsWaste =
       !settings.proofs.schedule.noWarn && !source->mainFile().empty();
   std::vector<Source::Target> targets =
       settings.stdlib ? source->stdlib() : source->choose(settings.proofs.schedule);
@@ -220,7 +224,7 @@ Exit verifyCommand(Arguments arguments) {
       names.back().push_back(collective.name);
   }
   expandFunctions(*source, targets);
-  if (settings.stdlib && settings.proofs.request.onlyInPlace)
+  if (settings.stdlib && settings.proofs.onlyInPlace)
     std::erase_if(targets, [&](const auto &target) { return !hasAliases(*source, target); });
   bool fine = !targets.empty() && usedAllSettings(*source, targets, settings.proofs.schedule) &&
               usesAllGiven(options, *source, targets, settings.proofs.schedule);

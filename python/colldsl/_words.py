@@ -1,5 +1,5 @@
-"""Keyword arguments as the words of a command line: the options of the program `colldsl` check
-them, so that errors are the same there and here."""
+"""Keyword arguments as the text of a request's fields: the driver checks them, so that errors are
+the same here and in the program `colldsl`."""
 from __future__ import annotations
 
 import operator
@@ -80,35 +80,28 @@ def expression(value: Any) -> str:
     return str(value)
 
 
-def model_word(model: Model) -> str:
-    """A machine model as --model takes it: a file, a name, or flat parameters."""
-    if isinstance(model, Mapping):
-        return ",".join(f"{name}={value}" for name, value in model.items())
-    return os.fspath(model)
-
-
-class Words:
-    """Collects options; those that are None are left out."""
-
-    def __init__(self) -> None:
-        self.list: list[str] = []
-
-    def add(self, option: str, value: Optional[object]) -> "Words":
-        if value is not None:
-            self.list += [option, str(value)]
-        return self
-
-    def flag(self, option: str, is_on: bool) -> "Words":
-        if is_on:
-            self.list.append(option)
-        return self
-
-    def parameters(self, values: Optional[Mapping[str, Any]]) -> "Words":
-        for name, value in (values or {}).items():
-            self.list += ["--set", f"{name}={expression(value)}"]
-        return self
-
-    def machine(self, model: Optional[Model], network: Optional[str]) -> "Words":
-        if model is not None:
-            self.add("--model", model_word(model))
-        return self.add("--network", network)
+def fields(**values: Any) -> list[tuple[str, str]]:
+    """The fields of a request, from the arguments of a function. Those that are None or False are left
+    out."""
+    values.pop("self", None)
+    if "prove" in values:
+        values["no_verify"] = not values.pop("prove")
+    if "skew_ns" in values:
+        values["skew"] = values.pop("skew_ns")
+    found: list[tuple[str, str]] = []
+    for name, value in values.items():
+        if value is None or value is False:
+            continue
+        if name == "parameters":
+            found += [(name, f"{key}={expression(one)}") for key, one in value.items()]
+        elif name == "include":
+            found += [(name, os.fspath(folder)) for folder in value]
+        elif name in ("ranks", "bytes", "roots"):
+            found.append((name, numbers(value, name)))
+        elif isinstance(value, Mapping):  # a flat machine model
+            found.append((name, ",".join(f"{key}={one}" for key, one in value.items())))
+        elif isinstance(value, os.PathLike):
+            found.append((name, os.fspath(value)))
+        else:
+            found.append((name, "" if value is True else str(value)))
+    return found

@@ -255,7 +255,7 @@ class Collective:
         traced = self._trace(count, values)
         name = f"{self.name}, {count} ranks"
         return Program(
-            _colldsl.Program.of_text(name, traced.text, [], traced.files, traced.places)
+            _colldsl.Program.of_text(name, traced.text, _colldsl.SingleRequest([]), traced.files, traced.places)
         )
 
     def verify(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Optional, SupportsIndex, Union
 
 from . import _colldsl
-from ._words import Model, Number, Words
+from ._words import Model, Number, fields
 from .picture import table
 
 Path = Union[str, "os.PathLike[str]"]
@@ -95,12 +95,10 @@ def choose(
     """As `colldsl choose`: the collective that serves a call of the function, by which rule, and what
     could serve instead. `sources`: a schedule library, or files of collectives that `rules` names.
     """
-    words = Words().add("-n", ranks).add("--bytes", bytes).add("--type", type).add("--op", op)
-    words.add("--root", root).add("--topology", topology).flag("--in-place", in_place)
-    words.flag("--oversubscribed", oversubscribed)
-    words.add("--rules", None if rules is None else os.fspath(rules)).machine(model, network)
-    operands = [function, *(os.fspath(source) for source in sources)]
-    found = json.loads(_colldsl.choose(operands, words.list))
+    given = locals()
+    operands = [given.pop("function"), *map(os.fspath, given.pop("sources"))]
+    request = _colldsl.ChoiceRequest(fields(**given))
+    found = json.loads(_colldsl.choose(operands, request))
     return Choice(
         found["function"], found["ranks"], found["nodes"], found["bytes"], found["type"],
         found["inPlace"], found["commutative"], found["oversubscribed"], found["rule"]["text"],

@@ -40,10 +40,8 @@ class Communicator(Closing):
     ) -> "LocalRanks":
         """Ranks that are threads of this process, of which LocalRanks.run() has one each.
         The settings are those of colldsl_options in the C API."""
+        settings = _settings(locals())
         count = integer(ranks, "ranks", 0, MOST_RANKS)
-        settings = _settings(
-            topology, passes, setup_timeout, arena_bytes, single_copy, prove, strict_transfers
-        )
         return LocalRanks([Communicator(c) for c in _colldsl.Communicator.local(count, settings)])
 
     @staticmethod
@@ -60,17 +58,13 @@ class Communicator(Closing):
     ) -> "Communicator":
         """Collective: the ranks of an intracommunicator of mpi4py, which is used in this call
         alone."""
+        settings = locals()
+        settings.pop("comm")
         return Communicator.from_allgather(
             comm.Get_rank(),
             comm.Get_size(),
             lambda mine: b"".join(comm.allgather(mine)),
-            topology=topology,
-            passes=passes,
-            setup_timeout=setup_timeout,
-            arena_bytes=arena_bytes,
-            single_copy=single_copy,
-            prove=prove,
-            strict_transfers=strict_transfers,
+            **settings,
         )
 
     @staticmethod
@@ -89,9 +83,7 @@ class Communicator(Closing):
     ) -> "Communicator":
         """Collective: `allgather` takes as many bytes on each rank and returns those of all, in the
         order of the ranks. What it raises is raised here."""
-        settings = _settings(
-            topology, passes, setup_timeout, arena_bytes, single_copy, prove, strict_transfers
-        )
+        settings = _settings(locals())
         if not callable(allgather):
             raise ArgumentError(f"allgather: {allgather!r} cannot be called")
         return Communicator(
@@ -116,19 +108,7 @@ class Communicator(Closing):
     ) -> "Communicator":
         """Collective: the processes that mpirun or srun started; one that was started alone is a
         communicator of one rank."""
-        return Communicator(
-            _colldsl.Communicator.launched(
-                _settings(
-                    topology,
-                    passes,
-                    setup_timeout,
-                    arena_bytes,
-                    single_copy,
-                    prove,
-                    strict_transfers,
-                )
-            )
-        )
+        return Communicator(_colldsl.Communicator.launched(_settings(locals())))
 
     @property
     def rank(self) -> int:
@@ -329,21 +309,14 @@ class LocalRanks(Closing, Sequence[Communicator]):
         return self
 
 
-def _settings(
-    topology: Optional[str],
-    passes: Optional[str],
-    setup_timeout: float,
-    arena_bytes: int,
-    single_copy: bool,
-    prove: bool,
-    strict_transfers: bool,
-) -> _colldsl.Settings:
+def _settings(given: Mapping[str, Any]) -> _colldsl.Settings:
+    """From the arguments of a factory."""
     settings = _colldsl.Settings()
-    settings.topology = topology
-    settings.passes = passes
-    settings.setup_timeout = number(setup_timeout, "setup_timeout")
-    settings.arena_bytes = integer(arena_bytes, "arena_bytes", 0, MOST_ELEMENTS)
-    settings.no_single_copy = not single_copy
-    settings.proves_all = prove
-    settings.strict_transfers = strict_transfers
+    settings.topology = given["topology"]
+    settings.passes = given["passes"]
+    settings.setup_timeout = number(given["setup_timeout"], "setup_timeout")
+    settings.arena_bytes = integer(given["arena_bytes"], "arena_bytes", 0, MOST_ELEMENTS)
+    settings.no_single_copy = not given["single_copy"]
+    settings.proves_all = given["prove"]
+    settings.strict_transfers = given["strict_transfers"]
     return settings

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Optional, Union
 
 from . import _colldsl
-from ._words import Words
+from ._words import fields
 from .errors import ArgumentError, Error
 
 Path = Union[str, "os.PathLike[str]"]
@@ -55,9 +55,8 @@ class Picture:
     ) -> str:
         """A picture for papers, of the page's view or another one. `rank` is for "dag"; `round` and
         `buffer` are for "provenance"."""
-        words = Words().add("--view", view).add("--rank", rank)
-        words.add("--round", round).add("--buffer", buffer)
-        return self._native.svg(words.list)
+        page = fields(view=self.view if view is None else view, rank=rank, round=round, buffer=buffer)
+        return self._native.svg(_colldsl.PageRequest(page))
 
     def save(self, path: Path) -> pathlib.Path:
         """Writes the page, or the picture if the name ends with .svg."""
@@ -92,13 +91,13 @@ class Picture:
 
 
 def show_runs(
-    runs: Sequence[tuple[_colldsl.Program, list[str]]],
+    runs: Sequence[tuple[_colldsl.Program, _colldsl.SimulationRequest]],
     view: Optional[str],
     max_events: Optional[int],
 ) -> Picture:
-    """Of simulations: programs, and words as their simulate() takes them."""
-    words = Words().add("--view", view).add("--max-events", max_events)
-    return Picture(_colldsl.Shown.of_runs(list(runs), words.list))
+    """Of simulations: programs, and requests as their simulate() takes them."""
+    page = _colldsl.PageRequest(fields(view=view, max_events=max_events))
+    return Picture(_colldsl.Shown.of_runs(list(runs), page))
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _colldsl
-from ._words import Model, Number, Numbers, Words, numbers
+from ._words import Model, Number, Numbers, fields
 from .errors import ArgumentError, NotProved
 from .picture import Picture, show_runs, table
 
@@ -39,7 +39,7 @@ class Counterexample:
         """Draws the ops that the failure names, and what leads to them; wrong bytes where they are."""
         proof = self._proof
         return Picture(
-            _colldsl.Shown.of_proof(proof.program, proof.words, self.collective, proof.task)
+            _colldsl.Shown.of_proof(proof.program, proof.request, self.collective, proof.task)
         )
 
     def __str__(self) -> str:
@@ -51,7 +51,7 @@ class _Proof:
     """One of those that verify() tried."""
 
     program: _colldsl.Program
-    words: list[str]
+    request: _colldsl.ProofRequest
     task: int
 
 
@@ -61,7 +61,7 @@ class _Proved:
 
     found: _colldsl.Verified
     program: _colldsl.Program
-    words: list[str]
+    request: _colldsl.ProofRequest
 
 
 class Report:
@@ -100,7 +100,7 @@ class Report:
         return [
             Counterexample(
                 part.found.name, c.ranks, c.bytes, c.in_place, c.parameters, c.topology, c.text,
-                _Proof(part.program, part.words, c.task),
+                _Proof(part.program, part.request, c.task),
             )
             for part, c in self._failures()
         ]
@@ -163,9 +163,12 @@ class Times:
     """A simulated run."""
 
     def __init__(
-        self, simulated: _colldsl.Simulated, program: _colldsl.Program, words: list[str]
+        self,
+        simulated: _colldsl.Simulated,
+        program: _colldsl.Program,
+        request: _colldsl.SimulationRequest,
     ) -> None:
-        self._run = (program, words)
+        self._run = (program, request)
         self.name: str = simulated.name
         self.bytes: int = simulated.bytes
         """n times the size of T."""
@@ -271,16 +274,9 @@ class _Readable:
     ) -> Report:
         """As `colldsl verify`. What fails is no exception but in the report; Report.check() raises.
         Ctrl-C ends it."""
-        words = Words()
-        words.add("--ranks", None if ranks is None else numbers(ranks, "ranks"))
-        words.add("--bytes", None if bytes is None else numbers(bytes, "bytes"))
-        words.add("--name", name).add("--type", type).add("--op", op).parameters(parameters)
-        words.add("--roots", None if roots is None else numbers(roots, "roots"))
-        words.add("--topology", topology).add("--passes", passes)
-        words.flag("--in-place", in_place).flag("--thorough", thorough)
-        words.add("--channel-slots", channel_slots).add("--max-failures", max_failures)
-        found = self._native.verify(words.list)
-        return Report([_Proved(part, self._native, words.list) for part in found])
+        request = _colldsl.ProofRequest(fields(**locals()))
+        found = self._native.verify(request)
+        return Report([_Proved(part, self._native, request) for part in found])
 
     def simulate(
         self,
@@ -303,10 +299,8 @@ class _Readable:
     ) -> Times:
         """As `colldsl sim`: `model` is a file, "cluster" or "profile", or parameters of LogGOP, as in
         {"L": 2500, "o": 1500}. Ctrl-C ends it."""
-        words = _call(ranks, bytes, name, type, op, parameters, topology, in_place, passes)
-        words.machine(model, network).add("--receive-slots", receive_slots)
-        words.add("--noise", noise).add("--skew", skew_ns).add("--seed", seed)
-        return Times(self._native.simulate(words.list), self._native, words.list)
+        request = _colldsl.SimulationRequest(fields(**locals()))
+        return Times(self._native.simulate(request), self._native, request)
 
     def show(
         self,
@@ -319,22 +313,6 @@ class _Readable:
         """As `colldsl show`: a page of a simulated run and its schedule. `options` as simulate()
         takes them."""
         return self.simulate(model, **options).show(view, max_events=max_events)
-
-
-def _call(
-    ranks: Optional[SupportsIndex],
-    bytes: Optional[Number],
-    name: Optional[str],
-    type: Optional[str],
-    op: Optional[str],
-    parameters: Optional[Mapping[str, Any]],
-    topology: Optional[str],
-    in_place: bool,
-    passes: Optional[str],
-) -> Words:
-    words = Words().add("-n", ranks).add("--bytes", bytes).add("--name", name)
-    words.add("--type", type).add("--op", op).parameters(parameters)
-    return words.add("--topology", topology).flag("--in-place", in_place).add("--passes", passes)
 
 
 class Program(_Readable):
@@ -366,15 +344,13 @@ class Program(_Readable):
     ) -> "Schedule":
         """As `colldsl opt`: the schedule of all ranks. What passes make is proved, unless `prove` is
         false. `bytes` is n times the size of T."""
-        words = _call(ranks, bytes, name, type, op, parameters, topology, in_place, passes)
-        words.machine(model, network).flag("--no-verify", not prove)
-        return Schedule(self._native.instantiate(words.list))
+        request = _colldsl.MakeRequest(fields(**locals()))
+        return Schedule(self._native.instantiate(request))
 
     def library(self, name: Optional[str] = None) -> _colldsl.Library:
         """For plans. Compiled once."""
         if name not in self._libraries:
-            words = Words().add("--name", name)
-            self._libraries[name] = _colldsl.Library(self._native.library(words.list))
+            self._libraries[name] = _colldsl.Library(self._native.library(name))
         return self._libraries[name]
 
     def __repr__(self) -> str:
@@ -427,9 +403,8 @@ class Schedule(_Readable):
     ) -> "Schedule":
         """The schedule that these passes on DAGs make of it: "default", "edge-coloring,fuse". It is
         proved, unless `prove` is false."""
-        words = Words().add("--passes", passes).add("--topology", topology)
-        words.machine(model, network).flag("--no-verify", not prove)
-        return Schedule(self._native.instantiate(words.list))
+        request = _colldsl.MakeRequest(fields(**locals()))
+        return Schedule(self._native.instantiate(request))
 
     def __repr__(self) -> str:
         return f"<colldsl.Schedule: {self.name}, {self.ranks} ranks, {int(self.ops.sum())} ops>"
@@ -438,17 +413,13 @@ class Schedule(_Readable):
 def load(*sources: Path, include: Iterable[Path] = ()) -> Program:
     """Reads files of any kind that `colldsl` reads, or takes collectives and functions of the
     standard library by their names. Files are searched in `include` too."""
-    words = Words()
-    for folder in include:
-        words.add("--include", os.fspath(folder))
-    program = Program(_colldsl.Program.read([os.fspath(source) for source in sources], words.list))
+    reading = _colldsl.SingleRequest(fields(include=include))
+    program = Program(_colldsl.Program.read([os.fspath(source) for source in sources], reading))
     program._native.collectives()  # an error for a name that is unknown
     return program
 
 
 def parse(text: str, name: str = "text", include: Iterable[Path] = ()) -> Program:
     """Compiles source text of the language. Messages call it `name`."""
-    words = Words()
-    for folder in include:
-        words.add("--include", os.fspath(folder))
-    return Program(_colldsl.Program.of_text(name, text, words.list))
+    reading = _colldsl.SingleRequest(fields(include=include))
+    return Program(_colldsl.Program.of_text(name, text, reading))

@@ -4,7 +4,7 @@
 #include "python/native/PythonPlan.h"
 #include "python/native/Shown.h"
 
-#include "tools/verify/ProofSummary.h"
+#include "driver/proofs/ProofSummary.h"
 
 #include <pybind11/functional.h>
 #include <pybind11/numpy.h>
@@ -63,14 +63,14 @@ void addPrograms(py::module_ &module) {
       .def_property_readonly("ops", [](const Shape &s) { return arrayOf(s.ops); });
   py::class_<Program, std::shared_ptr<Program>>(module, "Program")
       .def_static("read", &Program::read)
-      .def_static("of_text", &Program::ofText, py::arg("name"), py::arg("text"), py::arg("words"),
+      .def_static("of_text", &Program::ofText, py::arg("name"), py::arg("text"), py::arg("reading"),
                   py::arg("files") = py::list(), py::arg("places") = py::list())
       .def("collectives", &Program::collectives)
       .def("parameters", &Program::parameters)
       .def("instantiate", &Program::instantiate)
       .def("verify", &Program::verify)
       .def_static("shown", py::overload_cast<const std::vector<std::pair<uint64_t, std::string>> &>(
-                               &tools::Summary::counterexamples))
+                               &driver::Summary::counterexamples))
       .def("simulate", &Program::simulate)
       .def("library", &Program::library)
       .def("text", &Program::text)
@@ -78,15 +78,25 @@ void addPrograms(py::module_ &module) {
       .def_property_readonly("remarks", &Program::remarks);
 }
 
+void addRequests(py::module_ &module) {
+  addRequest<driver::ChoiceRequest>(module, "ChoiceRequest");
+  addRequest<driver::SingleRequest>(module, "SingleRequest");
+  addRequest<driver::MakeRequest>(module, "MakeRequest");
+  addRequest<driver::ProofRequest>(module, "ProofRequest");
+  addRequest<driver::SimulationRequest>(module, "SimulationRequest");
+  addRequest<driver::PageRequest>(module, "PageRequest");
+}
+
 void addPages(py::module_ &module) {
   py::class_<Shown>(module, "Shown")
       .def_static("of_runs",
-                  [](const std::vector<std::pair<std::shared_ptr<Program>, Words>> &runs,
-                     const Words &words) {
+                  [](const std::vector<std::pair<std::shared_ptr<Program>,
+                                                 const Asked<driver::SimulationRequest> *>> &runs,
+                     const Asked<driver::PageRequest> &page) {
                     std::vector<ShownPart> parts;
-                    for (const auto &[program, call] : runs)
-                      parts.push_back({program, call});
-                    return Shown::ofRuns(parts, words);
+                    for (const auto &[program, run] : runs)
+                      parts.push_back({program, run});
+                    return Shown::ofRuns(parts, page);
                   })
       .def_static("of_proof", &Shown::ofProof)
       .def("html", &Shown::html)
@@ -159,6 +169,7 @@ void addPlans(py::module_ &module) {
 PYBIND11_MODULE(_colldsl, module) {
   Released::endWithPython();
   module.attr("version") = colldsl_version();
+  addRequests(module);
   addPrograms(module);
   addPages(module);
   module.def("choose", &choose);

@@ -1,23 +1,21 @@
 #include "python/native/PythonProgram.h"
 
-#include "python/native/ChooseProofs.h"
-
+#include "driver/library/ProgramContent.h"
+#include "driver/proofs/ProveTarget.h"
+#include "driver/schedule/MakeWorkload.h"
+#include "driver/source/Functions.h"
 #include "ir/TextForm.h"
 #include "program/library/Library.h"
-#include "tools/library/ProgramContent.h"
-#include "tools/output/Convert.h"
-#include "tools/sim/DisturbanceOptions.h"
-#include "tools/sim/MakeWorkload.h"
 
 namespace colldsl::python {
 
-using namespace tools;
+using namespace driver;
 
 namespace {
 
-Outcome report(const Source &source, const Source::Target &target, const Status &status) {
+Ended failed(const Source &source, const Source::Target &target, const Status &status) {
   source.report(status.diagnostic(), target);
-  return Exit::Failure;
+  return Ended::failed();
 }
 
 std::string_view spellingOf(ValueType type) {
@@ -70,221 +68,188 @@ Verified describe(const Summary &summary, const Source &source) {
   return verified;
 }
 
-Outcome proveAll(Source &source, const Words &words, const std::atomic<bool> &stop,
-                 std::vector<Verified> &verified) {
-  ProofOptions proofs;
-  std::vector<Source::Target> targets;
-  if (Outcome exit = chooseProofs(source, words, stop, proofs, targets))
-    return exit;
-  if (targets.empty() || !usedAllSettings(source, targets, proofs.schedule))
-    return Exit::Failure;
-  Proofs all(source, proofs.schedule, proofs.request);
+Ended proveAll(Source &source, const ProofRequest &request, const Watch &watch,
+               std::vector<Verified> &verified) {
+  std::vector<Source::Target> targets = chooseToProve(source, request);
+  if (targets.empty() || !usedAllSettings(source, targets, request.schedule))
+    return Ended::failed();
+  Proofs all(source, request, watch);
   for (const Source::Target &target : targets) {
-    Result<Summary> summary = proveTarget(all, source, target, proofs, &stop);
+    Result<Summary> summary = proveTarget(all, source, target, watch);
     if (!summary)
-      return report(source, target, summary.status());
+      return failed(source, target, summary.status());
     verified.push_back(describe(*summary, source));
   }
-  return std::nullopt;
+  return {};
 }
 
-Outcome simulateOne(Source &source, const Words &words, const std::atomic<bool> &stop,
-                    Simulated &simulated) {
-  SingleOptions single;
-  DisturbanceOptions disturbance;
-  Options options("sim", "", "");
-  single.addTo(options, "");
-  single.schedule.machine.addLettersTo(options);
-  disturbance.addTo(options);
-  if (Outcome exit = parse(options, words))
-    return exit;
+Ended simulateOne(Source &source, SimulationRequest request, const Watch &watch,
+                  Simulated &simulated) {
+  SingleRequest &single = request.single;
   single.schedule.contract = single.schedule.passes.verifyEach;
-  single.schedule.instantiate.stop = &stop;
-  Source::Target target;
-  if (Outcome exit = chooseOne(options, single, source, target))
-    return exit;
-  Result<sim::SimulateOptions> model = disturbance.make(single.schedule.machine.cost());
+  single.schedule.instantiate.stop = watch.stop;
+  ChosenTarget choice = chooseOne(source, single);
+  if (!choice.target)
+    return Ended::unchosen(choice.refusal);
+  const Source::Target &target = *choice.target;
+  Result<sim::SimulateOptions> model = request.model();
   if (!model)
-    return report(source, target, model.status());
+    return failed(source, target, model.status());
   Result<SimulatedJob> job = makeWorkload(source, target, single, *model);
   if (!job)
-    return report(source, target, job.status());
-  model->topology = job->plan.topology.get();
-  model->watch = [&](uint64_t, uint64_t) { return !stop; };
-  Result<sim::Outcome> outcome = sim::simulate(job->workload, *model);
+    return failed(source, target, job.status());
+  Result<sim::Outcome> outcome = simulateJob(*job, *model, target.name, watch);
   if (!outcome)
-    return report(source, target, outcome.status());
+    return failed(source, target, outcome.status());
   simulated = {target.name,     job->plan.bytes, std::move(outcome->finish), outcome->makespan,
                outcome->events, outcome->ops,    outcome->messages};
-  return std::nullopt;
+  return {};
 }
 
-Outcome makeSchedule(Source &source, const Words &words, const std::atomic<bool> &stop,
-                     std::unique_ptr<Source> &made) {
-  SingleOptions single;
-  Options options("opt", "", "");
-  single.addTo(options, "");
-  single.schedule.passes.addProofTo(options);
-  if (Outcome exit = parse(options, words))
-    return exit;
-  single.schedule.instantiate.stop = &stop;
-  Source::Target target;
-  if (Outcome exit = chooseOne(options, single, source, target))
-    return exit;
-  Result<Schedule> schedule = makeConverted(source, target, single);
-  if (!schedule)
-    return report(source, target, schedule.status());
-  made = Source::of(schedule.take());
-  return made ? Outcome() : Exit::Failure;
+Ended makeOne(Source &source, MakeRequest request, const Watch &watch, Result<Schedule> &made) {
+  request.schedule.instantiate.stop = watch.stop;
+  ChosenTarget choice = chooseOne(source, request);
+  if (!choice.target)
+    return Ended::unchosen(choice.refusal);
+  made = makeProved(source, *choice.target, request);
+  return made ? Ended() : failed(source, *choice.target, made.status());
 }
 
-Outcome encode(Source &source, const Words &words, std::vector<std::byte> &bytes) {
-  ScheduleOptions schedule;
-  Options options("compile", "", "");
-  schedule.addTo(options);
-  if (Outcome exit = parse(options, words))
-    return exit;
-  std::vector<Source::Target> targets = source.choose(schedule);
-  expandFunctions(source, targets);
+Ended encode(Source &source, const std::optional<std::string> &name,
+             std::vector<std::byte> &bytes) {
+  ProofRequest request;
+  if (name)
+    request.schedule.names = {*name};
+  std::vector<Source::Target> targets = chooseToProve(source, request);
   if (targets.empty())
-    return Exit::Failure;
+    return Ended::failed();
   for (const Source::Target &target : targets)
     if (target.schedule)
-      return options.refuse("'" + target.name + "' is a schedule, not a collective");
+      return Ended::misused("'" + target.name + "' is a schedule, not a collective");
   LibraryContent content;
   content.rules = source.rules();
   addProgram(source, targets, content);
   bytes = encodeLibrary(content);
-  return std::nullopt;
-}
-
-/// Reads with the options for reading: folders of imports, and limits.
-template <typename Read>
-Outcome readWith(const Words &words, std::unique_ptr<Source> &source, Read read) {
-  SingleOptions single;
-  Options options("load", "", "");
-  single.schedule.text.allowWildcards = true; // of GOAL, for the simulator
-  single.addTo(options, "");
-  if (Outcome exit = parse(options, words))
-    return exit;
-  source = read(single.schedule);
-  return source ? Outcome() : Exit::Failure;
+  return {};
 }
 
 } // namespace
 
-template <typename Body> std::string Program::work(Body body) {
-  return python::work({&mutex_}, body);
-}
-
-std::shared_ptr<Program> Program::read(const Words &operands, const Words &words) {
+std::shared_ptr<Program> Program::read(const std::vector<std::string> &operands,
+                                       const Asked<SingleRequest> &reading) {
   auto program = std::make_shared<Program>();
-  program->remarks_ = program->work([&](const std::atomic<bool> &) {
-    return readWith(words, program->source_,
-                    [&](ScheduleOptions &schedule) { return Source::read(operands, schedule); });
+  ScheduleRequest schedule = reading.request.schedule;
+  schedule.text.allowWildcards = true; // of GOAL, for the simulator
+  program->remarks_ = program->work([&](const Watch &) {
+    program->source_ = Source::read(program->place_.session, operands, schedule);
+    return program->source_ ? Ended() : Ended::failed();
   });
   return program;
 }
 
 std::shared_ptr<Program> Program::ofText(const std::string &name, const std::string &text,
-                                         const Words &words, const std::vector<File> &files,
+                                         const Asked<SingleRequest> &reading,
+                                         const std::vector<File> &files,
                                          const std::vector<Place> &places) {
-  Origins origins;
+  ScheduleRequest schedule = reading.request.schedule;
+  Origins &origins = schedule.compile.origins;
   for (const auto &[fileName, content] : files)
     origins.files.push_back({fileName, content});
   for (auto [line, file, place, column] : places)
     if (file < files.size())
       origins.places[line] = {place, column, file};
   auto program = std::make_shared<Program>();
-  program->remarks_ = program->work([&](const std::atomic<bool> &) {
-    return readWith(words, program->source_, [&](ScheduleOptions &schedule) {
-      schedule.compile.origins = std::move(origins);
-      return Source::ofText(name, text, schedule);
-    });
+  program->remarks_ = program->work([&](const Watch &) {
+    program->source_ = Source::ofText(program->place_.session, name, text, schedule);
+    return program->source_ ? Ended() : Ended::failed();
   });
   return program;
 }
 
 std::vector<std::string> Program::collectives() {
   std::vector<std::string> names;
-  work([&](const std::atomic<bool> &) {
+  work([&](const Watch &) {
     std::vector<Source::Target> targets = source_->choose({});
     expandFunctions(*source_, targets);
     for (const Source::Target &target : targets)
       names.push_back(target.name);
-    return targets.empty() ? Outcome(Exit::Failure) : Outcome();
+    return targets.empty() ? Ended::failed() : Ended();
   });
   return names;
 }
 
 std::vector<Parameter> Program::parameters(const std::string &name) {
   std::vector<Parameter> parameters;
-  work([&](const std::atomic<bool> &) {
-    ScheduleOptions only;
+  work([&](const Watch &) {
+    ScheduleRequest only;
     only.names = {name};
     std::vector<Source::Target> targets = source_->choose(only);
     expandFunctions(*source_, targets);
     auto one = std::find_if(targets.begin(), targets.end(),
                             [&](const Source::Target &t) { return t.collective != kNoDecl; });
     if (one == targets.end())
-      return Outcome(Exit::Failure);
+      return Ended::failed();
     const Decl &decl = source_->program().decl(one->collective);
     for (const Param &param : decl.params)
       parameters.push_back(describe(source_->program(), param));
     for (const AliasClause &alias : decl.aliases)
       parameters[alias.param].isAliased = true;
-    return Outcome();
+    return Ended();
   });
   return parameters;
 }
 
-std::shared_ptr<Program> Program::instantiate(const Words &words) {
+std::shared_ptr<Program> Program::instantiate(const Asked<MakeRequest> &asked) {
   auto schedule = std::make_shared<Program>();
-  schedule->remarks_ = work([&](const std::atomic<bool> &stop) {
-    return makeSchedule(*source_, words, stop, schedule->source_);
-  });
+  schedule->remarks_ =
+      asked.warnings + work([&](const Watch &watch) {
+        Result<Schedule> made = Schedule();
+        if (Ended ended = makeOne(*source_, asked.request, watch, made); ended.errorClass)
+          return ended;
+        schedule->source_ = Source::of(schedule->place_.session, made.take());
+        return schedule->source_ ? Ended() : Ended::failed(schedule->place_.messages.release());
+      });
   return schedule;
 }
 
-std::vector<Verified> Program::verify(const Words &words) {
+std::vector<Verified> Program::verify(const Asked<ProofRequest> &asked) {
   std::vector<Verified> verified;
-  work([&](const std::atomic<bool> &stop) { return proveAll(*source_, words, stop, verified); });
+  work([&](const Watch &watch) { return proveAll(*source_, asked.request, watch, verified); });
   return verified;
 }
 
-Simulated Program::simulate(const Words &words) {
+Simulated Program::simulate(const Asked<SimulationRequest> &asked) {
   Simulated simulated;
-  work(
-      [&](const std::atomic<bool> &stop) { return simulateOne(*source_, words, stop, simulated); });
+  work([&](const Watch &watch) { return simulateOne(*source_, asked.request, watch, simulated); });
   return simulated;
 }
 
-py::bytes Program::library(const Words &words) {
+py::bytes Program::library(const std::optional<std::string> &name) {
   std::vector<std::byte> bytes;
-  work([&](const std::atomic<bool> &) { return encode(*source_, words, bytes); });
+  work([&](const Watch &) { return encode(*source_, name, bytes); });
   return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
 }
 
 std::string Program::text() {
   std::string text;
-  work([&](const std::atomic<bool> &) {
+  work([&](const Watch &) {
     std::vector<Source::Target> targets = source_->choose({});
     text = printText(*targets.front().schedule);
-    return Outcome();
+    return Ended();
   });
   return text;
 }
 
 Shape Program::shape() {
   Shape shape;
-  work([&](const std::atomic<bool> &) {
+  work([&](const Watch &) {
     std::vector<Source::Target> targets = source_->choose({});
     const Schedule &schedule = *targets.front().schedule;
     const SizeClass &sizes = schedule.sizeClass;
     shape = {schedule.name, schedule.numRanks(), sizes.elements, sizes.min, sizes.max, {}};
     for (const Dag &dag : schedule.ranks)
       shape.ops.push_back(dag.ops.size());
-    return Outcome();
+    return Ended();
   });
   return shape;
 }

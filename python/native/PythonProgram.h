@@ -1,9 +1,12 @@
-/// Collectives and schedules that were read, with the commands as methods.
+/// Collectives and schedules that were read, with the requests of the driver as methods.
 #pragma once
 
+#include "python/native/AskedRequests.h"
 #include "python/native/Work.h"
 
-#include "tools/input/SingleSchedule.h"
+#include "driver/requests/ProofRequest.h"
+#include "driver/requests/SimulationRequest.h"
+#include "driver/source/Source.h"
 
 #include <string>
 #include <tuple>
@@ -67,29 +70,30 @@ using File = std::pair<std::string, std::string>; ///< its name, its text
 /// it.
 using Place = std::tuple<uint32_t, uint16_t, uint32_t, uint16_t>;
 
-/// The program that files and names denote. All methods take the words of a command line; the
-/// output of a command on the standard error becomes the text of an exception. The work is done
-/// without the GIL, and Ctrl-C ends it. Any thread may call any method.
+/// The program that files and names denote. Messages of the work become texts of exceptions. The
+/// work is done without the GIL, and Ctrl-C ends it. Any thread may call any method.
 class Program {
 public:
   /// `operands`: files, or names of collectives of the standard library.
-  static std::shared_ptr<Program> read(const Words &operands, const Words &words);
+  static std::shared_ptr<Program> read(const std::vector<std::string> &operands,
+                                       const Asked<driver::SingleRequest> &reading);
   /// The program of a text, whose ops have the origins of their lines: see Place.
   static std::shared_ptr<Program> ofText(const std::string &name, const std::string &text,
-                                         const Words &words, const std::vector<File> &files,
+                                         const Asked<driver::SingleRequest> &reading,
+                                         const std::vector<File> &files,
                                          const std::vector<Place> &places);
 
   std::vector<std::string> collectives();
   std::vector<Parameter> parameters(const std::string &collective);
 
   /// As `colldsl opt`.
-  std::shared_ptr<Program> instantiate(const Words &words);
+  std::shared_ptr<Program> instantiate(const Asked<driver::MakeRequest> &asked);
   /// As `colldsl verify`: one per collective.
-  std::vector<Verified> verify(const Words &words);
+  std::vector<Verified> verify(const Asked<driver::ProofRequest> &asked);
   /// As `colldsl sim`.
-  Simulated simulate(const Words &words);
-  /// As `colldsl compile`, without images.
-  py::bytes library(const Words &words);
+  Simulated simulate(const Asked<driver::SimulationRequest> &asked);
+  /// As `colldsl compile`, without images, of one collective or of all.
+  py::bytes library(const std::optional<std::string> &name);
 
   /// The text of the schedule that instantiate() made.
   std::string text();
@@ -98,14 +102,14 @@ public:
   const std::string &remarks() const { return remarks_; }
 
   // For work() with several programs
-  std::timed_mutex &mutex() { return mutex_; }
-  tools::Source &source() { return *source_; }
+  Workplace &place() { return place_; }
+  driver::Source &source() { return *source_; }
 
 private:
-  template <typename Body> std::string work(Body body);
+  template <typename Body> std::string work(Body body) { return python::work({&place_}, body); }
 
-  std::timed_mutex mutex_;
-  std::unique_ptr<tools::Source> source_;
+  Workplace place_;
+  std::unique_ptr<driver::Source> source_;
   std::string remarks_; ///< warnings of the compiler, rules that chose
 };
 

@@ -4,31 +4,33 @@
 
 #include "python/native/PythonProgram.h"
 
-#include "tools/show/PageOptions.h"
+#include "driver/requests/PageRequest.h"
 
 namespace colldsl::python {
 
-/// A simulation: of the program, with words as Program::simulate() takes them.
+/// A simulation of a program.
 struct ShownPart {
   std::shared_ptr<Program> program;
-  Words words;
+  const Asked<driver::SimulationRequest> *run;
 };
 
 class Shown {
 public:
-  /// One or several runs, beside each other. `words` are options of a page.
-  static std::unique_ptr<Shown> ofRuns(const std::vector<ShownPart> &parts, const Words &words);
-  /// A proof that the verifier refuses: `proof` as Program::verify() takes it, and which of the
+  /// One or several runs, beside each other.
+  static std::unique_ptr<Shown> ofRuns(const std::vector<ShownPart> &parts,
+                                       const Asked<driver::PageRequest> &page);
+  /// A proof that the verifier refuses: `proofs` as Program::verify() takes them, and which of the
   /// tasks of the collective.
-  static std::unique_ptr<Shown> ofProof(std::shared_ptr<Program> program, const Words &proof,
+  static std::unique_ptr<Shown> ofProof(std::shared_ptr<Program> program,
+                                        const Asked<driver::ProofRequest> &proofs,
                                         const std::string &collective, size_t task);
 
   const std::string &title() const { return document_.title; }
   const std::string &view() const { return document_.view; }
   /// The page.
   std::string html() const;
-  /// The picture of a view; words as options of a page.
-  std::string svg(const Words &words);
+  /// The picture of a page's view, by default of the view that the page opens.
+  std::string svg(const Asked<driver::PageRequest> &page);
 
 private:
   template <typename Body> void work(Body body) const;

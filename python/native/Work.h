@@ -1,30 +1,43 @@
-/// Runs commands on behalf of Python: without the GIL, with their output as exceptions, and Ctrl-C
-/// to end them.
+/// Runs the work for requests on behalf of Python: without the GIL, with their messages as
+/// exceptions, and Ctrl-C to end them.
 #pragma once
 
 #include "python/native/Errors.h"
 
-#include "tools/options/Options.h"
+#include "driver/Session.h"
+#include "driver/Watch.h"
 
-#include <atomic>
 #include <functional>
 #include <mutex>
 
 namespace colldsl::python {
 
-using Words = std::vector<std::string>;
-using Outcome = std::optional<tools::Exit>; ///< nothing: all is well
+/// The lock and the messages of what Python holds.
+struct Workplace {
+  std::timed_mutex mutex;
+  driver::SinkText messages;
+  driver::Session session{messages};
+};
 
-/// Sets the options of a command by the words. Returns an exit unless they fit.
-Outcome parse(tools::Options &options, const Words &words);
+/// The end of some work. With an error class, it failed for the reasons in its messages and in
+/// `why`.
+struct Ended {
+  const char *errorClass = nullptr; ///< null: it succeeded
+  std::string why = {};
 
-/// An error other than wrong usage, as a command prints it.
-Outcome report(const Status &status);
+  static Ended failed(const std::string &why = "") { return {"ProgramError", why}; }
+  static Ended misused(const std::string &why) { return {"ArgumentError", why}; }
+  /// After a choice: `refusal` is empty if a mistake was reported.
+  static Ended unchosen(const std::string &refusal) {
+    return refusal.empty() ? failed() : misused(refusal);
+  }
+};
 
-/// Runs the body in a thread of its own, while holding all of `locks`. Raises the output of the
-/// body if it failed, else returns it. Ctrl-C sets `stop`; once the body has ended,
-/// KeyboardInterrupt is raised. Needs the GIL, and releases it meanwhile.
-std::string work(std::vector<std::timed_mutex *> locks,
-                 const std::function<Outcome(const std::atomic<bool> &stop)> &body);
+/// Runs the body in a thread of its own, while holding the locks of all `places`. Raises the
+/// messages of the body if it failed, else returns them. Ctrl-C stops the watch; once the body has
+/// ended, KeyboardInterrupt is raised. Progress goes to colldsl._progress.show(). Needs the GIL,
+/// and releases it meanwhile.
+std::string work(const std::vector<Workplace *> &places,
+                 const std::function<Ended(const driver::Watch &watch)> &body);
 
 } // namespace colldsl::python

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Whether each message of the parser and the checker has a name: a row of
-tools/explain/Explanations.def whose fragments it has. And whether no row fits a message which is made
+driver/explain/Explanations.def whose fragments it has. And whether no row fits a message which is made
 elsewhere than the row says: all string literals of the program are compared with all rows, as
 `colldsl` looks at the text of a message alone.
 
@@ -21,7 +21,7 @@ OTHER = re.compile(
     re.DOTALL,
 )
 STRING_OR_END = re.compile(r'"((?:[^"\\\n]|\\.)*)"|[;{}]')
-HELP = re.compile(r"\boptions\.add\w*\(|\bOptions options\(")
+HELP = re.compile(r"\b(?:options|fields)\.add\w*\(|\bOptions options\(")
 # Folders whose messages `colldsl` does not print, or that are not part of it.
 NOT_PRINTED = {"bench", "build", "examples", "mpi", "packaging", "python", "tests"}
 # In front of the messages of a folder.
@@ -37,12 +37,12 @@ def unescaped(text):
 
 
 def rows(source):
-    text = (source / "tools/explain/Explanations.def").read_text()
+    text = (source / "driver/explain/Explanations.def").read_text()
     return [(m[1], unescaped(m[2]).split("|"), tuple(m[3].split())) for m in ROW.finditer(text)]
 
 
 def fits(fragment, message):
-    """As fits() in tools/explain/Explanations.cpp. A value may be any text."""
+    """As fits() in driver/explain/Explanations.cpp. A value may be any text."""
     begins = "^" if fragment.startswith("^") else ""
     ends = r"\Z" if fragment.endswith("$") else ""
     pieces = fragment.removeprefix("^").removesuffix("$").split("...")
@@ -127,7 +127,7 @@ def check(source):
     known = rows(source)
     wrong = []
     if not known:
-        wrong.append("tools/explain/Explanations.def: it has no row")
+        wrong.append("driver/explain/Explanations.def: it has no row")
     for path in sorted((source / "compiler").glob("*.cpp")):
         name = str(path.relative_to(source))
         for line, message in messages(path):

@@ -35,6 +35,9 @@ ALLOWED = {
     "api": ["ir", "topology", "program", "select", "wireup", "runtime", "colldsl"],
     "mpi": ["ir", "topology", "program", "select", "wireup", "transports", "protocol", "executor", "runtime"],
     "show": ["ir", "simulator", "topology", "verifier"],
+    "driver": ["compiler", "formats", "instantiate", "ir", "passes", "program", "runtime", "select", "show",
+               "simulator", "stdlib", "topology", "verifier"],
+    "lsp": ["compiler", "driver", "instantiate", "ir", "program", "runtime", "show", "stdlib", "verifier"],
     "include": ["colldsl"],
     "examples": ["colldsl"],
 }
@@ -53,7 +56,7 @@ PARTS = {
 LIBRARIES = {
     "ANTLR": (r"antlr4-runtime|Coll(Lexer|Parser|Visitor|BaseVisitor|Listener|BaseListener)\.h",
               ["compiler", "tools"]),
-    "LLVM": (r"llvm/|llvm-c/", ["compiler", "show", "tools", "python"]),
+    "LLVM": (r"llvm/|llvm-c/", ["compiler", "driver", "lsp", "show", "tools", "python"]),
     "hwloc": (r"hwloc", ["topology"]),
     "libfabric": (r"rdma/", ["transports"]),
     "libibverbs": (r"infiniband/", ["transports"]),

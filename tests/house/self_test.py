@@ -86,7 +86,7 @@ class Diagnostics(unittest.TestCase):
     def found(self, call):
         rows = 'COLLDSL_EXPLANATION("twice", "^label \'... is twice$|no label", "compiler", R"(\nText.)", R"(\n)")\n'
         return found_in(
-            diagnostics.check, {"tools/explain/Explanations.def": rows, "compiler/Sema.cpp": call}
+            diagnostics.check, {"driver/explain/Explanations.def": rows, "compiler/Sema.cpp": call}
         )
 
     def test_names_of_messages(self):
@@ -101,7 +101,7 @@ class Diagnostics(unittest.TestCase):
         rows = 'COLLDSL_EXPLANATION("twice", "is twice$", "ir/Text verifier", R"(\nText.)", R"(\n)")\n'
 
         def found(path, code):
-            return found_in(diagnostics.check, {"tools/explain/Explanations.def": rows, path: code})
+            return found_in(diagnostics.check, {"driver/explain/Explanations.def": rows, path: code})
 
         code = 'Status s() {\n  return fail("it " + name, "is" // two parts\n   " twice");\n}\n'
         self.assertEqual(
@@ -113,7 +113,7 @@ class Diagnostics(unittest.TestCase):
         self.assertTrue(found("verify/Sim.cpp", code))
 
     def test_needs_rows(self):
-        files = {"tools/explain/Explanations.def": "", "compiler/Sema.cpp": ""}
+        files = {"driver/explain/Explanations.def": "", "compiler/Sema.cpp": ""}
         self.assertTrue(found_in(diagnostics.check, files))
 
 

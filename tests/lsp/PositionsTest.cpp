@@ -1,5 +1,5 @@
 // Places and edits in UTF-16 against a text that is held in UTF-16.
-#include "tools/lsp/Positions.h"
+#include "lsp/Positions.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"

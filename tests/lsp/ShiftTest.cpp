@@ -1,4 +1,4 @@
-#include "tools/lsp/Shift.h"
+#include "lsp/Shift.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tools/lsp/Structure.h"
+#include "lsp/Structure.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tools/lsp/TextPart.h"
+#include "lsp/TextPart.h"
 
 #include <gtest/gtest.h>
 

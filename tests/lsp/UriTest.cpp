@@ -1,4 +1,4 @@
-#include "tools/lsp/Uri.h"
+#include "lsp/Uri.h"
 
 #include <gtest/gtest.h>
 

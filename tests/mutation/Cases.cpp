@@ -1,9 +1,9 @@
 #include "tests/mutation/Cases.h"
 
+#include "driver/proofs/Proofs.h"
+#include "driver/schedule/BlockSizes.h"
 #include "stdlib/StdlibFiles.h"
-#include "tools/input/BlockSizes.h"
 #include "tools/input/ErrorMessages.h"
-#include "tools/verify/Proofs.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
@@ -29,7 +29,7 @@ std::string libraryText() {
   return text;
 }
 
-std::unique_ptr<Source> readLibrary(const ScheduleOptions &options) {
+std::unique_ptr<Source> readLibrary(const ScheduleRequest &options) {
   llvm::SmallString<128> path;
   if (std::error_code error = llvm::sys::fs::createTemporaryFile("stdlib", "coll", path)) {
     printError("no temporary file can be made: " + error.message());
@@ -40,23 +40,23 @@ std::unique_ptr<Source> readLibrary(const ScheduleOptions &options) {
   llvm::raw_fd_ostream out(path, error);
   out << libraryText();
   out.close();
-  return error ? nullptr : Source::read({path.str().str()}, options);
+  return error ? nullptr : Source::read(tools::session(), {path.str().str()}, options);
 }
 
 /// Sends the cases of one collective to `cases`; false: something was wrong and told.
-bool addCases(Source &source, const Source::Target &target, const ScheduleOptions &given,
+bool addCases(Source &source, const Source::Target &target, const ScheduleRequest &options,
               std::vector<Case> &cases) {
-  ScheduleOptions options = given;
   ProofRequest request;
+  request.schedule = options;
   request.ranks = {5, 8};
   request.bytes = {kBytes};
-  request.variety.tryValues = true;
+  request.variesMachine = request.variety.vary = false;
   request.variety.roots = {0, 3};
   if (target.name == "allreduce_ring_segmented") {
     request.bytes = {kManyBytes};
-    options.settings.push_back({"segment", "4B"});
+    request.schedule.settings.push_back({"segment", "4B"});
   }
-  Proofs proofs(source, options, request);
+  Proofs proofs(source, request);
   Result<std::vector<ProofTask>> tasks = proofs.plan(target);
   if (!tasks)
     return source.report(tasks.status().diagnostic(), target);
@@ -78,7 +78,7 @@ bool addCases(Source &source, const Source::Target &target, const ScheduleOption
 } // namespace
 
 std::vector<Case> stdlibCases(const std::vector<std::string> &names) {
-  ScheduleOptions options;
+  ScheduleRequest options;
   options.topology = "node:4 core:3";
   options.names = names;
   std::vector<Case> cases;

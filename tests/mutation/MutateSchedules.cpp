@@ -12,10 +12,10 @@
 #include "tests/mutation/Oracle.h"
 #include "tests/mutation/Tally.h"
 
+#include "driver/Lists.h"
+#include "driver/Workers.h"
 #include "ir/Image.h"
-#include "tools/options/Lists.h"
 #include "tools/options/Progress.h"
-#include "tools/options/Workers.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -62,17 +62,18 @@ public:
   bool run() {
     std::vector<Piece> pieces = cut();
     {
-      tools::Progress progress("pieces", pieces.size());
-      tools::forEachInParallel(pieces.size(), [&](size_t i) {
+      tools::Progress progress;
+      driver::Steps steps(progress.watch(), "pieces", pieces.size());
+      driver::forEachInParallel(pieces.size(), [&](size_t i) {
         test(pieces[i]);
-        progress.step();
+        steps.step();
       });
     }
     llvm::outs() << tally_.tables();
     Counts all = tally_.total();
     llvm::outs() << "\n"
-                 << tools::counted(cases_.size(), "schedule") << ", "
-                 << tools::counted(all.mutants, "mutant") << ", " << all.wrong << " wrong, "
+                 << driver::counted(cases_.size(), "schedule") << ", "
+                 << driver::counted(all.mutants, "mutant") << ", " << all.wrong << " wrong, "
                  << all.survivors << " of them proved; " << wrongOriginals_
                  << " schedules on which verifier and oracle differ unmutated\n";
     return all.survivors == 0 && wrongOriginals_ == 0 && all.wrong > 0;
@@ -181,7 +182,7 @@ bool parse(int argc, char **argv, Settings &settings) {
     }
     if (option == numbers.end() || i + 1 == argc)
       return false;
-    Result<uint64_t> number = tools::parseNumber(argv[++i], 0, UINT32_MAX);
+    Result<uint64_t> number = driver::parseNumber(argv[++i], 0, UINT32_MAX);
     if (!number)
       return false;
     *option->second = *number;

@@ -1,3 +1,4 @@
+#include "driver/Lists.h"
 #include "tools/run/CallTimes.h"
 
 #include <gtest/gtest.h>
@@ -26,6 +27,7 @@ TEST(Times, Percentiles) {
 }
 
 TEST(Times, ThreeDigits) {
+  using driver::timeWord;
   EXPECT_EQ(timeWord(0), "0 ns");
   EXPECT_EQ(timeWord(912), "912 ns");
   EXPECT_EQ(timeWord(999), "999 ns");

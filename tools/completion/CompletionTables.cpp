@@ -1,6 +1,6 @@
 #include "compiler/Compile.h"
+#include "driver/library/Rules.h"
 #include "tools/completion/Scripts.h"
-#include "tools/library/Rules.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -5,11 +5,11 @@
 namespace colldsl::tools {
 namespace {
 
-constexpr llvm::StringLiteral kQuote = "\\'";
+constexpr llvm::StringLiteral kFishQuote = "\\'";
 
 // Functions of the script: the value at the cursor, also in `--option=VALUE`; words of a list,
 // behind those that are typed; files by their extensions, and folders.
-constexpr llvm::StringLiteral kFunctions = R"(function __colldsl_value
+constexpr llvm::StringLiteral kFishFunctions = R"(function __colldsl_value
   commandline -ct | string replace -r -- '^--[^=]*=' ''
 end
 function __colldsl_list
@@ -42,18 +42,18 @@ std::string offerOf(const CompletionTables &tables, const Completion &completion
   std::vector<std::string> parts;
   std::string words = llvm::join(completion.words, " ");
   if (!words.empty() && completion.separator != 0)
-    parts.push_back("(__colldsl_list " + allInQuotes(completion.words, kQuote) + ")");
+    parts.push_back("(__colldsl_list " + allInQuotes(completion.words, kFishQuote) + ")");
   else if (!words.empty())
     parts.push_back(words);
   if (completion.isFile)
     parts.push_back("(__colldsl_files " + llvm::join(completion.extensions, " ") + ")");
   if (completion.isFolder)
     parts.push_back("(__fish_complete_directories (__colldsl_value))");
-  return inQuotes(llvm::join(parts, " "), kQuote);
+  return inQuotes(llvm::join(parts, " "), kFishQuote);
 }
 
-void printCommand(const CompletionTables &tables, const CommandHelp &command,
-                  llvm::raw_ostream &out) {
+void printFishCommand(const CompletionTables &tables, const CommandHelp &command,
+                      llvm::raw_ostream &out) {
   std::string when =
       ("complete -c colldsl -n '__fish_seen_subcommand_from " + command.name + "'").str();
   for (const OptionTable::Row &row : command.table.rows) {
@@ -66,7 +66,7 @@ void printCommand(const CompletionTables &tables, const CommandHelp &command,
             : name.size() == 1 ? " -s "
                                : " -o ")
         << name << (row.value.empty() ? "" : " -x") << (offer.empty() ? "" : " -a " + offer)
-        << " -d " << inQuotes(firstLine(row.help), kQuote) << "\n";
+        << " -d " << inQuotes(firstLine(row.help), kFishQuote) << "\n";
   }
   std::string offer = offerOf(tables, command.table.completion);
   out << when << " -f" << (offer.empty() ? "" : " -a " + offer) << "\n";
@@ -76,12 +76,12 @@ void printCommand(const CompletionTables &tables, const CommandHelp &command,
 
 void printFishScript(const CompletionTables &tables, llvm::raw_ostream &out) {
   out << "# fish completion for colldsl, made by `colldsl completion fish`.\n"
-      << kFunctions << "set -l commands " << tables.commandNames() << "\n";
+      << kFishFunctions << "set -l commands " << tables.commandNames() << "\n";
   for (const CommandHelp &command : tables.commands())
     out << "complete -c colldsl -f -n \"not __fish_seen_subcommand_from $commands\" -a "
-        << command.name << " -d " << inQuotes(command.summary, kQuote) << "\n";
+        << command.name << " -d " << inQuotes(command.summary, kFishQuote) << "\n";
   for (const CommandHelp &command : tables.commands())
-    printCommand(tables, command, out);
+    printFishCommand(tables, command, out);
 }
 
 } // namespace colldsl::tools

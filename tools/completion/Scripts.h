@@ -8,6 +8,8 @@
 
 namespace colldsl::tools {
 
+using driver::Completion; // and not that of an operation
+
 /// The option tables of all commands, and each completion once. Options and operands refer to a
 /// completion by its number; nothing: the script offers nothing.
 class CompletionTables {

@@ -5,10 +5,10 @@
 namespace colldsl::tools {
 namespace {
 
-constexpr llvm::StringLiteral kQuote = "'\\''";
+constexpr llvm::StringLiteral kZshQuote = "'\\''";
 
 // usage: _colldsl_offer LIST FOLDERS GLOB WORD...; LIST: commas between words.
-constexpr llvm::StringLiteral kOffer = R"(_colldsl_offer() {
+constexpr llvm::StringLiteral kZshOffer = R"(_colldsl_offer() {
   local list=$1 folders=$2 glob=$3 found=1
   shift 3
   if (( $# )); then
@@ -47,11 +47,11 @@ std::string globOf(const Completion &completion) {
   return "*(" + llvm::join(completion.extensions, "|") + ")";
 }
 
-void printCompletion(size_t number, const Completion &completion, llvm::raw_ostream &out) {
+void printZshCompletion(size_t number, const Completion &completion, llvm::raw_ostream &out) {
   out << "_colldsl_" << number << "() {\n  _colldsl_offer "
       << (completion.separator != 0 ? "1" : "''") << " " << (completion.isFolder ? "1" : "''")
-      << " " << inQuotes(globOf(completion), kQuote) << " " << allInQuotes(completion.words, kQuote)
-      << "\n}\n";
+      << " " << inQuotes(globOf(completion), kZshQuote) << " "
+      << allInQuotes(completion.words, kZshQuote) << "\n}\n";
 }
 
 std::string actionOf(const CompletionTables &tables, const Completion &completion) {
@@ -59,8 +59,8 @@ std::string actionOf(const CompletionTables &tables, const Completion &completio
   return number ? "_colldsl_" + std::to_string(*number) : " ";
 }
 
-void printCommand(const CompletionTables &tables, const CommandHelp &command,
-                  llvm::raw_ostream &out) {
+void printZshCommand(const CompletionTables &tables, const CommandHelp &command,
+                     llvm::raw_ostream &out) {
   out << "    " << command.name << ")\n      _arguments \\\n"
       << "        '--help[show the options]' \\\n";
   for (const OptionTable::Row &row : command.table.rows) {
@@ -69,7 +69,7 @@ void printCommand(const CompletionTables &tables, const CommandHelp &command,
                        escaped(firstLine(row.help)) + "]";
     if (!row.value.empty())
       spec += ":" + escaped(row.value) + ":" + actionOf(tables, row.completion);
-    out << "        " << inQuotes(spec, kQuote) << " \\\n";
+    out << "        " << inQuotes(spec, kZshQuote) << " \\\n";
   }
   out << "        '*:operand:" << actionOf(tables, command.table.completion) << "'\n      ;;\n";
 }
@@ -79,14 +79,14 @@ void printCommand(const CompletionTables &tables, const CommandHelp &command,
 void printZshScript(const CompletionTables &tables, llvm::raw_ostream &out) {
   out << "#compdef colldsl\n"
          "# zsh completion for colldsl, made by `colldsl completion zsh`.\n"
-      << kOffer;
+      << kZshOffer;
   for (size_t i = 0; i < tables.completions().size(); ++i)
-    printCompletion(i, tables.completions()[i], out);
+    printZshCompletion(i, tables.completions()[i], out);
   out << "_colldsl() {\n"
          "  if ((CURRENT == 2)); then\n"
          "    local -a described=(\n";
   for (const CommandHelp &command : tables.commands())
-    out << "      " << inQuotes((command.name + ":" + command.summary).str(), kQuote) << "\n";
+    out << "      " << inQuotes((command.name + ":" + command.summary).str(), kZshQuote) << "\n";
   out << "    )\n"
          "    _describe command described\n"
          "    return\n"
@@ -96,7 +96,7 @@ void printZshScript(const CompletionTables &tables, llvm::raw_ostream &out) {
          "  ((CURRENT--))\n"
          "  case $command in\n";
   for (const CommandHelp &command : tables.commands())
-    printCommand(tables, command, out);
+    printZshCommand(tables, command, out);
   out << "  esac\n"
          "}\n"
          "_colldsl \"$@\"\n";

@@ -1,93 +1,37 @@
 #include "tools/input/ErrorMessages.h"
 
-#include "compiler/Excerpt.h"
-#include "tools/explain/Explanations.h"
 #include "tools/options/ErrorStream.h"
-
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/raw_ostream.h"
 
 namespace colldsl::tools {
 namespace {
 
-std::string lineIn(llvm::StringRef rest, uint32_t line) {
-  for (uint32_t i = 1; i < line; ++i)
-    rest = rest.split('\n').second;
-  return rest.split('\n').first.rtrim('\r').str();
-}
-
-/// A line of the file; empty if the file has fewer lines or, like a stream, cannot be read again.
-std::string readLine(const std::string &file, uint32_t line, InputOf inputOf) {
-  if (const llvm::MemoryBuffer *input = inputOf(file))
-    return lineIn(input->getBuffer(), line);
-  if (!llvm::sys::fs::is_regular_file(file))
-    return "";
-  auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/true);
-  return buffer ? lineIn((*buffer)->getBuffer(), line) : "";
-}
-
-void renderAtPlace(const Diagnostic &d, const std::string &file, InputOf inputOf,
-                   llvm::raw_ostream &out) {
-  static const llvm::SourceMgr none;
-  std::string line = readLine(file, d.loc.line, inputOf);
-  if (d.loc.column == 0 || d.loc.column > line.size() + 1) { // the file has changed since
-    std::string place =
-        file + ":" + std::to_string(d.loc.line) + ":" + std::to_string(d.loc.column);
-    llvm::SMDiagnostic(place, diagKindOf(d.severity), d.message)
-        .print(nullptr, out, /*ShowColors=*/false);
-    return;
+class Printer : public Sink {
+public:
+  void take(Severity, const std::string &lines) override {
+    std::lock_guard lock(oneAtATime_);
+    errorStream() << lines;
   }
-  int lineNumber = static_cast<int>(d.loc.line), column = d.loc.column - 1;
-  printWithLine(out,
-                {none, {}, file, lineNumber, column, diagKindOf(d.severity), d.message, line, {}});
-}
 
-void renderOne(const Diagnostic &d, const std::vector<std::string> &files, InputOf inputOf,
-               llvm::raw_ostream &out) {
-  if (d.loc.known() && d.loc.file < files.size())
-    renderAtPlace(d, files[d.loc.file], inputOf, out);
-  else
-    llvm::SMDiagnostic("", diagKindOf(d.severity), d.message)
-        .print(nullptr, out, /*ShowColors=*/false);
-  if (!d.hint.empty())
-    out << "  hint: " << d.hint << "\n";
-  for (const Diagnostic &note : d.notes)
-    renderOne(note, files, inputOf, out);
-}
+private:
+  std::mutex oneAtATime_;
+};
 
 } // namespace
 
-bool printError(const llvm::Twine &message) {
-  std::string text = message.str();
-  errorStream() << "colldsl: error: " << text << "\n";
-  if (std::string note = explanationNote(text); !note.empty())
-    errorStream() << "colldsl: note: " << note << "\n";
-  return false;
+Sink &printer() {
+  static Printer all;
+  return all;
 }
 
-void printWarning(const llvm::Twine &message) {
-  errorStream() << "colldsl: warning: " << message << "\n";
+Session &session() {
+  static Session own(printer());
+  return own;
 }
 
-bool printError(const Diagnostic &d) {
-  return printError(d.hint.empty() ? d.message : d.message + "; " + d.hint);
-}
+bool printError(const llvm::Twine &message) { return printer().error(message); }
 
-bool printWithNotes(const Diagnostic &d) {
-  printError(d);
-  for (const Diagnostic &note : d.notes)
-    errorStream() << "colldsl: note: " << note.message << "\n";
-  return false;
-}
+bool printError(const Diagnostic &diagnostic) { return printer().error(diagnostic); }
 
-std::string renderInFiles(const Diagnostic &diagnostic, const std::vector<std::string> &files,
-                          InputOf inputOf) {
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  renderOne(diagnostic, files, inputOf, out);
-  return text;
-}
+void printWarning(const llvm::Twine &message) { printer().warn(message); }
 
 } // namespace colldsl::tools

@@ -23,7 +23,7 @@ std::string lacks(Targets targets, const std::string &what) {
 }
 
 Status checkOfSchedules(const Options &options, const Source &source, Targets targets,
-                        const ScheduleOptions &schedule) {
+                        const ScheduleRequest &schedule) {
   std::string is = "'" + targets.front().name + "' is a schedule, ";
   if (Status s = options.refuseGiven({"--op"}, is + "whose ops say what they combine"); !s)
     return s;
@@ -38,7 +38,7 @@ Status checkOfSchedules(const Options &options, const Source &source, Targets ta
 }
 
 Status checkOfCollectives(const Options &options, const Source &source, Targets targets,
-                          const ScheduleOptions &schedule) {
+                          const ScheduleRequest &schedule) {
   auto isReduction = [](const Param &p) { return !p.isBuffer && p.type == ValueType::Reduction; };
   auto isRoot = [&](const Param &p) { return source.program().nameOf(p) == "root"; };
   auto isGeneric = [](const Param &p) { return p.isBuffer && p.buffer.generic; };
@@ -58,7 +58,7 @@ Status checkOfCollectives(const Options &options, const Source &source, Targets 
 }
 
 Status check(const Options &options, const Source &source, Targets targets,
-             const ScheduleOptions &schedule) {
+             const ScheduleRequest &schedule) {
   bool hasCollective =
       llvm::any_of(targets, [](const Source::Target &t) { return t.collective != kNoDecl; });
   if (Status s = hasCollective ? checkOfCollectives(options, source, targets, schedule)
@@ -91,7 +91,7 @@ Status check(const Options &options, const Source &source, Targets targets,
 } // namespace
 
 bool usesAllGiven(const Options &options, const Source &source, Targets targets,
-                  const ScheduleOptions &schedule) {
+                  const ScheduleRequest &schedule) {
   if (!source.usesAllFiles(targets, schedule))
     return false;
   Status s = check(options, source, targets, schedule);

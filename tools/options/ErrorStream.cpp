@@ -1,11 +1,10 @@
 #include "tools/options/ErrorStream.h"
 
 #include "tools/options/Color.h"
+#include "tools/options/MaskedStream.h"
 
 namespace colldsl::tools {
 namespace {
-
-thread_local llvm::raw_ostream *captured = nullptr;
 
 /// Paints whole lines on their way to the standard error.
 class Painter : public llvm::raw_ostream {
@@ -38,16 +37,7 @@ llvm::raw_ostream &ownErrors() {
 
 llvm::raw_ostream &errorStream() {
   static MaskedStream standard(ownErrors()); // masks the text before it is painted
-  return captured ? *captured : standard;
+  return standard;
 }
-
-CapturedErrors::CapturedErrors() : outer_(captured) {
-  stream_.SetUnbuffered();
-  captured = &masked_;
-}
-
-CapturedErrors::~CapturedErrors() { captured = outer_; }
-
-bool CapturedErrors::areCaptured() { return captured != nullptr; }
 
 } // namespace colldsl::tools

@@ -1,12 +1,12 @@
 #include "tools/options/Options.h"
 
 #include "compiler/Spelling.h"
-#include "tools/explain/Explanations.h"
+#include "driver/Lists.h"
+#include "driver/WriteFile.h"
+#include "driver/explain/Explanations.h"
 #include "tools/input/ErrorMessages.h"
 #include "tools/options/ErrorStream.h"
-#include "tools/options/Lists.h"
 #include "tools/options/ResultStream.h"
-#include "tools/output/WriteFile.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -16,129 +16,18 @@
 
 namespace colldsl::tools {
 
-Completion completionOf(llvm::ArrayRef<llvm::StringRef> words) {
-  Completion completion;
-  for (llvm::StringRef word : words)
-    completion.words.push_back(word.str());
-  return completion;
-}
-
-Completion completionOfList(std::vector<std::string> words, char separator) {
-  Completion completion;
-  completion.words = std::move(words);
-  completion.separator = separator;
-  return completion;
-}
-
-Completion completionOfFiles(std::vector<std::string> extensions) {
-  Completion completion;
-  completion.isFile = true;
-  completion.extensions = std::move(extensions);
-  return completion;
-}
-
-Completion completionOfNames(Completion::Names names, char separator) {
-  Completion completion;
-  completion.names = names;
-  completion.separator = separator;
-  return completion;
-}
-
-Completion completionOfTopology() {
-  Completion completion = completionOfFiles({".xml"});
-  completion.words = {"flat", "local", "node:", "bind=core", "bind=scatter", "oversubscribe"};
-  return completion;
-}
-
-Completion completionOfSchedules(Completion::Names names) {
-  Completion completion =
-      completionOfFiles({".coll", ".cdag", ".image", ".text", ".goal", ".bin", ".xml"});
-  completion.names = names;
-  return completion;
-}
-
-Completion &Options::add(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
-                         Take take) {
-  Option option;
-  option.name = name;
-  option.value = value;
-  option.help = help;
-  option.section = section_;
-  option.take = std::move(take);
-  options_.push_back(std::move(option));
-  Completion &completion = options_.back().completion;
-  completion.isFile = value == "FILE" || value == "LIB";
-  completion.isFolder = value == "DIR";
-  return completion;
-}
-
-void Options::addFlag(llvm::StringRef name, llvm::StringRef help, bool &flag, bool meaning) {
-  add(name, "", help, [&flag, meaning](llvm::StringRef) {
-    flag = meaning;
-    return Status();
-  });
-  options_.back().flag = &flag;
-}
-
-Completion &Options::addText(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
-                             std::string &text) {
-  return add(name, value, help, [&text](llvm::StringRef given) {
-    text = given.str();
-    return Status();
-  });
-}
-
 Completion &Options::addOutput(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
                                std::string &file) {
-  Completion &completion = addText(name, value, help, file);
-  options_.back().isOutput = true;
+  Completion &completion = addText(name, value, help.str(), file);
+  last().isOutput = true;
   return completion;
 }
 
 Completion &Options::addSideOutput(llvm::StringRef name, llvm::StringRef value,
                                    llvm::StringRef help, std::string &file) {
   Completion &completion = addOutput(name, value, help, file);
-  options_.back().isSideOutput = true;
+  last().isSideOutput = true;
   return completion;
-}
-
-void Options::addNumber(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
-                        uint64_t &number, uint64_t min, uint64_t max) {
-  add(name, value, help, [&number, min, max](llvm::StringRef given) -> Status {
-    Result<uint64_t> parsed = parseNumber(given, min, max);
-    if (!parsed)
-      return parsed.status();
-    number = *parsed;
-    return {};
-  });
-}
-
-void Options::addNumber(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
-                        uint32_t &number, uint32_t min, uint32_t max) {
-  add(name, value, help, [&number, min, max](llvm::StringRef given) -> Status {
-    Result<uint64_t> parsed = parseNumber(given, min, max);
-    if (!parsed)
-      return parsed.status();
-    number = static_cast<uint32_t>(*parsed);
-    return {};
-  });
-}
-
-auto Options::find(llvm::StringRef name) -> Option * {
-  auto it = llvm::find_if(options_, [&](const Option &option) { return option.name == name; });
-  return it == options_.end() ? nullptr : &*it;
-}
-
-bool Options::isGiven(llvm::StringRef name) const {
-  return llvm::any_of(
-      options_, [&](const Option &option) { return option.name == name && !option.given.empty(); });
-}
-
-Status Options::refuseGiven(llvm::ArrayRef<llvm::StringRef> names, const llvm::Twine &why) const {
-  for (llvm::StringRef name : names)
-    if (isGiven(name))
-      return Status::error((name + ": " + why).str());
-  return {};
 }
 
 std::optional<Exit> Options::parse(Arguments arguments) {
@@ -164,18 +53,15 @@ std::optional<Exit> Options::parse(Arguments arguments) {
   }
   if (Status s = checkOutputs(); !s)
     return refuse(s.message());
-  for (const std::function<Status()> &check : checks_)
-    if (Status s = check(); !s) {
-      printError(s.diagnostic());
-      return Exit::Failure;
-    }
+  if (Status s = check(printer()); !s)
+    return printError(s.diagnostic()), Exit::Failure;
   return std::nullopt;
 }
 
 std::optional<Exit> Options::parseOption(llvm::StringRef word, std::span<const char *const> &rest) {
   auto [name, value] = word.split('=');
   bool hasValue = name.size() != word.size();
-  Option *option = find(name);
+  Field *option = find(name);
   if (!option)
     return refuseUnknown(name);
   if (option->value.empty() && hasValue)
@@ -184,61 +70,32 @@ std::optional<Exit> Options::parseOption(llvm::StringRef word, std::span<const c
     if (rest.empty())
       return refuse(name + " needs a value: " + name + " " + option->value);
     value = rest.front();
-    if (const Option *next = find(value.split('=').first))
+    if (const Field *next = find(value.split('=').first))
       return refuse(name + " needs a value, and " + next->name + " is an option: " + name + "=" +
                     option->value);
     rest = rest.subspan(1);
   }
-  return take(*option, value);
-}
-
-std::optional<Exit> Options::take(Option &option, llvm::StringRef value) {
-  if (const Option *rival = rivalOf(option))
-    return refuse(rival->name + " and " + option.name + " exclude each other");
-  if (!option.given.empty() && !option.mayRepeat)
-    return refuse(option.name + " is given twice" +
-                  (option.value.empty() ? "" : ", again as '" + value + "'"));
-  option.given.push_back(value.str());
-  if (Status status = option.take(value); !status)
-    return refuse(option.name + ": " + status.message());
-  return std::nullopt;
-}
-
-auto Options::rivalOf(const Option &option) const -> const Option * {
-  auto it = llvm::find_if(options_, [&](const Option &other) {
-    return option.flag && other.flag == option.flag && other.name != option.name &&
-           !other.given.empty();
-  });
-  return it == options_.end() ? nullptr : &*it;
+  Status status = take(*option, value);
+  return status ? std::nullopt : std::optional(refuse(status.message()));
 }
 
 Status Options::checkOutputs() const {
-  for (const Option &output : options_) {
+  for (const Field &output : all()) {
     if (!output.isOutput || output.given.empty())
       continue;
     const std::string &file = output.given.front();
     if (output.isSideOutput && (file == "-" || file == "/dev/stdout"))
-      return Status::error(
-          (output.name + ": the standard output is for the report; name a file").str());
+      return Status::error(output.name + ": the standard output is for the report; name a file");
     for (const std::string &operand : operands_)
       if (llvm::sys::fs::exists(operand) && isSameFile(file, operand))
-        return Status::error((output.name + ": '" + file + "' is read, too").str());
-    for (const Option &other : options_)
+        return Status::error(output.name + ": '" + file + "' is read, too");
+    for (const Field &other : all())
       for (const std::string &named : other.given)
         if (&other != &output && (other.completion.isFile || other.isOutput) &&
             isSameFile(file, named))
-          return Status::error(
-              (output.name + ": '" + file + "' is the file of " + other.name).str());
+          return Status::error(output.name + ": '" + file + "' is the file of " + other.name);
   }
   return {};
-}
-
-Status Options::notOneOf(llvm::StringRef given, llvm::ArrayRef<llvm::StringRef> words) {
-  std::string text = "'" + given.str() + "' is not ";
-  for (size_t i = 0; i < words.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i].str();
-  std::string hint = didYouMean(nearestWord(given, words));
-  return Status::error(text + (hint.empty() ? "" : "; " + hint));
 }
 
 Exit Options::refuse(const llvm::Twine &message) const {
@@ -251,7 +108,7 @@ Exit Options::refuse(const llvm::Twine &message) const {
 
 Exit Options::refuseUnknown(llvm::StringRef name) const {
   std::vector<llvm::StringRef> names{"--help"};
-  for (const Option &option : options_)
+  for (const Field &option : all())
     names.push_back(option.name);
   llvm::StringRef same = name == "-n" ? "--ranks" : name == "--ranks" ? "-n" : "";
   bool hasSame = llvm::is_contained(names, same);
@@ -263,19 +120,18 @@ Exit Options::refuseUnknown(llvm::StringRef name) const {
 
 size_t Options::firstOf(llvm::StringRef section) const {
   return static_cast<size_t>(
-      llvm::find_if(options_, [&](const Option &o) { return o.section == section; }) -
-      options_.begin());
+      llvm::find_if(all(), [&](const Field &o) { return o.section == section; }) - all().begin());
 }
 
 OptionTable Options::table() const {
-  std::vector<Option> options = options_;
-  std::stable_sort(options.begin(), options.end(), [this](const Option &a, const Option &b) {
+  std::vector<Field> options = all();
+  std::stable_sort(options.begin(), options.end(), [this](const Field &a, const Field &b) {
     return firstOf(a.section) < firstOf(b.section);
   });
   OptionTable table{operandsText_.str(), operandCompletion_, description_.str(), {}};
-  for (const Option &o : options)
-    table.rows.push_back({o.name.str(), o.value.str(), o.help.str(),
-                          o.section.empty() ? "options" : o.section.str(), o.completion});
+  for (const Field &o : options)
+    table.rows.push_back(
+        {o.name, o.value, o.help, o.section.empty() ? "options" : o.section, o.completion});
   return table;
 }
 

@@ -1,6 +1,6 @@
 #include "tools/options/Progress.h"
 
-#include "tools/options/ErrorStream.h"
+#include "ir/Printable.h"
 
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
@@ -10,42 +10,26 @@ namespace colldsl::tools {
 constexpr std::chrono::milliseconds kInterval{500};
 constexpr const char *kClearLine = "\r\033[K";
 
-Progress::Progress(std::string what, uint64_t total)
-    : what_(printable(what)), total_(total),
-      watched_(!CapturedErrors::areCaptured() && llvm::sys::Process::StandardErrIsDisplayed()),
-      next_(std::chrono::steady_clock::now() + kInterval) {}
+Progress::Progress()
+    : isShown_(llvm::sys::Process::StandardErrIsDisplayed()),
+      next_(std::chrono::steady_clock::now() + kInterval) {
+  watch_.progress = [this](const driver::Reached &reached) { show(reached); };
+}
 
 Progress::~Progress() {
-  if (shown_)
+  if (hasLine_)
     llvm::errs() << kClearLine;
 }
 
-void Progress::step() {
-  uint64_t done = ++done_;
-  if (!watched_)
-    return;
+void Progress::show(const driver::Reached &reached) {
   std::unique_lock lock(mutex_, std::try_to_lock);
-  if (lock && isDue())
-    show(done, "");
-}
-
-void Progress::reached(uint64_t done, const std::string &more) {
-  std::lock_guard lock(mutex_);
-  if (watched_ && isDue())
-    show(done, more);
-}
-
-bool Progress::isDue() {
   auto now = std::chrono::steady_clock::now();
-  if (now < next_)
-    return false;
+  if (!isShown_ || !lock || now < next_)
+    return;
   next_ = now + kInterval;
-  return true;
-}
-
-void Progress::show(uint64_t done, const std::string &more) {
-  shown_ = true;
-  llvm::errs() << kClearLine << what_ << ": " << done << " of " << total_ << more;
+  hasLine_ = true;
+  llvm::errs() << kClearLine << printable(reached.what) << ": " << reached.done << " of "
+               << reached.total << reached.more;
 }
 
 } // namespace colldsl::tools

@@ -1,38 +1,32 @@
-/// Progress of long work, on stderr, if stderr is a terminal and errors are not captured.
+/// Progress of long work, as a line on stderr, if stderr is a terminal.
 #pragma once
 
-#include <atomic>
+#include "driver/Watch.h"
+
 #include <chrono>
-#include <cstdint>
 #include <mutex>
-#include <string>
 
 namespace colldsl::tools {
 
 /// Thread safe. The destructor clears the line on the terminal.
 class Progress {
 public:
-  Progress(std::string what, uint64_t total);
+  Progress();
   ~Progress();
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
 
-  /// Counts one piece of work as done.
-  void step();
-  /// So many pieces are done; `more` is printed behind them.
-  void reached(uint64_t done, const std::string &more);
+  /// For work that ends before this object does.
+  const driver::Watch &watch() const { return watch_; }
 
 private:
-  bool isDue();
-  void show(uint64_t done, const std::string &more);
+  void show(const driver::Reached &reached);
 
-  std::string what_;
-  uint64_t total_;
-  bool watched_;
-  std::atomic<uint64_t> done_{0};
+  bool isShown_; ///< stderr is a terminal
+  driver::Watch watch_;
   std::mutex mutex_;
   std::chrono::steady_clock::time_point next_; ///< the next write is not before
-  bool shown_ = false;
+  bool hasLine_ = false;
 };
 
 } // namespace colldsl::tools

@@ -1,8 +1,8 @@
 #include "tools/output/Convert.h"
 
+#include "driver/WriteFile.h"
+#include "tools/input/ChooseSingle.h"
 #include "tools/input/ErrorMessages.h"
-#include "tools/output/WriteFile.h"
-#include "verifier/ProvedSizes.h"
 
 namespace colldsl::tools {
 namespace {
@@ -17,34 +17,16 @@ bool write(const std::string &file, const std::string &content) {
 
 } // namespace
 
-Result<Schedule> makeConverted(Source &source, const Source::Target &target,
-                               const SingleOptions &single) {
-  Result<SingleSchedule> made = makeSingle(source, target, single);
-  if (!made)
-    return made.status();
-  Schedule schedule = *made->schedule;
-  schedule.sizeClass.elements = made->elements;
-  if (!single.schedule.passes.verifyMade || target.schedule)
-    return schedule;
-  std::optional<proof::ProvedDomain> domain = proof::provedSizes(schedule);
-  if (!domain && schedule.hasCallTimeBlocks())
-    return Status::error("'" + target.name +
-                         "' is wrong at some lengths of its blocks: see `colldsl verify`");
-  if (domain)
-    schedule.sizeClass = domain->sizes;
-  return schedule;
-}
-
-Exit convertOne(const Options &options, const SingleOptions &single, const InputForm &form,
+Exit convertOne(const Options &options, const SingleRequest &single, const InputForm &form,
                 const Emit &emit, const std::string &output) {
-  const ScheduleOptions &schedule = single.schedule;
+  const ScheduleRequest &schedule = single.schedule;
   if (options.operands().empty() && schedule.names.empty())
     return options.refuse("nothing to read: name a file or a collective");
   std::unique_ptr<Source> source;
   Source::Target target;
   if (std::optional<Exit> exit = chooseSingle(options, single, form, source, target))
     return *exit;
-  Result<Schedule> made = makeConverted(*source, target, single);
+  Result<Schedule> made = makeProved(*source, target, single);
   Result<std::string> content = made ? emit(*made) : made.status();
   if (!content) {
     source->report(content.status().diagnostic(), target);

@@ -2,8 +2,9 @@
 /// collective, and write it in some form.
 #pragma once
 
-#include "tools/input/FileKind.h"
-#include "tools/input/SingleSchedule.h"
+#include "driver/schedule/SingleSchedule.h"
+#include "driver/source/FileKind.h"
+#include "tools/options/Options.h"
 
 namespace colldsl::tools {
 
@@ -13,13 +14,8 @@ using Emit = std::function<Result<std::string>(const Schedule &)>;
 /// Converts the operands of `options`, which are files of the kind in `form` if it has one.
 /// `output` is a file, or "-" for standard output. After an error nothing is written. Reports
 /// mistakes.
-Exit convertOne(const Options &options, const SingleOptions &single, const InputForm &form,
+Exit convertOne(const Options &options, const SingleRequest &single, const InputForm &form,
                 const Emit &emit, const std::string &output);
-
-/// The schedule that `options` make of a target, with their size. For a collective, its validity
-/// range has the sizes that are proved. An error is reported as Source::render() shows it.
-Result<Schedule> makeConverted(Source &source, const Source::Target &target,
-                               const SingleOptions &single);
 
 std::string bytesOf(const std::vector<std::byte> &bytes);
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace colldsl::tools {
@@ -17,8 +16,5 @@ struct Times {
 
 /// `perRank`: nanoseconds per call, equally many on each rank, at least one.
 Times summarize(const std::vector<std::vector<int64_t>> &perRank);
-
-/// Three digits and a unit: "912 ns", "1.32 us", "45.0 ms".
-std::string timeWord(int64_t ns);
 
 } // namespace colldsl::tools

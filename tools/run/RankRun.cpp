@@ -1,7 +1,7 @@
 #include "tools/run/RankRun.h"
 
+#include "driver/Lists.h"
 #include "protocol/open/PlanTerms.h"
-#include "tools/options/Lists.h"
 #include "tools/options/Progress.h"
 #include "tools/run/Oracle.h"
 
@@ -10,6 +10,9 @@
 #include <optional>
 
 namespace colldsl::tools {
+
+using namespace driver;
+
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -48,13 +51,13 @@ public:
     uint32_t calls = task_.warmup + task_.iterations;
     std::optional<Progress> progress;
     if (rank_ == Rank{0})
-      progress.emplace(task_.name + ", calls of " + counted(task_.schedule->numRanks(), "rank"),
-                       calls);
+      progress.emplace();
+    std::string name = task_.name + ", calls of " + counted(task_.schedule->numRanks(), "rank");
     for (uint32_t call = 0; call < calls; ++call) {
       if (Status s = makeCall(call); !s)
         return s;
       if (progress)
-        progress->step();
+        progress->watch().progress({name, call + 1, calls});
     }
     return std::move(report_);
   }

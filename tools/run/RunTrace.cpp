@@ -1,8 +1,9 @@
 #include "tools/run/RunTrace.h"
 
-#include "tools/input/ReadJson.h"
+#include "driver/Lists.h"
+#include "driver/source/ReadJson.h"
+#include "driver/source/RenderInFiles.h"
 #include "tools/options/Json.h"
-#include "tools/options/Lists.h"
 #include "tools/sim/SimulationSummary.h"
 
 #include "ir/ForeignFormat.h"
@@ -11,6 +12,9 @@
 #include <cmath>
 
 namespace colldsl::tools {
+
+using namespace driver;
+
 namespace {
 
 constexpr llvm::StringLiteral kWriter = "colldsl run";

@@ -1,10 +1,12 @@
 #include "tools/show/MeasuredTrace.h"
 
-#include "tools/input/ReadInput.h"
-#include "tools/options/MachineOptions.h"
+#include "driver/Lists.h"
+#include "driver/source/ReadInput.h"
 #include "tools/run/RunTrace.h"
 
 namespace colldsl::tools {
+
+using namespace driver;
 
 Status addMeasured(show::Document &document, const std::string &file) {
   const show::ShownSchedule &shown = document.schedules.front();

@@ -1,12 +1,16 @@
 #include "tools/sim/SimulationSummary.h"
 
-#include "tools/options/Lists.h"
+#include "driver/Lists.h"
+#include "driver/source/RenderInFiles.h"
 #include "tools/options/Table.h"
 #include "tools/run/CallTimes.h"
 
 #include <algorithm>
 
 namespace colldsl::tools {
+
+using namespace driver;
+
 namespace {
 
 constexpr size_t kMaxSteps = 60; ///< of a path, to print
@@ -68,12 +72,6 @@ std::string stepWord(const sim::PathStep &step) {
         std::string(sendsMessage(step.what.kind) ? " to " : " from ") +
         (step.what.peer == kNoRank ? "any rank" : "rank " + std::to_string(index(step.what.peer)));
   return word;
-}
-
-std::string placeWord(const SourceLoc &loc, const std::vector<std::string> &files) {
-  if (!loc.known() || loc.file >= files.size())
-    return "";
-  return files[loc.file] + ":" + std::to_string(loc.line) + ":" + std::to_string(loc.column);
 }
 
 void printSummary(const SimulatedRun &run, llvm::raw_ostream &out) {

@@ -21,7 +21,5 @@ llvm::json::Object summaryJson(const SimulatedRun &run);
 
 /// "send to rank 3", "message from rank 2", "calc 100 ns".
 std::string stepWord(const sim::PathStep &step);
-/// "ring.coll:12:5", or nothing.
-std::string placeWord(const SourceLoc &loc, const std::vector<std::string> &files);
 
 } // namespace colldsl::tools

@@ -1,9 +1,13 @@
 #include "tools/sim/Timeline.h"
+#include "driver/source/RenderInFiles.h"
 
 #include "tools/options/Json.h"
 #include "tools/sim/SimulationSummary.h"
 
 namespace colldsl::tools {
+
+using namespace driver;
+
 namespace {
 
 class TraceWriter {

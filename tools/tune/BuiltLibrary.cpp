@@ -1,11 +1,14 @@
 #include "tools/tune/BuiltLibrary.h"
 
 #include "compiler/Compile.h"
+#include "driver/library/Rules.h"
 #include "select/Decision.h"
 #include "stdlib/StdlibFiles.h"
-#include "tools/library/Rules.h"
 
 namespace colldsl::tools {
+
+using namespace driver;
+
 namespace {
 
 constexpr auto kAlignment = llvm::Align::Constant<64>(); // of Library::view()

@@ -7,9 +7,9 @@ namespace colldsl::tools {
 namespace {
 
 std::atomic<uint32_t> ownCount;
-std::atomic<uint32_t> *counted = &ownCount; // the handler increments it
+std::atomic<uint32_t> *countOfAll = &ownCount; // the handler increments it
 
-void countSignal(int) { counted->fetch_add(1); }
+void countSignal(int) { countOfAll->fetch_add(1); }
 
 } // namespace
 
@@ -19,7 +19,7 @@ Interrupt::Interrupt() : count_(&ownCount) {
       mmap(nullptr, sizeof(*count_), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (page != MAP_FAILED)
     count_ = static_cast<std::atomic<uint32_t> *>(page); // zero
-  counted = count_;
+  countOfAll = count_;
   struct sigaction action {};
   action.sa_handler = countSignal;
   action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);

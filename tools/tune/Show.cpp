@@ -1,8 +1,8 @@
 #include "tools/tune/Show.h"
 
+#include "driver/Lists.h"
 #include "select/Decision.h"
 #include "show/SvgCanvas.h"
-#include "tools/options/Lists.h"
 #include "tools/options/Table.h"
 #include "tools/run/CallTimes.h"
 
@@ -13,11 +13,12 @@
 #include <set>
 
 namespace colldsl::tools {
+
+using namespace driver;
+
 namespace {
 
 std::string nsWord(double ns) { return timeWord(static_cast<int64_t>(ns)); }
-
-std::string factorWord(double factor) { return llvm::formatv("{0:f2}", factor).str(); }
 
 void printCosts(const MachineProfile &profile, llvm::raw_ostream &out) {
   const MachineModel &model = profile.model;
@@ -68,9 +69,10 @@ std::string wordOf(const Decision &d) {
 constexpr const char *kColors[] = {"#7fc97f", "#beaed4", "#fdc086", "#80b1d3", "#fb8072",
                                    "#b3de69", "#fccde5", "#ffed6f", "#8dd3c7", "#bc80bd"};
 
-class Drawing {
+class WinnerDrawing {
 public:
-  Drawing(const MachineProfile &profile, llvm::raw_ostream &out) : profile_(profile), out_(out) {
+  WinnerDrawing(const MachineProfile &profile, llvm::raw_ostream &out)
+      : profile_(profile), out_(out) {
     for (const TuningPoint &point : profile.points) {
       rows_[{point.function, point.nodes, point.ranks}].push_back(&point);
       sizes_.insert(point.bytes);
@@ -162,7 +164,7 @@ void printProfile(const MachineProfile &profile, llvm::raw_ostream &out) {
 }
 
 void drawProfile(const MachineProfile &profile, llvm::raw_ostream &out) {
-  Drawing(profile, out).draw();
+  WinnerDrawing(profile, out).draw();
 }
 
 } // namespace colldsl::tools

@@ -1,11 +1,11 @@
 #include "tools/tune/Tuner.h"
 
+#include "driver/Lists.h"
+#include "driver/Session.h"
 #include "select/Decision.h"
 #include "select/Function.h"
 #include "tools/input/ErrorMessages.h"
-#include "tools/input/Profile.h"
 #include "tools/options/ErrorStream.h"
-#include "tools/options/Lists.h"
 #include "tools/options/Progress.h"
 #include "tools/options/ResultStream.h"
 #include "tools/run/JoinLauncher.h"
@@ -258,7 +258,7 @@ Status Tuner::measure(Group &group, std::chrono::nanoseconds time) {
     bool shows = endpoint.rank() == Rank{0};
     std::optional<Progress> progress;
     if (shows)
-      progress.emplace("tuning " + counted(group.topology.numRanks(), "rank"), group.points.size());
+      progress.emplace();
     MachineProfile soFar = profile_;
     Clock::time_point saved = Clock::now();
     SweepOptions options;
@@ -268,7 +268,9 @@ Status Tuner::measure(Group &group, std::chrono::nanoseconds time) {
     options.quietNs = quietBarrierNs(group.topology);
     options.progress = [&](size_t done, const SweptPoint &swept) {
       const TuningPoint &point = swept.point;
-      progress->reached(done, " points, " + point.function + " " + bytesWord(point.bytes));
+      progress->watch().progress({"tuning " + counted(group.topology.numRanks(), "rank"), done,
+                                  group.points.size(),
+                                  " points, " + point.function + " " + bytesWord(point.bytes)});
       if (isSteady(swept.noise, options.noiseLimit))
         soFar.points.push_back(point);
       if (Clock::now() - saved < kBetweenSaves)

@@ -1,12 +1,15 @@
 #include "tools/tune/mpi/Arms.h"
 
-#include "tools/options/Lists.h"
+#include "driver/Lists.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
 
 namespace colldsl::tools {
+
+using namespace driver;
+
 namespace {
 
 /// Bounds of a burst: an arm makes calls in a row if the arms are of different jobs, and their

@@ -1,6 +1,6 @@
 #include "tools/tune/mpi/MpiKind.h"
 
-#include "tools/output/WriteFile.h"
+#include "driver/WriteFile.h"
 #include "tools/tune/mpi/Mpich.h"
 #include "tools/tune/mpi/OpenMpi.h"
 
@@ -8,6 +8,8 @@
 #include "llvm/Support/FileSystem.h"
 
 namespace colldsl::tools {
+
+using namespace driver;
 
 Status writeTogether(const std::vector<TuningFile> &files) {
   std::vector<std::string> added;

@@ -1,8 +1,8 @@
 #include "tools/tune/mpi/MpiTuner.h"
 
+#include "driver/Lists.h"
 #include "select/Decision.h"
 #include "tools/options/ErrorStream.h"
-#include "tools/options/Lists.h"
 #include "tools/options/ResultStream.h"
 #include "tools/options/Table.h"
 
@@ -16,6 +16,9 @@
 #include <cmath>
 
 namespace colldsl::tools {
+
+using namespace driver;
+
 namespace {
 
 using namespace std::chrono_literals;
@@ -67,8 +70,6 @@ private:
   MeasuredCall call_;
   std::function<Status()> interrupted_;
 };
-
-std::string factorWord(double factor) { return llvm::formatv("{0:f2}", factor).str(); }
 
 std::string bytesOf(const Decision &d) {
   if (d.maxBytes == UINT64_MAX)

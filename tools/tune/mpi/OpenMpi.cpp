@@ -14,12 +14,12 @@ namespace colldsl::tools {
 namespace {
 
 constexpr const char *kUse = "OMPI_MCA_coll_tuned_use_dynamic_rules";
-constexpr const char *kFile = "OMPI_MCA_coll_tuned_dynamic_rules_filename";
+constexpr const char *kRulesFile = "OMPI_MCA_coll_tuned_dynamic_rules_filename";
 
 /// The unit of "the message size" of a rule.
 enum class Unit { None, Block, AllBlocks };
 
-struct Function {
+struct TunedFunction {
   const char *name;
   int id; ///< in files of rules
   Unit unit;
@@ -30,20 +30,20 @@ struct Function {
 // some ranks, which would then use different algorithms: at the root of a gather in place, and the
 // send arguments at the non-roots of a scatter. Allgatherv reads a rank's share, not the sum that
 // the manual names.
-constexpr Function kFunctions[] = {{"allgather", 0, Unit::AllBlocks},
-                                   {"allgatherv", 1, Unit::Block},
-                                   {"allreduce", 2, Unit::Block},
-                                   {"alltoall", 3, Unit::AllBlocks},
-                                   {"alltoallv", 4, Unit::None},
-                                   {"barrier", 6, Unit::None},
-                                   {"bcast", 7, Unit::Block},
-                                   {"exscan", 8, Unit::None},
-                                   {"gather", 9, Unit::None},
-                                   {"reduce", 11, Unit::Block},
-                                   {"reduce_scatter", 12, Unit::AllBlocks},
-                                   {"reduce_scatter_block", 13, Unit::AllBlocks},
-                                   {"scan", 14, Unit::None},
-                                   {"scatter", 15, Unit::None}};
+constexpr TunedFunction kTunedFunctions[] = {{"allgather", 0, Unit::AllBlocks},
+                                             {"allgatherv", 1, Unit::Block},
+                                             {"allreduce", 2, Unit::Block},
+                                             {"alltoall", 3, Unit::AllBlocks},
+                                             {"alltoallv", 4, Unit::None},
+                                             {"barrier", 6, Unit::None},
+                                             {"bcast", 7, Unit::Block},
+                                             {"exscan", 8, Unit::None},
+                                             {"gather", 9, Unit::None},
+                                             {"reduce", 11, Unit::Block},
+                                             {"reduce_scatter", 12, Unit::AllBlocks},
+                                             {"reduce_scatter_block", 13, Unit::AllBlocks},
+                                             {"scan", 14, Unit::None},
+                                             {"scatter", 15, Unit::None}};
 
 // The segmented algorithms of bcast, reduce and allreduce.
 constexpr llvm::StringLiteral kSegmented[] = {
@@ -52,8 +52,8 @@ constexpr llvm::StringLiteral kSegmented[] = {
 };
 constexpr int64_t kSegments[] = {8 << 10, 64 << 10, 256 << 10};
 
-const Function &functionOf(const std::string &name) {
-  return *llvm::find_if(kFunctions, [&](const Function &f) { return f.name == name; });
+const TunedFunction &tunedFunctionOf(const std::string &name) {
+  return *llvm::find_if(kTunedFunctions, [&](const TunedFunction &f) { return f.name == name; });
 }
 
 std::string variableOf(const std::string &function) {
@@ -66,7 +66,7 @@ int64_t segmentOf(const Decision &decision) {
 
 /// The message sizes of a decision, in the unit of the function, both ends included.
 std::pair<uint64_t, uint64_t> messagesOf(const Decision &d) {
-  switch (functionOf(d.function).unit) {
+  switch (tunedFunctionOf(d.function).unit) {
   case Unit::None:
     return {0, UINT64_MAX};
   case Unit::Block:
@@ -109,11 +109,11 @@ std::string OpenMpi::usualFile() const {
   return readsJson() ? "openmpi-rules.json" : "openmpi-rules.conf";
 }
 
-Environment OpenMpi::forcing() const { return {std::string(kUse) + "=1", kFile}; }
-Environment OpenMpi::untouched() const { return {kUse, kFile}; }
+Environment OpenMpi::forcing() const { return {std::string(kUse) + "=1", kRulesFile}; }
+Environment OpenMpi::untouched() const { return {kUse, kRulesFile}; }
 
 bool OpenMpi::hasSize(const std::string &function) const {
-  return functionOf(function).unit != Unit::None;
+  return tunedFunctionOf(function).unit != Unit::None;
 }
 
 std::vector<MpiAlgorithm> OpenMpi::algorithms(const std::string &function, uint64_t bytes) const {
@@ -187,7 +187,7 @@ std::string OpenMpi::classicText(const std::vector<Decision> &decisions) const {
                                   llvm::join(lines, "")});
       addUsual(ranks + 1);
     }
-    text += concat(functionOf(function).id, " # ", function, "\n", sizes.size(),
+    text += concat(tunedFunctionOf(function).id, " # ", function, "\n", sizes.size(),
                    " # numbers of ranks\n");
     for (const auto &[ranks, rules] : sizes)
       text += concat(ranks, " # ranks\n", rules);
@@ -235,7 +235,7 @@ std::vector<TuningFile> OpenMpi::files(const std::vector<Decision> &decisions,
                                        const std::string &path) const {
   return {{path,
            readsJson() ? jsonText(decisions) : classicText(decisions),
-           {std::string(kUse) + "=1", std::string(kFile) + "=" + path}}};
+           {std::string(kUse) + "=1", std::string(kRulesFile) + "=" + path}}};
 }
 
 } // namespace colldsl::tools

@@ -1,0 +1,76 @@
+#include "driver/WriteFile.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+namespace colldsl::driver {
+namespace {
+
+namespace fs = llvm::sys::fs;
+using Write = llvm::function_ref<Status(llvm::raw_ostream &)>;
+
+Status cannotWrite(const std::string &file, const std::error_code &why) {
+  std::string place = file == "-" ? "to the standard output" : "'" + file + "'";
+  return Status::error("cannot write " + place + ": " + why.message());
+}
+
+Status writeTo(llvm::raw_fd_ostream &out, const std::string &file, Write write) {
+  Status status = write(out);
+  out.flush();
+  std::error_code error = out.error();
+  out.clear_error();
+  return status && error ? cannotWrite(file, error) : status;
+}
+
+Status writeAside(const std::string &file, const fs::file_status &before, Write write) {
+  llvm::SmallString<128> target(file);
+  unsigned mode = fs::all_read | fs::all_write;
+  if (fs::exists(before)) {
+    mode = before.permissions();
+    if (std::error_code error = fs::real_path(file, target))
+      return cannotWrite(file, error);
+  }
+  llvm::Expected<fs::TempFile> aside = fs::TempFile::create(target + ".%%%%%%.tmp", mode);
+  if (!aside)
+    return cannotWrite(file, llvm::errorToErrorCode(aside.takeError()));
+  Status status;
+  {
+    llvm::raw_fd_ostream out(aside->FD, /*shouldClose=*/false);
+    status = writeTo(out, file, write);
+  }
+  std::error_code error = llvm::errorToErrorCode(status ? aside->keep(target) : aside->discard());
+  return status && error ? cannotWrite(file, error) : status;
+}
+
+} // namespace
+
+Status writeFile(const std::string &file, Write write) {
+  fs::file_status before;
+  std::error_code error = file == "-" ? std::error_code() : fs::status(file, before);
+  if (file != "-" && (error || fs::is_regular_file(before)))
+    return writeAside(file, before, write);
+  llvm::raw_fd_ostream out(file, error);
+  return error ? cannotWrite(file, error) : writeTo(out, file, write);
+}
+
+bool isSameFile(const std::string &a, const std::string &b) {
+  fs::file_status first, second;
+  bool hasFirst = !fs::status(a, first), hasSecond = !fs::status(b, second);
+  if (hasFirst && hasSecond)
+    return fs::is_regular_file(first) && fs::equivalent(first, second);
+  if (hasFirst || hasSecond || a == "-" || b == "-")
+    return false;
+  llvm::SmallString<128> firstFolder(a), secondFolder(b);
+  for (llvm::SmallString<128> *path : {&firstFolder, &secondFolder}) {
+    if (fs::make_absolute(*path))
+      return false;
+    llvm::sys::path::remove_filename(*path);
+    if (fs::real_path(llvm::SmallString<128>(*path), *path))
+      return false;
+  }
+  return firstFolder == secondFolder &&
+         llvm::sys::path::filename(a) == llvm::sys::path::filename(b);
+}
+
+} // namespace colldsl::driver

@@ -1,0 +1,14 @@
+/// A failed proof as a page.
+#pragma once
+
+#include "driver/draw/MakeShown.h"
+#include "driver/proofs/Proofs.h"
+
+namespace colldsl::driver {
+
+/// `task` is a proof of the target that the verifier refuses. Schedules that can run to their end
+/// are simulated, too, with the usual model.
+Result<show::Document> failureDocument(const Source &source, const Source::Target &target,
+                                       const Proofs &proofs, const ProofTask &task);
+
+} // namespace colldsl::driver

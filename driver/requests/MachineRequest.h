@@ -1,0 +1,30 @@
+/// The machine that passes choose for, and the one that is simulated.
+#pragma once
+
+#include "driver/RequestFields.h"
+#include "passes/CostModel.h"
+
+namespace colldsl::driver {
+
+class MachineRequest {
+public:
+  /// Its check combines the fields into cost().
+  void addTo(Fields &fields);
+  /// Adds -L -o -g -G -O -S too, for commands in which these letters mean nothing else.
+  void addLettersTo(Fields &fields);
+
+  const CostModel &cost() const { return cost_; }
+  bool isModelGiven() const { return !model_.empty(); }
+
+private:
+  Status load(Sink &sink);
+  Result<MachineModel> readModel(Sink &sink) const;
+
+  std::string model_;
+  std::string network_;
+  LogGop flat_;
+  std::vector<std::pair<std::string, std::string>> letters_; ///< of `flat_`, and their values
+  CostModel cost_;
+};
+
+} // namespace colldsl::driver

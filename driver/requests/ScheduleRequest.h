@@ -1,0 +1,52 @@
+/// The part that all requests for schedules have: the collective, its parameters, the machine, the
+/// limits.
+#pragma once
+
+#include "compiler/Compile.h"
+#include "driver/requests/MachineRequest.h"
+#include "driver/requests/PassRequest.h"
+#include "instantiate/Instantiate.h"
+#include "ir/TextForm.h"
+
+#include <optional>
+#include <utility>
+
+namespace colldsl::driver {
+
+struct ScheduleRequest {
+  struct Setting {
+    std::string name;
+    std::string value;
+  };
+
+  std::vector<std::string> names; ///< of collectives, in the order in which they were given
+  ElementType type = ElementType::I32;
+  std::optional<Reduction> reduction; ///< --op, for parameters that are reductions
+  std::vector<Setting> settings;      ///< --set
+  std::string topology = "flat";
+  bool inPlace = false;
+  bool usesProfile = false; ///< decisions of the machine profile choose for functions first
+  bool simulates = false;   ///< a machine model has an effect without passes, too
+  /// The schedule runs on this machine: --topology applies to schedules from files, too, and rules
+  /// may see fewer cores than ranks.
+  bool runs = false;
+  bool retypes = false; ///< schedules from files are made for another type, too
+  bool contract = true; ///< schedules carry their postconditions, to be proved or shown
+  bool noWarn = true;   ///< about names and operations without use in the given files
+  MachineRequest machine;
+  PassRequest passes;
+  CompileOptions compile;
+  TextLimits text;
+  InstantiateLimits instantiate;
+
+  void addTo(Fields &fields);
+  void addElements(Fields &fields); ///< --op and --type alone
+  void addInclude(Fields &fields);  ///< --include alone
+  void addNoWarn(Fields &fields);   ///< --no-warn
+
+private:
+  /// Adds the limits, with the present values as defaults.
+  void addLimits(Fields &fields);
+};
+
+} // namespace colldsl::driver

@@ -1,0 +1,22 @@
+/// A request for the simulation of one schedule.
+#pragma once
+
+#include "driver/requests/DisturbanceRequest.h"
+#include "driver/requests/SingleRequest.h"
+
+namespace colldsl::driver {
+
+struct SimulationRequest {
+  SingleRequest single;
+  DisturbanceRequest disturbance;
+
+  SimulationRequest() { single.schedule.simulates = true; }
+
+  void addTo(Fields &fields);
+  /// The machine, and its disturbances. An error names the field, or the file.
+  Result<sim::SimulateOptions> model() const {
+    return disturbance.make(single.schedule.machine.cost());
+  }
+};
+
+} // namespace colldsl::driver

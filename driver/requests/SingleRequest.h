@@ -1,0 +1,36 @@
+/// A request for one schedule: so many ranks, one size, one set of parameters.
+#pragma once
+
+#include "driver/requests/ScheduleRequest.h"
+
+namespace colldsl::driver {
+
+inline constexpr uint64_t kUsualBytes = 64 << 10; ///< default of --bytes
+
+struct SingleRequest {
+  ScheduleRequest schedule;
+  std::optional<uint32_t> ranks; ///< nothing: of a schedule from a file
+  std::optional<uint64_t> bytes; ///< n times the size of T
+  bool tryValues = false;        ///< as in Variety; the first of several values
+  bool takesImages = false;      ///< uses a library's image if one serves the call and no pass runs
+
+  SingleRequest() { schedule.usesProfile = true; }
+
+  void addTo(Fields &fields) {
+    addTo(fields, "where the ranks sit (default: flat, all on one node)");
+  }
+  void addTo(Fields &fields, std::string topologyHelp);
+  void addCall(Fields &fields, std::string topologyHelp); ///< without those of `schedule`
+};
+
+/// A request for one schedule, whose passes are proved.
+struct MakeRequest : SingleRequest {
+  MakeRequest() { schedule.passes.verifyMade = true; }
+
+  void addTo(Fields &fields) {
+    SingleRequest::addTo(fields);
+    schedule.passes.addProofTo(fields);
+  }
+};
+
+} // namespace colldsl::driver

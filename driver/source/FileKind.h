@@ -1,0 +1,40 @@
+/// The kind of a file's content, by its first bytes, not by its name.
+#pragma once
+
+#include "driver/RequestFields.h"
+#include "formats/Msccl.h"
+
+#include "llvm/ADT/StringRef.h"
+
+#include <optional>
+
+namespace colldsl::driver {
+
+enum class FileKind {
+  Source, ///< .coll
+  Text,   ///< the text form, or plain GOAL
+  Image,
+  Library,    ///< a schedule library
+  GoalBinary, ///< GOAL as LogGOPSim and ATLAHS simulate it
+  MscclXml,   ///< an algorithm of MSCCL
+};
+
+/// The form as which a file is read.
+struct InputForm {
+  std::optional<FileKind> kind;                ///< else by its bytes
+  std::optional<msccl::Collective> collective; ///< of MSCCL; else the one that it names
+};
+
+FileKind fileKind(llvm::StringRef content);
+
+/// An error if the content of `file` is of a format that no command reads.
+Status refuseForeign(llvm::StringRef content, const std::string &file);
+
+/// Adds --as COLLECTIVE, for algorithms of MSCCL.
+void addAs(Fields &fields, InputForm &form);
+
+/// The words for the formats of other tools: goal, goal-bin, msccl-xml.
+inline constexpr llvm::StringLiteral kForeignKinds[] = {"goal", "goal-bin", "msccl-xml"};
+std::optional<FileKind> parseForeignKind(llvm::StringRef word);
+
+} // namespace colldsl::driver

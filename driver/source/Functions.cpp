@@ -1,0 +1,117 @@
+#include "driver/source/Functions.h"
+
+#include "driver/library/Rules.h"
+#include "runtime/StoredImages.h"
+#include "runtime/job/LocalRanks.h"
+
+#include <algorithm>
+
+namespace colldsl::driver {
+namespace {
+
+std::optional<Reduction> reductionOf(const ScheduleRequest &options) {
+  std::optional<Reduction> reduction = options.reduction;
+  for (const ScheduleRequest::Setting &setting : options.settings)
+    if (setting.name == "op")
+      reduction = parseReduction(setting.value);
+  return reduction;
+}
+
+/// False: the collective was imported, and has no image for the call.
+bool serves(Source &source, const Source::Target &target, const SingleRequest &options) {
+  auto imported =
+      source.library() ? source.library()->imported() : Status::error("there is no library");
+  if (!imported || !unitOf(**imported, target.name))
+    return true;
+  Result<SinglePlan> plan = planSingle(source, target, options);
+  if (!plan)
+    return false;
+  Result<const LibraryImage *> image = imageFor(source, target, options, *plan);
+  return image && *image;
+}
+
+Result<Source::Target> chosen(Source &source, const std::string &function,
+                              const SingleRequest &options) {
+  Result<Situation> situation = situationOf(function, options);
+  if (!situation)
+    return situation.status();
+  Chooser chooser = source.chooser(options.schedule.usesProfile);
+  const SelectionRule *rule = decidingRule(source, chooser, *situation, options);
+  if (!rule)
+    return Status::error("no rule for '" + function + "' fits " + std::to_string(situation->ranks) +
+                         " ranks and " + std::to_string(situation->bytes) + " bytes");
+  source.session().sink().take(
+      Severity::Note, "colldsl: " + function + ": " +
+                          printRule(*rule, source.program(), textsOf(source)) +
+                          (chooser.isDecision(*rule) ? ", by the machine profile" : "") + "\n");
+  return source.ruled(*rule);
+}
+
+} // namespace
+
+Result<Situation> situationOf(const std::string &function, const SingleRequest &options) {
+  if (!options.ranks)
+    return Status::error(
+        "'" + function +
+        "' is a function, whose rules choose by the number of ranks: give it with -n");
+  Result<Topology> topology = Topology::make(options.schedule.topology, *options.ranks);
+  if (!topology)
+    return topology.status();
+  Situation situation =
+      Situation::on(*topology, options.schedule.runs && shareCores(*options.ranks));
+  situation.function = function;
+  situation.bytes = options.bytes.value_or(kUsualBytes);
+  situation.type = options.schedule.type;
+  situation.commutative = commutes(reductionOf(options.schedule));
+  return situation;
+}
+
+const SelectionRule *decidingRule(Source &source, const Chooser &chooser,
+                                  const Situation &situation, const SingleRequest &options) {
+  const SelectionRule *first = chooser.choose(situation), *rule = first;
+  while (rule && !serves(source, source.ruled(*rule), options))
+    rule = chooser.choose(situation, rule);
+  return rule ? rule : first; // whose error says what it serves
+}
+
+std::vector<LibrarySource> textsOf(const Source &source) {
+  std::vector<LibrarySource> texts;
+  for (uint16_t i = 0; i < source.program().files.size(); ++i)
+    texts.push_back({source.program().files[i], std::string(source.compilation().sourceText(i))});
+  return texts;
+}
+
+bool chooseForFunctions(Source &source, std::vector<Source::Target> &targets,
+                        const SingleRequest &options) {
+  for (Source::Target &target : targets) {
+    if (!target.isFunction)
+      continue;
+    Result<Source::Target> collective = chosen(source, target.name, options);
+    if (!collective)
+      return source.session().sink().error(collective.status().diagnostic());
+    target = collective.take();
+  }
+  return true;
+}
+
+void expandFunctions(Source &source, std::vector<Source::Target> &targets) {
+  std::vector<Source::Target> all;
+  auto isKnown = [&](const Source::Target &target) {
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Source::Target &known) { return known.name == target.name; });
+  };
+  for (const Source::Target &target : targets) {
+    if (!target.isFunction) {
+      all.push_back(target);
+      continue;
+    }
+    for (const SelectionRule &rule : source.rules())
+      if (rule.function == target.name)
+        if (Source::Target collective = source.collective(DeclId{rule.collective});
+            !isKnown(collective))
+          all.push_back(collective);
+  }
+  targets = std::move(all);
+}
+
+} // namespace colldsl::driver

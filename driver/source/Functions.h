@@ -1,0 +1,30 @@
+/// Functions on the command line, such as `bcast`: the rules of the standard library, or of the
+/// schedule library that was read, choose collectives for them.
+#pragma once
+
+#include "driver/schedule/SingleSchedule.h"
+#include "select/Rule.h"
+
+namespace colldsl::driver {
+
+/// The situation of the call that the options describe, of the function of that name, which
+/// outlives it. An error: the number of ranks is unknown, or the topology is wrong.
+Result<Situation> situationOf(const std::string &function, const SingleRequest &options);
+
+/// The rule that decides: the first that fits, but for those whose collective was imported and has
+/// no image for the call; if all that fit are such, the first. Null: none fits.
+const SelectionRule *decidingRule(Source &source, const Chooser &chooser,
+                                  const Situation &situation, const SingleRequest &options);
+
+/// The texts of all files, including those of rules' arguments: for printRule().
+std::vector<LibrarySource> textsOf(const Source &source);
+
+/// Replaces each function by the collective that the rules choose, and reports it on stderr. False,
+/// after a message: no rule fits, or the number of ranks is unknown.
+bool chooseForFunctions(Source &source, std::vector<Source::Target> &targets,
+                        const SingleRequest &options);
+
+/// Replaces each function by all collectives that rules may choose for it.
+void expandFunctions(Source &source, std::vector<Source::Target> &targets);
+
+} // namespace colldsl::driver

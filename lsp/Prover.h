@@ -1,0 +1,64 @@
+/// Proofs in the background: one thread of low priority, a document at a time.
+#pragma once
+
+#include "lsp/Proving.h"
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace colldsl::lsp {
+
+class Prover {
+public:
+  struct Finding {
+    std::string path;
+    uint64_t generation = 0; ///< of the document, as start() was given it
+    std::string collective;
+    Verdict verdict;
+    std::shared_ptr<const Proving> proving; ///< draws its pages
+  };
+  /// The thread of the proofs calls it for each collective. It must return soon.
+  using Report = std::function<void(Finding)>;
+
+  /// `options` outlive this object.
+  Prover(const driver::ProofRequest &options, uint32_t seconds, Report report);
+  /// Waits for the running proof.
+  ~Prover();
+  Prover(const Prover &) = delete;
+  Prover &operator=(const Prover &) = delete;
+
+  /// Proves the collectives of a document when it has not changed for a while. Cancels earlier
+  /// requests for the document.
+  void start(const std::string &path, uint64_t generation,
+             std::shared_ptr<const Analysis> analysis);
+  void cancel(const std::string &path);
+
+private:
+  using Clock = std::chrono::steady_clock;
+  struct Job {
+    std::string path;
+    uint64_t generation;
+    std::shared_ptr<const Analysis> analysis;
+    Clock::time_point begin; ///< the earliest start
+    std::shared_ptr<std::atomic<bool>> stop;
+  };
+
+  void run();
+  std::optional<Job> take();
+  void prove(const Job &job);
+
+  const driver::ProofRequest &options_;
+  uint32_t seconds_;
+  Report report_;
+  std::mutex mutex_;
+  std::condition_variable wakeup_;
+  std::deque<Job> jobs_;
+  std::optional<Job> current_;
+  bool ends_ = false;
+  std::thread thread_; ///< the last member: it uses the others
+};
+
+} // namespace colldsl::lsp

@@ -1,0 +1,153 @@
+#include "lsp/Proving.h"
+
+#include "driver/WriteFile.h"
+#include "driver/draw/FailurePage.h"
+#include "show/Page.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace colldsl::lsp {
+
+using driver::ProofOutcome;
+using driver::ProofTask;
+using driver::Summary;
+
+namespace {
+
+/// A fresh copy of the compilation, for use by one thread.
+Compilation copyOf(const Analysis &analysis) {
+  std::vector<std::string_view> texts;
+  for (size_t file = 0; file < analysis.program().files.size(); ++file)
+    texts.push_back(analysis.compilation.sourceText(static_cast<uint16_t>(file)));
+  return reopenProgram(analysis.program(), texts, analysis.compilation.mainDecls());
+}
+
+/// True if the outcome is due to a limit of this server, whose option the hint names, and not to a
+/// fault of the collective. Infinite recursion is a fault.
+bool isLimit(const ProofOutcome &outcome) {
+  if (outcome.kind != ProofOutcome::Kind::Invalid || outcome.why.empty())
+    return false;
+  const std::string &hint = outcome.why.front().hint;
+  return hint.find("--max-") != std::string::npos &&
+         hint.find("--max-call-depth") == std::string::npos;
+}
+
+/// "P=3, n=1, in place, root=2".
+std::string shapeWords(const ProofTask &task) {
+  std::string words =
+      "P=" + std::to_string(task.shape.ranks) + ", n=" + std::to_string(task.shape.elements);
+  std::string how = task.callWords();
+  return how.empty() ? words : words + ", " + how;
+}
+
+} // namespace
+
+Proving::Proving(std::shared_ptr<const Analysis> analysis, const driver::ProofRequest &options)
+    : analysis_(std::move(analysis)), options_(options),
+      source_(driver::Source::of(session_, copyOf(*analysis_), analysis_->path)),
+      proofs_(std::make_unique<driver::Proofs>(*source_, options)) {
+  const std::vector<std::string> &names = options.schedule.names; // empty: all
+  for (DeclId id : source_->compilation().mainDecls()) {
+    const Decl &decl = source_->program().decl(id);
+    bool isNamed = names.empty() || llvm::is_contained(names, source_->program().nameOf(decl));
+    if (decl.kind == DeclKind::Collective && isNamed)
+      targets_.push_back(source_->collective(id));
+  }
+}
+
+Verdict Proving::judge(Summary &summary, const std::string &why) const {
+  if (why.empty())
+    summary.findPromisesOfNothing(source_->program());
+  if (summary.failed() > 0) {
+    size_t first = summary.counterexamples().front();
+    const ProofTask &task = summary.tasks[first];
+    ProofOutcome &outcome = summary.outcomes[first];
+    Verdict verdict{Verdict::Kind::Refused, "", outcome.why, std::nullopt};
+    verdict.words = "fails at " + shapeWords(task) + ": " + outcome.why.front().message;
+    if (outcome.kind == ProofOutcome::Kind::Refused)
+      verdict.refused = task;
+    return verdict;
+  }
+  if (summary.promisesNothing())
+    return {Verdict::Kind::Refused, summary.words(source_->program()), summary.vacuous,
+            std::nullopt};
+  std::string words = summary.words(source_->program());
+  if (summary.proofs() == 0)
+    return {Verdict::Kind::Unproved, why.empty() ? words : "not proved: " + why, {}, std::nullopt};
+  return {Verdict::Kind::Proved, why.empty() ? words : words + "; " + why, {}, std::nullopt};
+}
+
+Proving::Ended Proving::proveRanks(llvm::ArrayRef<ProofTask> tasks, const Limits &limits,
+                                   Summary &summary, std::string &why) const {
+  for (const ProofTask &task : tasks) {
+    if (limits.stop.load(std::memory_order_relaxed))
+      return Ended::Stopped;
+    if (Clock::now() >= limits.end) {
+      why = "stopped after " + std::to_string(limits.seconds) + " s";
+      return Ended::Limited;
+    }
+    std::lock_guard lock(mutex_);
+    ProofOutcome outcome = proofs_->prove(summary.target, task);
+    if (isLimit(outcome)) {
+      why = "stopped at " + shapeWords(task) + ": " + outcome.why.front().message;
+      return Ended::Limited;
+    }
+    summary.tasks.push_back(task);
+    summary.outcomes.push_back(std::move(outcome));
+  }
+  return Ended::Completed;
+}
+
+std::optional<Verdict> Proving::prove(const driver::Source::Target &target, uint32_t seconds,
+                                      const std::atomic<bool> &stop) {
+  Limits limits{seconds, Clock::now() + std::chrono::seconds(seconds), stop};
+  Result<std::vector<ProofTask>> tasks = [&] {
+    std::lock_guard lock(mutex_);
+    return proofs_->plan(target);
+  }();
+  if (!tasks)
+    return Verdict{Verdict::Kind::Unproved, "not proved: " + tasks.message(), {}, std::nullopt};
+  Summary summary;
+  summary.target = target;
+  summary.mayBeVacuous = !options_.schedule.settings.empty();
+  std::string why;
+  llvm::ArrayRef<ProofTask> rest(*tasks);
+  while (!rest.empty() && why.empty() && summary.failed() == 0) {
+    llvm::ArrayRef<ProofTask> same = rest.take_while(
+        [&](const ProofTask &t) { return t.shape.ranks == rest.front().shape.ranks; });
+    size_t done = summary.tasks.size();
+    Ended ended = proveRanks(same, limits, summary, why);
+    if (ended == Ended::Stopped)
+      return std::nullopt;
+    if (ended == Ended::Limited && summary.failed() == 0) { // incomplete: dropped
+      summary.tasks.erase(summary.tasks.begin() + static_cast<ptrdiff_t>(done),
+                          summary.tasks.end());
+      summary.outcomes.resize(done);
+    }
+    rest = rest.drop_front(same.size());
+  }
+  return judge(summary, why);
+}
+
+Status Proving::writePage(const std::string &file, llvm::StringRef collective,
+                          const Verdict &verdict) const {
+  std::lock_guard lock(mutex_);
+  for (const driver::Source::Target &target : targets_)
+    if (target.name == collective && verdict.refused) {
+      Result<show::Document> document =
+          driver::failureDocument(*source_, target, *proofs_, *verdict.refused);
+      if (!document)
+        return document.status();
+      return driver::writeFile(file, [&](llvm::raw_ostream &out) {
+        show::writeHtml(*document, out);
+        return Status();
+      });
+    }
+  return Status::error("no schedule of '" + collective.str() +
+                       "' was refused, so that there is "
+                       "nothing to draw");
+}
+
+} // namespace colldsl::lsp

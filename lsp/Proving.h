@@ -1,0 +1,73 @@
+/// The proofs of one document's collectives, few ranks first, within limits.
+#pragma once
+
+#include "driver/proofs/ProveTarget.h"
+#include "lsp/Analysis.h"
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+namespace colldsl::lsp {
+
+/// The verdict of the proofs of one collective.
+struct Verdict {
+  enum class Kind : uint8_t {
+    Pending,  ///< not tried yet, or running
+    Proved,   ///< for the range in `words`
+    Refused,  ///< `why` has the counterexample
+    Unproved, ///< no number of ranks was completed
+  };
+  Kind kind = Kind::Pending;
+  std::string words;           ///< one line
+  std::vector<Diagnostic> why; ///< Refused
+  std::optional<driver::ProofTask>
+      refused; ///< the first proof that the verifier refused, to be drawn
+};
+
+/// It has a program of its own, because proofs add to it.
+class Proving {
+public:
+  using Clock = std::chrono::steady_clock;
+
+  /// `options` outlive this object. The analysis is without mistakes.
+  Proving(std::shared_ptr<const Analysis> analysis, const driver::ProofRequest &options);
+
+  /// The collectives of the document, or those of --name, in the order of its text.
+  const std::vector<driver::Source::Target> &targets() const { return targets_; }
+
+  /// Runs the proofs for one number of ranks after the other, until one is refused or `seconds` are
+  /// over. The verdict covers the numbers that were completed. Nothing: `stop` became true, which
+  /// is checked before each proof.
+  std::optional<Verdict> prove(const driver::Source::Target &target, uint32_t seconds,
+                               const std::atomic<bool> &stop);
+
+  /// Draws the refused proof of a verdict. Thread safe; waits for the running proof.
+  Status writePage(const std::string &file, llvm::StringRef collective,
+                   const Verdict &verdict) const;
+
+private:
+  struct Limits {
+    uint32_t seconds;
+    Clock::time_point end;
+    const std::atomic<bool> &stop;
+  };
+  enum class Ended : uint8_t { Completed, Limited, Stopped };
+  /// Adds the tasks that were tried to the summary. Sets `why` if it returns Limited.
+  Ended proveRanks(llvm::ArrayRef<driver::ProofTask> tasks, const Limits &limits,
+                   driver::Summary &summary, std::string &why) const;
+  Verdict judge(driver::Summary &summary, const std::string &why) const;
+
+  std::shared_ptr<const Analysis> analysis_;
+  const driver::ProofRequest &options_;
+  driver::SinkText messages_; ///< of passes, which no editor shows
+  driver::Session session_{messages_};
+  std::unique_ptr<driver::Source> source_;
+  std::unique_ptr<driver::Proofs> proofs_;
+  std::vector<driver::Source::Target> targets_;
+  mutable std::mutex mutex_; ///< of the program, to which a plan adds
+};
+
+} // namespace colldsl::lsp

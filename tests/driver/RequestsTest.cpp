@@ -1,0 +1,88 @@
+// Requests are data: text sets their fields, and they can be printed and compared.
+
+#include "driver/requests/LibraryRequest.h"
+#include "driver/requests/PageRequest.h"
+#include "driver/requests/ProofRequest.h"
+#include "driver/requests/SimulationRequest.h"
+
+#include <gtest/gtest.h>
+
+namespace colldsl::driver {
+namespace {
+
+using Keywords = std::vector<std::pair<std::string, std::string>>;
+
+template <Request T> T made(const Keywords &keywords) {
+  T request;
+  Fields fields;
+  request.addTo(fields);
+  for (const auto &[keyword, value] : keywords) {
+    Status s = fields.set(keyword, value);
+    EXPECT_TRUE(s) << s.message();
+  }
+  SinkText messages;
+  Status s = fields.check(messages);
+  EXPECT_TRUE(s) << s.message();
+  return request;
+}
+
+template <Request T> std::string mistake(const Keywords &keywords) {
+  T request;
+  Fields fields;
+  request.addTo(fields);
+  for (const auto &[keyword, value] : keywords)
+    if (Status s = fields.set(keyword, value); !s)
+      return s.message();
+  SinkText messages;
+  return fields.check(messages).message();
+}
+
+TEST(Requests, ShowOnlyWhatIsNotUsual) {
+  EXPECT_EQ(textOf(ProofRequest()), "");
+  EXPECT_EQ(textOf(made<ProofRequest>({{"ranks", "3,1,2"}, {"in_place", ""}, {"type", "f64"}})),
+            "--ranks 1..3 --in-place --type f64");
+  EXPECT_EQ(textOf(made<SimulationRequest>({{"ranks", "8"}, {"bytes", "4KiB"}, {"L", "1us"}})),
+            "-n 8 --bytes 4096 -L 1us");
+  EXPECT_EQ(
+      textOf(made<ProofRequest>({{"parameters", "root=3"}, {"parameters", "g=torus([2, 4])"}})),
+      "--set root=3 --set 'g=torus([2, 4])'");
+}
+
+TEST(Requests, AreEqualIfTheirFieldsAre) {
+  using P = ProofRequest;
+  EXPECT_EQ(made<P>({{"bytes", "1KiB"}}), made<P>({{"bytes", "1024"}}));
+  EXPECT_EQ(made<P>({{"ranks", "1..3"}, {"seed", "2"}}),
+            made<P>({{"seed", "2"}, {"ranks", "1,2,3"}}));
+  EXPECT_FALSE(made<P>({{"bytes", "1KiB"}}) == made<P>({{"bytes", "1025"}}));
+  EXPECT_FALSE(made<P>({{"topology", "flat"}}) == P()); // P varies the machine
+}
+
+TEST(Requests, TellMistakesWithTheirField) {
+  EXPECT_EQ(mistake<ProofRequest>({{"ranks", "0"}}), "--ranks: 0 is less than 1");
+  EXPECT_EQ(mistake<ProofRequest>({{"rank", "0"}}), "there is no 'rank'");
+  EXPECT_EQ(mistake<ProofRequest>({{"seed", "1"}, {"seed", "2"}}),
+            "--seed is given twice, again as '2'");
+  EXPECT_EQ(mistake<ProofRequest>({{"roots", "1"}, {"parameters", "root=2"}}),
+            "--roots: --set gives root its value");
+  EXPECT_EQ(
+      mistake<SimulationRequest>({{"model", "cluster"}, {"L", "3"}}),
+      "--model and -L: parameters come from the model or from the command line, not from both");
+}
+
+TEST(Requests, HaveTheMachineAfterTheirCheck) {
+  SimulationRequest request = made<SimulationRequest>({{"model", "L=7"}, {"receive_slots", "3"}});
+  Result<sim::SimulateOptions> model = request.model();
+  ASSERT_TRUE(model) << model.message();
+  EXPECT_EQ(model->model.distances[kOtherNode].L, 7u);
+  EXPECT_EQ(model->receiveSlots, 3u);
+}
+
+TEST(Requests, OfLibrariesHaveTheirOwnDefaults) {
+  EXPECT_EQ(textOf(LibraryRequest()), "");
+  EXPECT_EQ(LibraryRequest().proofs.bytes, std::vector<uint64_t>{64 << 10});
+  EXPECT_EQ(made<LibraryRequest>({{"type", "f32"}}).type, ElementType::F32);
+  EXPECT_FALSE(made<LibraryRequest>({{"passes", "fuse"}}).proofs.variesMachine);
+}
+
+} // namespace
+} // namespace colldsl::driver
