@@ -13,10 +13,12 @@ import tree
 NAMESPACES = {
     "api": "colldsl::api",
     "compiler": "colldsl",
+    "driver": "colldsl::driver",
     "executor": "colldsl",
     "formats": "colldsl",
     "instantiate": "colldsl",
     "ir": "colldsl",
+    "lsp": "colldsl::lsp",
     "mpi": "colldsl::mpi",
     "passes": "colldsl",
     "program": "colldsl",
@@ -30,7 +32,6 @@ NAMESPACES = {
     "simulator": "colldsl::sim",
     "stdlib": "colldsl",
     "tools": "colldsl::tools",
-    "tools/lsp": "colldsl::lsp",
     "tools/tune/mpi/measure": "measure",  # a plain MPI program
     "topology": "colldsl",
     "transports": "colldsl",
