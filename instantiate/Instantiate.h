@@ -2,7 +2,7 @@
 /// own ops), or for all ranks of a job with everything checked that needs them all.
 #pragma once
 
-#include "instantiate/GivenValue.h"
+#include "instantiate/ArgumentValue.h"
 #include "ir/Schedule.h"
 #include "program/Program.h"
 #include "topology/LeaderOrder.h"
@@ -37,7 +37,7 @@ struct InstantiateRequest {
   const Topology *topology = nullptr;   ///< null: all on one node
   const LeaderOrder *leaders = nullptr; ///< null: the lowest ranks lead
   std::vector<ExprId> arguments;        ///< per parameter; missing or kNoExpr: its default
-  std::vector<GivenValue> values;       ///< per parameter; missing or nothing: its argument
+  std::vector<ArgumentValue> values;    ///< per parameter; missing or nothing: its argument
   std::vector<std::pair<std::string, uint64_t>> sizes; ///< of further size symbols
   bool inPlace = false;                                ///< the collective's `aliases` forms
   bool contract = false;                               ///< evaluate `ensures` too
@@ -69,7 +69,7 @@ private:
 };
 
 /// Evaluates an expression over a collective's parameters (a default, an argument or a candidate)
-/// as rank 0 does when the request's collective begins. Returns a number as in GivenValue; for a
+/// as rank 0 does when the request's collective begins. Returns a number as in ArgumentValue; for a
 /// tree its root. An error: some parameter has no value, or a wrong one.
 Result<int64_t> evaluateAtEntry(const Program &program, const InstantiateRequest &request,
                                 ExprId id);

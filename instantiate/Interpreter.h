@@ -297,7 +297,7 @@ private:
   int64_t translate(int64_t value, ValueType type, const Group &to, SourceLoc loc,
                     const Param &param);
   void bindEntryValues(const Decl &decl);
-  void bindGivenValue(const Param &param, const GivenValue &value);
+  void bindArgumentValue(const Param &param, const ArgumentValue &value);
   void bindDefault(const Param &param);
   void checkValue(const Param &param, SourceLoc loc);
   bool checkRecursion(DeclId decl, uint32_t groupSize, SourceLoc loc);

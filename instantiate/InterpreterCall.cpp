@@ -91,7 +91,7 @@ void Interpreter::bindEntryValues(const Decl &decl) {
     if (param.isBuffer)
       continue;
     if (i < request_.values.size() && request_.values[i].index() != 0) {
-      bindGivenValue(param, request_.values[i]);
+      bindArgumentValue(param, request_.values[i]);
     } else if (i < request_.arguments.size() && request_.arguments[i] != kNoExpr) {
       int64_t value = eval(request_.arguments[i]);
       intSlot(param.slot) = value;
@@ -103,7 +103,7 @@ void Interpreter::bindEntryValues(const Decl &decl) {
 }
 
 /// Binds a value from outside. Whatever the value is, the slot gets one of the parameter's type.
-void Interpreter::bindGivenValue(const Param &param, const GivenValue &value) {
+void Interpreter::bindArgumentValue(const Param &param, const ArgumentValue &value) {
   const std::string &name = program_.nameOf(param);
   int64_t &slot = intSlot(param.slot);
   if (auto *list = std::get_if<std::vector<int64_t>>(&value);

@@ -1,7 +1,7 @@
 /// Values of expressions of the checked program, besides plain ints.
 #pragma once
 
-#include "instantiate/GivenValue.h"
+#include "instantiate/ArgumentValue.h"
 #include "instantiate/dependence/ValidityRange.h"
 #include "ir/Slice.h"
 #include "program/Program.h"

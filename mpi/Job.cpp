@@ -263,7 +263,7 @@ void Job::connectNodes(uint32_t ranksOnMachine) {
 // the others have yielded it. With COLLDSL_GRAPH_PASSES=always the model makes messages between
 // nodes so expensive that any pass pays.
 void Job::assumeMachine(uint32_t ranksOnMachine) {
-  uint32_t mine[2] = {!remote_->worker().carrier().capabilities().pinsPages,
+  uint32_t mine[2] = {!remote_->worker().transport().capabilities().pinsPages,
                       ranksOnMachine / shm::numCores()};
   uint32_t most[2] = {};
   real::Allreduce(mine, most, 2, MPI_UINT32_T, MPI_MAX, MPI_COMM_WORLD);

@@ -42,7 +42,7 @@ struct BindContext {
 /// A tuning parameter and its value. Leaders are no parameter: they are bound by rank.
 struct ParameterBinding {
   uint32_t param = 0; ///< of the collective
-  GivenValue value;
+  ArgumentValue value;
   ExprId expr = kNoExpr; ///< or one of the program's own
 };
 

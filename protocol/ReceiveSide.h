@@ -12,7 +12,7 @@
 /// sender that computes.
 #pragma once
 
-#include "protocol/Discarded.h"
+#include "protocol/CancelledRuns.h"
 #include "protocol/Limits.h"
 #include "protocol/Request.h"
 #include "protocol/RunStatus.h"
@@ -28,7 +28,7 @@ namespace colldsl::protocol {
 /// State that all receive sides of one rank share.
 struct ReceiverContext {
   const Limits &limits;
-  const Discarded &discarded;
+  const CancelledRuns &discarded;
   const RunStatus &runs;
   std::vector<std::byte> part; ///< buffer for a part of a message that is combined
 };

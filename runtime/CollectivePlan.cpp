@@ -89,7 +89,8 @@ Status CollectivePlan::setInPlace(bool inPlace) {
   return describeAnew([&] { request_.inPlace = inPlace; });
 }
 
-Status CollectivePlan::setValue(const std::string &parameter, GivenValue value, NumberKind kind) {
+Status CollectivePlan::setValue(const std::string &parameter, ArgumentValue value,
+                                NumberKind kind) {
   return describeAnew([&] {
     values_[parameter] = std::move(value);
     kinds_[parameter] = kind;
@@ -266,7 +267,7 @@ Status CollectivePlan::checkKind(const std::string &name, ValueType type, int64_
 }
 
 Status CollectivePlan::describeValue(const Program &program, const std::string &name,
-                                     const GivenValue &value) {
+                                     const ArgumentValue &value) {
   const Decl &decl = program.decl(request_.collective);
   auto *number = std::get_if<int64_t>(&value);
   for (size_t i = 0; i < decl.params.size(); ++i)
@@ -610,7 +611,7 @@ std::string CollectivePlan::argumentsInWords() const {
   const Decl &decl = program.decl(request_.collective);
   std::string words;
   for (size_t p = 0; p < decl.params.size(); ++p) {
-    const GivenValue *given = p < request_.values.size() ? &request_.values[p] : nullptr;
+    const ArgumentValue *given = p < request_.values.size() ? &request_.values[p] : nullptr;
     bool isGiven = given && given->index() != 0;
     ExprId written = p < request_.arguments.size() ? request_.arguments[p] : kNoExpr;
     if (!isGiven && written == kNoExpr)

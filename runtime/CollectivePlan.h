@@ -57,7 +57,7 @@ public:
     Reduction
   };
   /// A number may also be the value of a size symbol.
-  Status setValue(const std::string &parameter, GivenValue value,
+  Status setValue(const std::string &parameter, ArgumentValue value,
                   NumberKind kind = NumberKind::Any);
   Status setGraph(const std::string &parameter, std::shared_ptr<const OrderedGraph> graph);
   /// Sets the compiler that makes schedules that no image serves. Not set: as written, unproved.
@@ -166,7 +166,7 @@ private:
   uint64_t elementBytes() const;
   bool commutes() const;
   Status checkKind(const std::string &name, ValueType type, int64_t number) const;
-  Status describeValue(const Program &program, const std::string &name, const GivenValue &value);
+  Status describeValue(const Program &program, const std::string &name, const ArgumentValue &value);
   std::string terms() const;
   void addValueTerms(protocol::PlanTerms &terms, bool inContract) const;
   Status gatherGraphs(const Program &program);
@@ -192,7 +192,7 @@ private:
   InstantiateRequest request_;
   Combiner combiner_;
   bool combinerCommutes_ = true;
-  std::map<std::string, GivenValue> values_;
+  std::map<std::string, ArgumentValue> values_;
   std::map<std::string, NumberKind> kinds_; ///< of values
   std::map<std::string, std::shared_ptr<const OrderedGraph>> graphs_;
   std::vector<std::shared_ptr<const GivenGraph>> gathered_;

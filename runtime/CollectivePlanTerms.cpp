@@ -38,7 +38,7 @@ std::string checksumWord(uint64_t checksum) {
 }
 
 /// The word for a value. Empty: there is none, or it is a graph.
-std::string valueWord(ValueType type, const GivenValue &value) {
+std::string valueWord(ValueType type, const ArgumentValue &value) {
   if (auto *number = std::get_if<int64_t>(&value))
     return numberWord(type, *number);
   if (auto *list = std::get_if<std::vector<int64_t>>(&value))

@@ -57,7 +57,7 @@ std::optional<uint64_t> hashOf(const InstantiateRequest &request) {
   mix(request.inPlace);
   for (ExprId argument : request.arguments)
     mix(index(argument));
-  for (const GivenValue &value : request.values) {
+  for (const ArgumentValue &value : request.values) {
     mix(value.index());
     if (auto *number = std::get_if<int64_t>(&value)) {
       mix(static_cast<uint64_t>(*number));

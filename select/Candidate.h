@@ -24,7 +24,7 @@ struct CandidateCall {
   uint64_t bytes = 0;
   std::optional<ElementType> type; ///< empty: that of calls that are compared
   bool inPlace = false;
-  std::map<std::string, GivenValue> values; ///< of parameters in the contract
+  std::map<std::string, ArgumentValue> values; ///< of parameters in the contract
 };
 
 struct RatedCandidate {

@@ -9,7 +9,7 @@
 //
 // Arguments: ranks, barriers per round, rounds.
 #include "bench/executor/Measure.h"
-#include "transports/datagram/DatagramCarrier.h"
+#include "transports/datagram/DatagramTransport.h"
 #include "transports/datagram/Sockets.h"
 
 #include <cstdio>
@@ -27,9 +27,9 @@ using datagram::PacketHeader;
 using datagram::TimeNs;
 
 /// Packets as the transport has them, without the protocol that reads them.
-class BareCarrier : public network::Carrier {
+class BareTransport : public network::Transport {
 public:
-  explicit BareCarrier(datagram::Calls &calls) : calls_(calls) {
+  explicit BareTransport(datagram::Calls &calls) : calls_(calls) {
     in_addr loopback{htonl(INADDR_LOOPBACK)};
     socket_ = datagram::openSocket(loopback).take();
     for (size_t i = 0; i < slots_.size(); ++i) {
@@ -38,13 +38,13 @@ public:
       slots_[i].msg_hdr.msg_iovlen = 1;
     }
   }
-  ~BareCarrier() override { close(socket_.file); }
+  ~BareTransport() override { close(socket_.file); }
 
   Result<std::vector<std::byte>> address() const override {
     auto bytes = std::as_bytes(std::span(&socket_.name, 1));
     return std::vector<std::byte>(bytes.begin(), bytes.end());
   }
-  Status start(network::CarrierHandler &handler, const network::Owner &) override {
+  Status start(network::TransportHandler &handler, const network::Owner &) override {
     handler_ = &handler;
     return {};
   }
@@ -82,7 +82,7 @@ public:
 private:
   datagram::Calls &calls_;
   datagram::Socket socket_;
-  network::CarrierHandler *handler_ = nullptr;
+  network::TransportHandler *handler_ = nullptr;
   std::deque<sockaddr_in> names_;
   std::array<std::array<std::byte, datagram::kMaxPacketBytes>, 16> memory_;
   std::array<iovec, 16> pieces_;
@@ -116,14 +116,14 @@ struct Word {
 };
 
 /// One rank of the barriers.
-class Member : public network::CarrierHandler {
+class Member : public network::TransportHandler {
 public:
   Member(uint32_t self, uint32_t numRanks) : self_(self), numRanks_(numRanks) {
     for (uint32_t step = 1; step < numRanks; step *= 2)
       steps_.push_back(step);
     arrived_.resize(steps_.size());
   }
-  std::unique_ptr<network::Carrier> carrier;
+  std::unique_ptr<network::Transport> transport;
   network::Peer &peer(uint32_t rank) { return peers_[rank]; }
 
   void begin() {
@@ -168,12 +168,12 @@ private:
     *reinterpret_cast<Word *>(frame.data) = {number_, round_, {}};
     network::Peer &to = peers_[(self_ + steps_[round_]) % numRanks_];
     if (arrived_[round_] != number_)
-      carrier->expect(source());
-    carrier->send(to, frame);
+      transport->expect(source());
+    transport->send(to, frame);
   }
   void advance() {
     while (!isOver() && arrived_[round_] == number_) {
-      carrier->expectLess(source());
+      transport->expectLess(source());
       if (++round_ < steps_.size())
         sayRound();
     }
@@ -190,12 +190,12 @@ private:
 /// Ranks that are moved in turn.
 class Group {
 public:
-  using Make = std::function<std::unique_ptr<network::Carrier>(Rank)>;
+  using Make = std::function<std::unique_ptr<network::Transport>(Rank)>;
   Group(uint32_t numRanks, const Make &make) {
     for (uint32_t r = 0; r < numRanks; ++r) {
       members_.push_back(std::make_unique<Member>(r, numRanks));
-      members_[r]->carrier = make(Rank{r});
-      (void)members_[r]->carrier->start(*members_[r], {Rank{r}, 0, 4096}).ok();
+      members_[r]->transport = make(Rank{r});
+      (void)members_[r]->transport->start(*members_[r], {Rank{r}, 0, 4096}).ok();
     }
     for (uint32_t r = 0; r < numRanks; ++r)
       for (uint32_t other = 0; other < numRanks; ++other)
@@ -210,7 +210,7 @@ public:
     while (!isOver) {
       isOver = true;
       for (auto &member : members_) {
-        member->carrier->poll();
+        member->transport->poll();
         isOver &= member->isOver();
       }
     }
@@ -220,12 +220,12 @@ public:
 private:
   void connect(uint32_t r, uint32_t other) {
     network::RankAddress rankAddress;
-    std::vector<std::byte> address = members_[other]->carrier->address().take();
+    std::vector<std::byte> address = members_[other]->transport->address().take();
     std::copy(address.begin(), address.end(), rankAddress.address.begin());
     rankAddress.addressBytes = static_cast<uint16_t>(address.size());
     network::Peer &peer = members_[r]->peer(other);
     peer.rank = Rank{other};
-    (void)members_[r]->carrier->reach(peer, rankAddress).ok();
+    (void)members_[r]->transport->reach(peer, rankAddress).ok();
   }
 
   std::vector<std::unique_ptr<Member>> members_;
@@ -270,8 +270,8 @@ void loseOneEach(Group &group, OneLoss &calls, uint32_t numRanks, uint32_t barri
   };
   std::vector<double> none = timesOf(group, calls, barriers, packets, false);
   std::vector<double> one = timesOf(group, calls, barriers, packets, true);
-  auto &carrier = static_cast<datagram::DatagramCarrier &>(*group.member(1).carrier);
-  const datagram::Pace &pace = carrier.paceOf(group.member(1).peer(0));
+  auto &transport = static_cast<datagram::DatagramTransport &>(*group.member(1).transport);
+  const datagram::Pace &pace = transport.paceOf(group.member(1).peer(0));
   double timeout = static_cast<double>(pace.timeout()) / 1000;
   double roundTrip = static_cast<double>(pace.roundTrip()) / 1000;
   std::printf("none lost: median %.1f us, 99%% %.1f us\n", at(none, 50), at(none, 99));
@@ -293,12 +293,12 @@ int main(int argc, char **argv) {
   uint32_t numRanks = std::max(2u, number(1)), barriers = number(2), rounds = number(3);
   bench::OneLoss calls, lossy;
   auto overDatagrams = [](datagram::Calls &with) {
-    return [&with](Rank r) -> std::unique_ptr<network::Carrier> {
-      return datagram::DatagramCarrier::open(r, {}, with).take();
+    return [&with](Rank r) -> std::unique_ptr<network::Transport> {
+      return datagram::DatagramTransport::open(r, {}, with).take();
     };
   };
   bench::Group reliable(numRanks, overDatagrams(calls)), unlucky(numRanks, overDatagrams(lossy));
-  bench::Group bare(numRanks, [&](Rank) { return std::make_unique<bench::BareCarrier>(calls); });
+  bench::Group bare(numRanks, [&](Rank) { return std::make_unique<bench::BareTransport>(calls); });
   bench::compare(reliable, bare, barriers, rounds);
   bench::loseOneEach(unlucky, lossy, numRanks, barriers);
   return 0;

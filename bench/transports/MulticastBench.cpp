@@ -6,7 +6,7 @@
 // the wall, since lost packets are waited for.
 #include "bench/executor/Measure.h"
 #include "protocol/remote/NetworkEndpoint.h"
-#include "transports/datagram/DatagramCarrier.h"
+#include "transports/datagram/DatagramTransport.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -47,11 +47,11 @@ public:
   Job(uint32_t numRanks, double loss) : calls_(loss) {
     std::vector<network::RankAddress> rankAddresses;
     for (uint32_t r = 0; r < numRanks; ++r) {
-      auto carrier = datagram::DatagramCarrier::open(Rank{r}, {}, calls_).take();
-      carriers_.push_back(carrier.get());
+      auto transport = datagram::DatagramTransport::open(Rank{r}, {}, calls_).take();
+      transports_.push_back(transport.get());
       endpoints_.push_back(
           protocol::NetworkEndpoint::make(Rank{r}, numRanks, {},
-                                          std::unique_ptr<network::Carrier>(std::move(carrier)))
+                                          std::unique_ptr<network::Transport>(std::move(transport)))
               .take());
       rankAddresses.push_back(endpoints_.back()->rankAddress());
     }
@@ -83,7 +83,7 @@ public:
     for (auto begin = Clock::now(); isMulticast && Clock::now() - begin < 5s;) {
       for (auto &channels : plan)
         channels->poll();
-      if (plan.size() < 3 || carriers_[0]->multicast()->isReady(0))
+      if (plan.size() < 3 || transports_[0]->multicast()->isReady(0))
         break;
     }
     return plan;
@@ -111,7 +111,7 @@ public:
 
 private:
   CountingCalls calls_;
-  std::vector<datagram::DatagramCarrier *> carriers_;
+  std::vector<datagram::DatagramTransport *> transports_;
   std::vector<std::unique_ptr<protocol::NetworkEndpoint>> endpoints_;
 };
 

@@ -20,8 +20,8 @@
 #include "protocol/remote/NetworkEndpoint.h"
 #include "runtime/job/LocalRanks.h"
 #include "tests/executor/Schedules.h"
-#include "transports/ofi/OfiCarrier.h"
-#include "transports/verbs/VerbsCarrier.h"
+#include "transports/ofi/OfiTransport.h"
+#include "transports/verbs/VerbsTransport.h"
 
 #include <cstdarg>
 #include <poll.h>
@@ -350,11 +350,11 @@ Result<std::unique_ptr<Endpoint>> join(shm::World &world, Rank rank, const std::
     if (!options)
       return options.status();
     return protocol::attach(world, rank, *options,
-                            verbs::VerbsCarrier::open(world.numRanks(), *options, countedVerbs));
+                            verbs::VerbsTransport::open(world.numRanks(), *options, countedVerbs));
   }
   ofi::Options options;
   options.provider = provider;
-  return protocol::attach(world, rank, options, ofi::OfiCarrier::open(options, countedOfi));
+  return protocol::attach(world, rank, options, ofi::OfiTransport::open(options, countedOfi));
 }
 
 int main(int argc, char **argv) {

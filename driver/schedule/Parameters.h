@@ -12,7 +12,7 @@ namespace colldsl::driver {
 /// One way to call a collective.
 struct Call {
   std::vector<ExprId> arguments;                       ///< as in InstantiateRequest
-  std::vector<GivenValue> values;                      ///< likewise
+  std::vector<ArgumentValue> values;                   ///< likewise
   std::vector<std::pair<std::string, uint64_t>> sizes; ///< likewise
   /// Names and values of parameters that are not at their default, in the language's words:
   /// root, 3.

@@ -220,7 +220,7 @@ Status CollectiveOperation::describeForAll(const Call &call) {
 }
 
 // A committed plan keeps its values, so nothing is set.
-Status CollectiveOperation::setValue(const char *parameter, GivenValue value) {
+Status CollectiveOperation::setValue(const char *parameter, ArgumentValue value) {
   return plan_.isCommitted() ? Status() : plan_.setValue(parameter, std::move(value));
 }
 

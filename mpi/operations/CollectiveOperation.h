@@ -77,7 +77,7 @@ private:
   Status describeReduction(const Call &call);
   Status describeReduceScatter(const Call &call);
   Status setOperator(const Call &call);
-  Status setValue(const char *parameter, GivenValue value);
+  Status setValue(const char *parameter, ArgumentValue value);
   Status setInPlace();
   std::optional<uint64_t> elementsOf(const Call &call) const;
   bool hasFormOf(const Call &call) const;

@@ -1,8 +1,8 @@
 #include "mpi/remote/RemoteRanks.h"
 
 #include "mpi/Real.h"
-#include "mpi/remote/MpiCarrier.h"
 #include "mpi/remote/MpiNodes.h"
+#include "mpi/remote/MpiTransport.h"
 #include "transports/ofi/OpenOfi.h"
 #include "wireup/Environment.h"
 #include "wireup/OobBootstrap.h"
@@ -70,7 +70,7 @@ std::unique_ptr<RemoteRanks>
 RemoteRanks::overMpi(MPI_Comm world, std::shared_ptr<const protocol::ProgressTable> runs) {
   Oob oob = oobOf(world);
   std::unique_ptr<RemoteRanks> ranks(new RemoteRanks(std::move(runs), oob.numRanks));
-  (void)ranks->open(Rank{oob.rank}, {std::make_unique<MpiCarrier>(world), {}});
+  (void)ranks->open(Rank{oob.rank}, {std::make_unique<MpiTransport>(world), {}});
   Status started = ranks->worker_->start([](Rank) { return network::RankAddress(); });
   if (!started)
     ranks->worker_->reportAll({Rank{oob.rank}, kNoOp, started.message(), started.kind()});
@@ -79,14 +79,14 @@ RemoteRanks::overMpi(MPI_Comm world, std::shared_ptr<const protocol::ProgressTab
 
 Status RemoteRanks::open(Rank self, OnNetwork network) {
   network::Options &options = network.options;
-  options.eagerBytes = std::min(kEagerBytes, network.carrier->capabilities().frameBytes -
+  options.eagerBytes = std::min(kEagerBytes, network.transport->capabilities().frameBytes -
                                                  static_cast<uint32_t>(sizeof(network::Header)));
   options.rmaThresholdBytes = options.eagerBytes;
   options.windowBytes = kWindowBytes;
   options.fragments = kFragments;
   options.flushes = options.cancelsWithoutTimeout = true;
   options.lingerAfterFailure = {};
-  auto worker = protocol::RemoteWorker::make(self, numRanks_, options, std::move(network.carrier),
+  auto worker = protocol::RemoteWorker::make(self, numRanks_, options, std::move(network.transport),
                                              nullptr, this);
   if (!worker)
     return worker.status();
@@ -103,7 +103,7 @@ bool RemoteRanks::progress() {
 }
 
 std::optional<protocol::Wakeup> RemoteRanks::wakeup() {
-  std::optional<network::Carrier::Wait> wait = worker_->wakeup();
+  std::optional<network::Transport::Wait> wait = worker_->wakeup();
   if (!wait)
     return std::nullopt;
   return protocol::Wakeup{wait->file, wait->atMost};

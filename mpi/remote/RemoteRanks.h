@@ -33,10 +33,10 @@ public:
   protocol::RemoteWorker &worker() { return *worker_; }
 
   /// For people: "the MPI below", say.
-  std::string name() const { return std::string(worker_->carrier().capabilities().name); }
+  std::string name() const { return std::string(worker_->transport().capabilities().name); }
 
   /// True if progress calls the MPI below, which not every thread may.
-  bool isOfMpi() const { return !worker_->carrier().capabilities().isWatched; }
+  bool isOfMpi() const { return !worker_->transport().capabilities().isWatched; }
 
   /// Moves all messages once, and now and then checks for failures. True: something moved.
   bool progress();

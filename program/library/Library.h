@@ -39,7 +39,7 @@ struct LibrarySource {
   std::string text;
 };
 
-/// A parameter, or a further size symbol, and its value. Numbers as in GivenValue.
+/// A parameter, or a further size symbol, and its value. Numbers as in ArgumentValue.
 struct LibraryArgument {
   std::string name;
   int64_t value = 0;

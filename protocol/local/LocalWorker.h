@@ -189,7 +189,7 @@ private:
   bool mayWarn_;  ///< until it has warned of a refusal
   bool isTrial_ = false;
   std::shared_ptr<ProgressTable> table_;
-  Discarded discarded_;
+  CancelledRuns discarded_;
   ReceiverContext context_;
   int wakeupFd_ = -1;                                    ///< if the rank sleeps on files
   uint64_t accepted_ = 0;                                ///< the newest accepted connect request

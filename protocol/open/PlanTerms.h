@@ -19,7 +19,7 @@ namespace colldsl::protocol {
 
 class PlanTerms {
 public:
-  /// The most bytes of the text, so that it fits into a frame of any carrier.
+  /// The most bytes of the text, so that it fits into a frame of any transport.
   static constexpr size_t kMaxBytes = 272;
 
   /// `name`: without '=' and line breaks. A long value is cut off, with a hash behind it.

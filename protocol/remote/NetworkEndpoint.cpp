@@ -9,12 +9,12 @@ NetworkEndpoint::NetworkEndpoint(NetworkParts parts, RankGroup group)
 
 Result<std::unique_ptr<NetworkEndpoint>> NetworkEndpoint::make(Rank self, uint32_t numRanks,
                                                                const network::Options &options,
-                                                               Carrier carrier) {
-  if (!carrier)
-    return carrier.status();
+                                                               Transport transport) {
+  if (!transport)
+    return transport.status();
   NetworkParts parts{std::make_unique<std::mutex>(), nullptr};
   Result<std::unique_ptr<RemoteWorker>> worker =
-      RemoteWorker::make(self, numRanks, options, carrier.take(), parts.mutex.get());
+      RemoteWorker::make(self, numRanks, options, transport.take(), parts.mutex.get());
   if (!worker)
     return worker.status();
   parts.ownWorker = worker.take();
@@ -40,9 +40,9 @@ uint64_t NetworkEndpoint::numRefused() const {
 // A rank that cannot join notifies the others, for they wait.
 Result<std::unique_ptr<Endpoint>> attach(Bootstrap &bootstrap, Rank rank, uint32_t numRanks,
                                          const network::Options &options,
-                                         NetworkEndpoint::Carrier carrier) {
+                                         NetworkEndpoint::Transport transport) {
   Result<std::unique_ptr<NetworkEndpoint>> endpoint =
-      NetworkEndpoint::make(rank, numRanks, options, std::move(carrier));
+      NetworkEndpoint::make(rank, numRanks, options, std::move(transport));
   if (!endpoint) {
     network::exchangeFailure(bootstrap, numRanks, endpoint.message());
     return endpoint.status();
@@ -58,7 +58,7 @@ Result<std::unique_ptr<Endpoint>> attach(Bootstrap &bootstrap, Rank rank, uint32
 
 Result<std::unique_ptr<Endpoint>> attach(shm::World &world, Rank rank,
                                          const network::Options &options,
-                                         NetworkEndpoint::Carrier carrier) {
+                                         NetworkEndpoint::Transport transport) {
   shm::Arena arena(world.arenaBegin(rank), world.options().arenaBytes);
   std::mutex mutex;
   shm::FailureDetector failureDetector(world, rank);
@@ -67,7 +67,7 @@ Result<std::unique_ptr<Endpoint>> attach(shm::World &world, Rank rank,
     return s;
   for (uint32_t r = 0; r < world.numRanks(); ++r)
     failureDetector.watch(Rank{r}); // until all have met; then each is watched by its peers
-  return attach(bootstrap, rank, world.numRanks(), options, std::move(carrier));
+  return attach(bootstrap, rank, world.numRanks(), options, std::move(transport));
 }
 
 } // namespace colldsl::protocol

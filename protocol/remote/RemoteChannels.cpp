@@ -48,7 +48,7 @@ void RemoteChannels::cancel() {
   cancelAll();
 }
 
-// The carrier keeps copies of messages to several ranks, so that they may end here at once.
+// The transport keeps copies of messages to several ranks, so that they may end here at once.
 void RemoteChannels::cancelAll() {
   if (std::exchange(isCancelled_, true))
     return;
@@ -131,12 +131,12 @@ Posted RemoteChannels::recv(MessageSlot slot, OpId op, const Payload &payload) {
 
 void RemoteChannels::hold() {
   auto held = endpoint_.hold();
-  endpoint_.worker().carrier().hold();
+  endpoint_.worker().transport().hold();
 }
 
 void RemoteChannels::push() {
   auto held = endpoint_.hold();
-  endpoint_.worker().carrier().push();
+  endpoint_.worker().transport().push();
 }
 
 // A look at a network is a system call. If a group numbers its runs, this plan is one of several,

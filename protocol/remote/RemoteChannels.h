@@ -1,8 +1,8 @@
 /// The messages of one plan between ranks of any machines. Internal to RemoteEndpoint.
 ///
-/// A message that goes to several peers at once, where the carrier has groups, is gathered as it is
-/// sent. If not all of its sends have come by the next poll, or they are not alike, it goes to one
-/// peer at a time. A long one waits a while until all receivers want it.
+/// A message that goes to several peers at once, where the transport has groups, is gathered as it
+/// is sent. If not all of its sends have come by the next poll, or they are not alike, it goes to
+/// one peer at a time. A long one waits a while until all receivers want it.
 #pragma once
 
 #include "protocol/PlanChannels.h"
@@ -73,7 +73,7 @@ private:
   uint64_t sendFrame(const MulticastRequest &request, network::Kind kind,
                      std::span<const std::byte> body, const network::MulticastFlags &flags);
   uint64_t multicastBytes() const;
-  network::Multicast &multicast() const { return *endpoint_.worker().carrier().multicast(); }
+  network::Multicast &multicast() const { return *endpoint_.worker().transport().multicast(); }
 
   std::string terms_;       ///< of the stream; empty: not compared
   std::vector<Rank> ranks_; ///< of the peers, as the worker names them

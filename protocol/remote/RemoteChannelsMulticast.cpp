@@ -27,7 +27,7 @@ bool isAlike(const Payload &a, const Payload &b) {
 // Gathers the messages of each id that are to go at once; a single receiver is no group.
 void RemoteChannels::addMulticasts() {
   RemoteWorker &worker = endpoint_.worker();
-  if (!worker.carrier().multicast())
+  if (!worker.transport().multicast())
     return;
   std::map<MessageId, MulticastRequest> wanted;
   for (size_t e = 0; e < out_.sends.size(); ++e)

@@ -49,7 +49,7 @@ size_t RtrTable::numInUse() const {
 
 bool RemoteContext::canUseRma(const network::Peer &peer, const RequestPayload &payload,
                               uint64_t bytes) const {
-  const network::Capabilities &capabilities = carrier.capabilities();
+  const network::Capabilities &capabilities = transport.capabilities();
   return capabilities.hasRma && payload.registered && bytes <= capabilities.maxRmaBytes &&
          !peer.isSelf && isLongEnough(payload, bytes) && payload.count <= capabilities.pieces &&
          (!capabilities.needsLocalRegistration || isDense(payload));
@@ -57,15 +57,15 @@ bool RemoteContext::canUseRma(const network::Peer &peer, const RequestPayload &p
 
 bool RemoteContext::canBeWritten(const network::Peer &peer, const RequestPayload &payload,
                                  uint64_t bytes) const {
-  const network::Capabilities &capabilities = carrier.capabilities();
+  const network::Capabilities &capabilities = transport.capabilities();
   return capabilities.hasRma && payload.registered && bytes <= capabilities.maxRmaBytes &&
          !peer.isSelf && isLongEnough(payload, bytes) && payload.count <= capabilities.remoteIovs &&
          (capabilities.registersPieces || isDense(payload));
 }
 
 bool RemoteContext::canGather(const RequestPayload &payload, network::Access access) const {
-  return payload.count == 1 || !carrier.capabilities().needsLocalRegistration ||
-         network::registerMemory(carrier, payload, access);
+  return payload.count == 1 || !transport.capabilities().needsLocalRegistration ||
+         network::registerMemory(transport, payload, access);
 }
 
 } // namespace colldsl::protocol

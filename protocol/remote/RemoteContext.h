@@ -1,7 +1,7 @@
 /// State that the wires of one rank to ranks of any machine share.
 #pragma once
 
-#include "protocol/Discarded.h"
+#include "protocol/CancelledRuns.h"
 #include "transports/network/RegisteredMemory.h"
 
 #include <vector>
@@ -74,16 +74,16 @@ struct CanaryWatch {
 };
 
 struct RemoteContext {
-  RemoteContext(network::Carrier &ofCarrier, const network::Options &ofOptions)
-      : carrier(ofCarrier), options(ofOptions) {}
+  RemoteContext(network::Transport &ofTransport, const network::Options &ofOptions)
+      : transport(ofTransport), options(ofOptions) {}
 
-  network::Carrier &carrier;
+  network::Transport &transport;
   const network::Options &options;
   network::ActiveMessages *am = nullptr;
   RtrTable rtrs;
   std::vector<RemoteRma *> rmaQueue; ///< they start when all that came is taken
   std::vector<CanaryWatch> watches;
-  const Discarded *discarded = nullptr;
+  const CancelledRuns *discarded = nullptr;
 
   bool isDiscarded(const Tag &tag) const {
     return discarded->contains(streamOf(tag)) || discarded->containsRunOf(tag);
@@ -94,7 +94,7 @@ struct RemoteContext {
   /// Variant of canUseRma() for a put by the other end into the payload's pieces, all at once.
   bool canBeWritten(const network::Peer &peer, const RequestPayload &payload, uint64_t bytes) const;
   /// True if all pieces of a payload that canUseRma() allows can be used at once. Registers them
-  /// if the carrier needs that.
+  /// if the transport needs that.
   bool canGather(const RequestPayload &payload, network::Access access) const;
   /// Completes the receives whose last byte is here. True: there was one.
   bool takeWatched();
@@ -102,7 +102,7 @@ struct RemoteContext {
   /// sender has answered that it gives none, so that its last byte must be polled.
   bool suspendWatches();
   uint32_t mostRemoteIovs() const {
-    return std::min(network::kMaxRemoteIovs, carrier.capabilities().remoteIovs);
+    return std::min(network::kMaxRemoteIovs, transport.capabilities().remoteIovs);
   }
 
 private:

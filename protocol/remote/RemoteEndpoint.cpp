@@ -4,7 +4,7 @@
 
 namespace colldsl::protocol {
 TransferCaps RemoteEndpoint::ownTransferCaps() const {
-  const network::Capabilities &capabilities = worker_.carrier().capabilities();
+  const network::Capabilities &capabilities = worker_.transport().capabilities();
   uint64_t rmaFrom =
       capabilities.hasRma ? worker_.options().rmaThresholdBytes + 1 : TransferCaps::kNever;
   TransferCaps caps;
@@ -19,13 +19,13 @@ TransferCaps RemoteEndpoint::ownTransferCaps() const {
     caps.announcedStaticFrom = 1;
     caps.canaryUpTo = capabilities.inOrderBytes;
   }
-  caps.multicast = worker_.carrier().multicast() != nullptr;
+  caps.multicast = worker_.transport().multicast() != nullptr;
   return caps;
 }
 
 RemoteEndpoint::RemoteEndpoint(RemoteWorker &worker, RankGroup group, std::mutex *guard)
     : worker_(worker), group_(std::move(group)), guard_(guard) {
-  const network::Capabilities &capabilities = worker.carrier().capabilities();
+  const network::Capabilities &capabilities = worker.transport().capabilities();
   caps_.name = capabilities.name;
   caps_.eagerBytes = worker.options().eagerBytes;
   caps_.opensAlone = true;

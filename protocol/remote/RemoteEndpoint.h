@@ -38,7 +38,7 @@ public:
     uint64_t multicastFrames = 0;   ///< of this message, ever, that went to others at the same time
     uint32_t skippedRun = kAllRuns; ///< the last in which it had no bytes
     bool wantsMulticast = false;
-    bool isExpected = false; ///< the carrier knows that something of the peer is waited for
+    bool isExpected = false; ///< the transport knows that something of the peer is waited for
     bool isProbed = false;   ///< a probe was sent, and no reply has come
   };
 
@@ -74,7 +74,7 @@ public:
 
 private:
   /// False if a key is good for one put: then memory is registered for each message.
-  bool keepsMemory() const { return !worker_.carrier().capabilities().immediateIsKey; }
+  bool keepsMemory() const { return !worker_.transport().capabilities().immediateIsKey; }
   TransferCaps ownTransferCaps() const;
   uint32_t nextStream();
 

@@ -97,7 +97,7 @@ void RemoteReceiver::sendFin(const Rts &rts) {
 
 // Memory that must not be given back to the system is registered for one message.
 void RemoteReceiver::endUse(RegisteredMemory &registered) {
-  const network::Capabilities &capabilities = context_.carrier.capabilities();
+  const network::Capabilities &capabilities = context_.transport.capabilities();
   if (capabilities.immediateIsKey || (capabilities.pinsPages && !registered.isStatic))
     registered.region.reset();
 }
@@ -129,7 +129,7 @@ void RemoteReceiver::sendRtr(const Rts &rts, const RemoteBuffer &buffer) {
 
 void RemoteReceiver::sendRtrFrame(const RequestPayload &payload, uint64_t bytes, const Tag &tag,
                                   uint32_t rendezvous) {
-  const network::Carrier &carrier = context_.carrier;
+  const network::Transport &transport = context_.transport;
   RegisteredMemory &registered = *payload.registered;
   struct {
     RtrBody body;
@@ -138,7 +138,7 @@ void RemoteReceiver::sendRtrFrame(const RequestPayload &payload, uint64_t bytes,
   RtrBody &body = room.body;
   void *begin = registered.of.iov_base;
   body.bytes = bytes;
-  body.address = carrier.remoteAddressOf(begin, begin);
+  body.address = transport.remoteAddressOf(begin, begin);
   body.key = registered.region.key();
   bool isEarly = rendezvous == network::kNoRts;
   registered.stays |= isEarly && registered.mayStay && payload.count == 1;
@@ -147,7 +147,7 @@ void RemoteReceiver::sendRtrFrame(const RequestPayload &payload, uint64_t bytes,
     context_.rtrs.renew(registered.rtr, rtr);
   else
     registered.rtr = context_.rtrs.add(
-        rtr, carrier.capabilities().immediateIsKey ? std::optional(body.key) : std::nullopt);
+        rtr, transport.capabilities().immediateIsKey ? std::optional(body.key) : std::nullopt);
   registered.mayBePut = true;
   if (isEarly && registered.stays) {
     body.stay = registered.isAnnounced ? network::Stay::Announced : network::Stay::UntilReady;
@@ -159,7 +159,7 @@ void RemoteReceiver::sendRtrFrame(const RequestPayload &payload, uint64_t bytes,
   for (uint32_t i = 0; payload.count > 1 && left > 0; ++i) {
     const iovec &piece = payload.pieces[i];
     uint64_t part = std::min<uint64_t>(left, piece.iov_len);
-    room.remoteIovs[body.remoteIovs++] = {carrier.remoteAddressOf(piece.iov_base, begin), part};
+    room.remoteIovs[body.remoteIovs++] = {transport.remoteAddressOf(piece.iov_base, begin), part};
     left -= part;
   }
   auto sent = std::as_bytes(std::span(&room, 1));
@@ -172,8 +172,8 @@ GetResult RemoteReceiver::get(const RemoteBuffer &from, uint64_t, const RequestP
   if (!from.isReadable || !context_.canUseRma(peer_, to, to.bytes) ||
       !context_.canGather(to, Access::Read))
     return GetResult::Refused;
-  if (context_.carrier.capabilities().needsLocalRegistration &&
-      !network::registerMemory(context_.carrier, to, Access::Read))
+  if (context_.transport.capabilities().needsLocalRegistration &&
+      !network::registerMemory(context_.transport, to, Access::Read))
     return GetResult::Refused;
   Claim &claim = claims_[from.id];
   claim.payload = to;
@@ -224,7 +224,7 @@ bool RemoteReceiver::cancelRtr(const Rts &rts) {
     return false;
   if (claim->state == State::Getting)
     sendFin(rts); // it had not begun
-  if (claim->state != State::RtrSent || isDrained(rts.tag))
+  if (claim->state != State::RtrSent || isCancelAcked(rts.tag))
     return true;
   sender_.cancelRun(rts.tag);
   return false;
@@ -292,7 +292,7 @@ bool RemoteReceiver::hasEarlyRtr(const RequestPayload &payload, const Rts &rts) 
 
 bool RemoteReceiver::cancelEarlyRtr(const Tag &tag, const RequestPayload &payload) {
   const RegisteredMemory *registered = payload.registered;
-  if (!registered || !registered->mayBePut || isDrained(tag))
+  if (!registered || !registered->mayBePut || isCancelAcked(tag))
     return true;
   sender_.cancelRun(tag);
   return false;
@@ -300,7 +300,7 @@ bool RemoteReceiver::cancelEarlyRtr(const Tag &tag, const RequestPayload &payloa
 
 void RemoteReceiver::cancelReceive(const Tag &tag, const RequestPayload &payload) {
   RegisteredMemory *registered = payload.registered;
-  bool mayMove = registered && registered->mayBePut && !isDrained(tag);
+  bool mayMove = registered && registered->mayBePut && !isCancelAcked(tag);
   retireRtr(payload);
   if (mayMove)
     registered->region.reset();
@@ -355,7 +355,7 @@ void RemoteReceiver::onCancel(const Tag &scope) {
 }
 
 // The sender puts nothing any more.
-void RemoteReceiver::onDrained(const Tag &scope) {
+void RemoteReceiver::onCancelAck(const Tag &scope) {
   for (Claim &claim : claims_)
     if (claim.state == State::RtrSent && claim.isCancelled && isOf(claim.rts.tag, scope)) {
       releaseClaim(claim);

@@ -117,7 +117,7 @@ public:
   void onConfirmed(uint32_t rendezvous);
   /// The sender cancels a run.
   void onCancel(const Tag &scope);
-  void onDrained(const Tag &scope);
+  void onCancelAck(const Tag &scope);
   /// Answers the deferred requests whose ids no longer name another message.
   void takeDeferred();
   size_t numDeferred() const { return deferred_.size(); }
@@ -150,11 +150,11 @@ private:
 
   Claim &claimOf(const Rts &rts) { return claims_[rts.rendezvous & 0xffff]; }
   /// True if the sender puts nothing any more.
-  bool isDrained(const Tag &tag) const {
-    return sender_.isDrained(tag) || peer_.isGone || peer_.hasDisconnected;
+  bool isCancelAcked(const Tag &tag) const {
+    return sender_.isCancelAcked(tag) || peer_.isGone || peer_.hasDisconnected;
   }
   bool mayBePut(const Claim &claim) const {
-    return claim.state == State::RtrSent && !isDrained(claim.rts.tag);
+    return claim.state == State::RtrSent && !isCancelAcked(claim.rts.tag);
   }
   bool isAwaitingPut(const Rts &rts) const {
     uint16_t id = rts.buffer.id;

@@ -24,7 +24,7 @@ void RemoteReceiver::endOtherRtr(const RequestPayload &payload) {
 bool RemoteReceiver::prepareRtr(const RequestPayload &payload) {
   endOtherRtr(payload);
   bool hasPlace = payload.registered->rtr != RegisteredMemory::kNoRtr || context_.rtrs.hasRoom();
-  return hasPlace && network::registerMemory(context_.carrier, payload, Access::RemoteWrite);
+  return hasPlace && network::registerMemory(context_.transport, payload, Access::RemoteWrite);
 }
 
 // Notifies the sender, which knows the RTR already. The canary is written before the sender can
@@ -40,7 +40,7 @@ void RemoteReceiver::sendReady(const Tag &tag, const RequestPayload &payload) {
 
 bool RemoteReceiver::watch(const Tag &tag, const RequestPayload &payload) {
   const RegisteredMemory &registered = *payload.registered;
-  if (!registered.hasCanary || payload.bytes > context_.carrier.capabilities().inOrderBytes)
+  if (!registered.hasCanary || payload.bytes > context_.transport.capabilities().inOrderBytes)
     return false;
   auto *last = static_cast<std::byte *>(registered.of.iov_base) + payload.bytes - 1;
   __atomic_store_n(reinterpret_cast<uint8_t *>(last), static_cast<uint8_t>(network::kCanary),
@@ -64,7 +64,7 @@ void RemoteReceiver::endStatic(const RequestPayload &payload) {
     releaseRtr(*payload.registered);
 }
 
-// If the last byte is here, all others are, since the carrier writes them in order.
+// If the last byte is here, all others are, since the transport writes them in order.
 bool RemoteContext::takeWatched() {
   bool moved = false;
   for (size_t i = 0; i < watches.size();) {

@@ -64,12 +64,12 @@ bool RemoteSender::trySendRts(const Tag &tag, const RequestPayload &payload, Mov
   bool hasRma = context_.canUseRma(peer_, payload, payload.bytes);
   if (hasRma && context_.canGather(payload, network::Access::Write))
     body.remoteIovs = context_.mostRemoteIovs();
-  bool mayRead = mover == Mover::Reader || !context_.carrier.capabilities().pinsPages;
+  bool mayRead = mover == Mover::Reader || !context_.transport.capabilities().pinsPages;
   if (hasRma && payload.count == 1 && mayRead &&
-      network::registerMemory(context_.carrier, payload, network::Access::RemoteRead)) {
+      network::registerMemory(context_.transport, payload, network::Access::RemoteRead)) {
     void *begin = payload.pieces[0].iov_base;
     body.isReadable = made->isReadable = true;
-    body.address = context_.carrier.remoteAddressOf(begin, begin);
+    body.address = context_.transport.remoteAddressOf(begin, begin);
     body.key = payload.registered->region.key();
   }
   context_.am->send(peer_, {.tag = tag, .rendezvous = rendezvousOf(*made), .kind = Kind::Rts},
@@ -109,7 +109,7 @@ bool RemoteSender::trySendFragment(const Tag &tag, const RequestPayload &payload
 void RemoteSender::release(uint16_t id) {
   Id &done = ids_[id];
   network::RegisteredMemory *registered = done.payload.registered;
-  if (registered && context_.carrier.capabilities().pinsPages && !registered->isStatic)
+  if (registered && context_.transport.capabilities().pinsPages && !registered->isStatic)
     registered->region.reset();
   free(done);
 }
@@ -126,8 +126,8 @@ bool RemoteSender::cancelRts(uint16_t id) {
   if (given.isOpen)
     return false;
   bool isAnswered = given.state != State::Requested && given.state != State::Fragments;
-  bool isDrained = peer_.isLost || this->isDrained(given.tag);
-  if (!isAnswered && !isDrained) {
+  bool isCancelAcked = peer_.isLost || this->isCancelAcked(given.tag);
+  if (!isAnswered && !isCancelAcked) {
     cancelRun(given.tag);
     if (given.isReadable && given.state == State::Requested)
       return false;
@@ -136,7 +136,7 @@ bool RemoteSender::cancelRts(uint16_t id) {
     requested_.take(given.tag);
   if (given.isReadable && peer_.isLost)
     given.payload.registered->region.reset();
-  if (isAnswered || isDrained)
+  if (isAnswered || isCancelAcked)
     free(given);
   else
     given.state = State::Cancelled;
@@ -172,8 +172,8 @@ bool RemoteSender::canPut(const Buffer &buffer, const RequestPayload &payload) c
 
 bool RemoteSender::beginPut(Id &id) {
   id.buffer.body.hasCanary = id.buffer.body.hasCanary && !endsInCanary(id.payload);
-  if (context_.carrier.capabilities().needsLocalRegistration &&
-      !network::registerMemory(context_.carrier, id.payload, network::Access::Write))
+  if (context_.transport.capabilities().needsLocalRegistration &&
+      !network::registerMemory(context_.transport, id.payload, network::Access::Write))
     return false;
   id.isReadable = false; // the receiver has decided
   id.state = State::Putting;
@@ -308,7 +308,7 @@ void RemoteSender::onFin(uint32_t rendezvous) {
   hasReplies_ = true;
 }
 
-void RemoteSender::onDrained(const Tag &scope) {
+void RemoteSender::onCancelAck(const Tag &scope) {
   if (scope.run == kAllRuns)
     drained_.add(streamOf(scope));
   else

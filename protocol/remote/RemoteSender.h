@@ -1,8 +1,8 @@
 /// The sending end of the wire to a rank of any machine. Active messages are frames; where the
-/// carrier reads and writes memory of peers, payloads move between registered memory.
+/// transport reads and writes memory of peers, payloads move between registered memory.
 ///
 /// A rendezvous id is used again when the receiver knows nothing of it any more: it has sent Fin,
-/// or Drained, or has closed the stream. It is also used again when the payload is put; the
+/// or CancelAck, or has closed the stream. It is also used again when the payload is put; the
 /// notification of a put reaches the receiver in no order with frames.
 #pragma once
 
@@ -37,7 +37,7 @@ public:
   bool trySendLonger(const Tag &tag, const RequestPayload &payload);
   uint64_t longestEagerBytes() const { return context_.options.eagerBytes; }
   /// True if a send whose frames were handed over is done: the options ask for no flush, or the
-  /// carrier has finished all frames to the peer.
+  /// transport has finished all frames to the peer.
   bool isFlushed() const {
     return !context_.options.flushes || (peer_.open == 0 && peer_.waiting.empty());
   }
@@ -102,9 +102,9 @@ public:
   /// False: it was put without a notification.
   bool onNotify(const Tag &tag);
   void onFin(uint32_t rendezvous);
-  void onDrained(const Tag &scope);
+  void onCancelAck(const Tag &scope);
   void onStreamClosed(StreamId stream);
-  bool isDrained(const Tag &tag) const {
+  bool isCancelAcked(const Tag &tag) const {
     return drained_.contains(streamOf(tag)) || drained_.containsRunOf(tag);
   }
 
@@ -114,7 +114,7 @@ public:
   void dropPuts(const Tag &scope);
   /// True if a put of the run, or the stream, is on its way.
   bool hasOpenRma(const Tag &scope) const;
-  /// Asks the receiver to answer Drained, once per run.
+  /// Asks the receiver to answer CancelAck, once per run.
   void cancelRun(const Tag &tag);
 
   void onRmaDone(uint16_t id) override;
@@ -178,7 +178,7 @@ private:
   std::deque<EarlyRtr> memory_;
   std::vector<EarlyRtr *> spare_;
   std::map<std::pair<StreamId, uint32_t>, StaticRtr> staticRtrs_; ///< by stream and message
-  Discarded drained_;                                             ///< by the receiver
+  CancelledRuns drained_;                                         ///< by the receiver
   Tag lastCancel_;                                                ///< the last that was sent
   std::unordered_map<StreamId, uint64_t> multicasts_;
   bool hasReplies_ = false;

@@ -46,20 +46,20 @@ Limits limitsOf(const network::Options &options) {
 } // namespace
 
 RemoteWorker::RemoteWorker(Rank self, uint32_t numRanks, const network::Options &options,
-                           std::unique_ptr<network::Carrier> carrier, std::mutex *guard,
+                           std::unique_ptr<network::Transport> transport, std::mutex *guard,
                            const RunStatus *runs)
     : self_(self), numRanks_(numRanks), options_(options), limits_(limitsOf(options)),
-      guard_(guard), runs_(runs), carrier_(std::move(carrier)),
-      context_(*carrier_, options_), receiver_{limits_, discarded_, *this, {}} {
+      guard_(guard), runs_(runs), transport_(std::move(transport)),
+      context_(*transport_, options_), receiver_{limits_, discarded_, *this, {}} {
   context_.discarded = &discarded_;
 }
 
-Result<std::unique_ptr<RemoteWorker>> RemoteWorker::make(Rank self, uint32_t numRanks,
-                                                         const network::Options &options,
-                                                         std::unique_ptr<network::Carrier> carrier,
-                                                         std::mutex *guard, const RunStatus *runs) {
+Result<std::unique_ptr<RemoteWorker>>
+RemoteWorker::make(Rank self, uint32_t numRanks, const network::Options &options,
+                   std::unique_ptr<network::Transport> transport, std::mutex *guard,
+                   const RunStatus *runs) {
   std::unique_ptr<RemoteWorker> worker(
-      new RemoteWorker(self, numRanks, options, std::move(carrier), guard, runs));
+      new RemoteWorker(self, numRanks, options, std::move(transport), guard, runs));
   if (Status s = worker->openLocalRank(); !s)
     return s;
   return worker;
@@ -72,8 +72,8 @@ Status RemoteWorker::openLocalRank() {
   options_.rmaThresholdBytes = std::min(options_.rmaThresholdBytes, options_.eagerBytes);
   if (options_.postedReceives == 0 || options_.fragments == 0)
     return Status::error("a rank needs receives and fragments");
-  if (carrier_->capabilities().isWatched) {
-    Result<network::LocalRank> local = network::openLocalRank(*carrier_, self_, options_);
+  if (transport_->capabilities().isWatched) {
+    Result<network::LocalRank> local = network::openLocalRank(*transport_, self_, options_);
     if (!local)
       return local.status();
     rankAddress_ = local->rankAddress;
@@ -87,9 +87,9 @@ Status RemoteWorker::start(network::Directory directory) {
   auto held = lockIf(guard_);
   directory_ = std::move(directory);
   ActiveMessageHandler &handler = *this;
-  am_.emplace(*carrier_, handler, self_, rankAddress_.token, options_);
+  am_.emplace(*transport_, handler, self_, rankAddress_.token, options_);
   context_.am = &*am_;
-  if (network::Multicast *multicast = carrier_->multicast())
+  if (network::Multicast *multicast = transport_->multicast())
     multicast->setHandler(*this);
   return am_->start(directory_);
 }
@@ -180,9 +180,9 @@ void RemoteWorker::cancel(const CompletionCounter &counter) {
     cancel(*connections_[i], counter, deadline);
 }
 
-// The carrier may still read or write the caller's memory, and so may the peer. Messages that have
-// not ended by the deadline must not move later: their memory is no longer registered, and as some
-// providers write into it nevertheless, nothing moves any more.
+// The transport may still read or write the caller's memory, and so may the peer. Messages that
+// have not ended by the deadline must not move later: their memory is no longer registered, and as
+// some providers write into it nevertheless, nothing moves any more.
 void RemoteWorker::cancel(Connection &at, const CompletionCounter &counter,
                           Clock::time_point deadline) {
   if (at.peer.isLost)
@@ -234,7 +234,7 @@ void RemoteWorker::disconnect() {
 }
 
 bool RemoteWorker::isIdle() const {
-  network::Multicast *multicast = carrier_->multicast();
+  network::Multicast *multicast = transport_->multicast();
   for (const Connection *at : connections_)
     if (at->sends.isBusy() && !at->peer.isLost)
       return false;
@@ -248,14 +248,14 @@ bool RemoteWorker::allHaveDisconnected() const {
   });
 }
 
-// The carrier stops before the memory that it uses goes.
+// The transport stops before the memory that it uses goes.
 RemoteWorker::~RemoteWorker() {
   if (am_ && !isLeaving_)
     disconnect();
   if (isFrozen_)
-    carrier_->stopUnconfirmed();
+    transport_->stopUnconfirmed();
   else
-    carrier_->stop();
+    transport_->stop();
   if (waker_ >= 0)
     ::close(waker_);
 }
@@ -340,9 +340,9 @@ void RemoteWorker::onFrame(Peer &peer, const Header &header, std::span<const std
   case Kind::Cancel:
     receiver.onCancel(header.tag);
     return drain(from, header.tag);
-  case Kind::Drained:
-    sender.onDrained(header.tag);
-    return receiver.onDrained(header.tag);
+  case Kind::CancelAck:
+    sender.onCancelAck(header.tag);
+    return receiver.onCancelAck(header.tag);
   case Kind::Probe:
     if (auto probe = bodyOf<ProbeBody>(body))
       onProbe(peer, header, *probe);
@@ -357,7 +357,7 @@ void RemoteWorker::onFrame(Peer &peer, const Header &header, std::span<const std
   case Kind::Multicast: // comes by multicast alone
     return;
   case Kind::Group:
-    if (network::Multicast *multicast = carrier_->multicast())
+    if (network::Multicast *multicast = transport_->multicast())
       multicast->onMessage(peer, body);
     return;
   case Kind::Disconnect:
@@ -423,7 +423,7 @@ void RemoteWorker::onRmaDone(network::RmaOperation &rma) {
   auto &done = static_cast<RemoteRma &>(rma);
   done.owner->onRmaDone(done.id);
   if (!draining_.empty())
-    sendDrained();
+    sendCancelAcks();
 }
 
 void RemoteWorker::onRemoteWrite(uint32_t rtrId) {
@@ -444,7 +444,7 @@ std::optional<network::Multicast::Group> RemoteWorker::groupOf(const std::vector
   std::vector<Peer *> peers;
   for (Rank member : members)
     peers.push_back(&connection(member).peer);
-  Result<network::Multicast::Group> made = carrier_->multicast()->found(peers);
+  Result<network::Multicast::Group> made = transport_->multicast()->found(peers);
   auto group = made ? std::optional(*made) : std::nullopt;
   groups_.emplace(members, group);
   return group;
@@ -504,16 +504,16 @@ void RemoteWorker::onNotify(Connection &from, const Header &header) {
               std::span<const std::byte>());
 }
 
-std::optional<network::Carrier::Wait> RemoteWorker::wakeup() {
+std::optional<network::Transport::Wait> RemoteWorker::wakeup() {
   bool naps = context_.suspendWatches();
-  std::optional<network::Carrier::Wait> wait = carrier_->ifIdle();
+  std::optional<network::Transport::Wait> wait = transport_->ifIdle();
   if (wait && naps)
     wait->atMost = std::min(wait->atMost, kCanaryNap);
   return wait;
 }
 
 void RemoteWorker::sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost) {
-  std::optional<network::Carrier::Wait> wait;
+  std::optional<network::Transport::Wait> wait;
   {
     auto held = lockIf(guard_);
     wait = wakeup();

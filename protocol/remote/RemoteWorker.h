@@ -1,4 +1,4 @@
-/// All connections of one rank to ranks of any machines, over a carrier. Both ends name a message
+/// All connections of one rank to ranks of any machines, over a transport. Both ends name a message
 /// by a tag; a connection is made when something is first sent, or comes.
 ///
 /// A failure is one of everything, of a stream, or of a run of it. Failures of everything, and of
@@ -63,7 +63,7 @@ public:
   /// the users of streams do not know; outlives it.
   static Result<std::unique_ptr<RemoteWorker>> make(Rank self, uint32_t numRanks,
                                                     const network::Options &options,
-                                                    std::unique_ptr<network::Carrier> carrier,
+                                                    std::unique_ptr<network::Transport> transport,
                                                     std::mutex *guard,
                                                     const RunStatus *runs = nullptr);
   /// Waits until peers have taken what it sent, but not for ever.
@@ -78,7 +78,7 @@ public:
   Rank rank() const { return self_; }
   uint32_t numRanks() const { return numRanks_; }
   const network::Options &options() const { return options_; }
-  network::Carrier &carrier() { return *carrier_; }
+  network::Transport &transport() { return *transport_; }
 
   /// Makes the connection, and watches the peer. An error: it cannot be reached.
   Status connect(Rank peer);
@@ -132,15 +132,15 @@ public:
   network::Peer &peer(Rank rank) { return connection(rank).peer; }
 
   /// Hint: something of this peer is waited for.
-  void expect(Rank peer) { carrier_->expect(connection(peer).peer); }
-  void expectLess(Rank peer) { carrier_->expectLess(connection(peer).peer); }
+  void expect(Rank peer) { transport_->expect(connection(peer).peer); }
+  void expectLess(Rank peer) { transport_->expectLess(connection(peer).peer); }
 
   /// True if nothing of this rank needs its progress any more.
   bool isIdle() const;
   /// All ranks leave together: peers that have left are no failure, and need no disconnect.
   void leaveTogether() { isLeaving_ = true; }
   /// The event to wait for if nothing moves. Nothing: there is an event now.
-  std::optional<network::Carrier::Wait> wakeup();
+  std::optional<network::Transport::Wait> wakeup();
   WakeupEpoch armSleep() { return wakes_.load(); }
   void sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost);
   void wake();
@@ -166,14 +166,15 @@ private:
     RemoteReceives receives;
     std::map<StreamId, uint64_t> multicastsBeforeClose; ///< of streams that the peer has closed
   };
-  /// A Drained that a peer is to get once nothing of it moves any more.
+  /// A CancelAck that a peer is to get once nothing of it moves any more.
   struct Drain {
     Rank peer;
     Tag scope;
   };
 
   RemoteWorker(Rank self, uint32_t numRanks, const network::Options &options,
-               std::unique_ptr<network::Carrier> carrier, std::mutex *guard, const RunStatus *runs);
+               std::unique_ptr<network::Transport> transport, std::mutex *guard,
+               const RunStatus *runs);
   Status openLocalRank();
   Connection &connection(Rank rank);
   Connection &connectionOf(network::Peer &peer);
@@ -206,7 +207,7 @@ private:
   void onEvent(const network::ProcessMonitor::Event &event);
 
   void drain(Connection &at, const Tag &scope);
-  void sendDrained();
+  void sendCancelAcks();
   bool note(const Tag *scope, const Fault &fault);
   void onFailed(const Tag &scope, std::span<const std::byte> body);
   void passOn(const Tag *scope, network::FailureBody body);
@@ -225,9 +226,9 @@ private:
   std::mutex sleepMutex_; ///< held while a sleeper comes or goes
   std::atomic<uint32_t> sleepers_{0};
   std::atomic<uint32_t> wakes_{0};
-  std::unique_ptr<network::Carrier> carrier_;
-  std::unique_ptr<network::ProcessMonitor> monitor_; ///< null: the carrier notices itself
-  Discarded discarded_;
+  std::unique_ptr<network::Transport> transport_;
+  std::unique_ptr<network::ProcessMonitor> monitor_; ///< null: the transport notices itself
+  CancelledRuns discarded_;
   RemoteContext context_;
   ReceiverContext receiver_;
   std::optional<network::ActiveMessages> am_;

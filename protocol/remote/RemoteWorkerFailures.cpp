@@ -156,15 +156,15 @@ void RemoteWorker::drain(Connection &at, const Tag &scope) {
   at.receives.wire().dropGets(scope);
   at.sends.wire().dropPuts(scope);
   draining_.push_back({at.peer.rank, scope});
-  sendDrained();
+  sendCancelAcks();
 }
 
-void RemoteWorker::sendDrained() {
+void RemoteWorker::sendCancelAcks() {
   std::erase_if(draining_, [this](const Drain &drain) {
     Connection &at = connection(drain.peer);
     if (at.sends.wire().hasOpenRma(drain.scope) || at.receives.wire().hasOpenRma(drain.scope))
       return false;
-    am_->send(at.peer, {.tag = drain.scope, .kind = Kind::Drained}, std::span<const std::byte>());
+    am_->send(at.peer, {.tag = drain.scope, .kind = Kind::CancelAck}, std::span<const std::byte>());
     return true;
   });
 }

@@ -1,7 +1,7 @@
 /// Gathers a graph of which each rank knows its own edges.
 #pragma once
 
-#include "instantiate/GivenValue.h"
+#include "instantiate/ArgumentValue.h"
 #include "runtime/job/Communicator.h"
 
 namespace colldsl {

@@ -3,7 +3,7 @@
 /// ranks.
 #pragma once
 
-#include "instantiate/GivenValue.h"
+#include "instantiate/ArgumentValue.h"
 #include "ir/Dag.h"
 #include "runtime/job/Communicator.h"
 

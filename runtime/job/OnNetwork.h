@@ -3,12 +3,12 @@
 #pragma once
 
 #include "runtime/job/WireUp.h"
-#include "transports/network/Carrier.h"
+#include "transports/network/Transport.h"
 
 namespace colldsl {
 
 struct OnNetwork {
-  std::unique_ptr<network::Carrier> carrier;
+  std::unique_ptr<network::Transport> transport;
   network::Options options;
 };
 

@@ -127,11 +127,11 @@ Result<OnNetwork> openOn(const Oob &oob, const char *provider) {
   if (options) {
     if (provider)
       options->provider = provider;
-    auto carrier = ofi::open(*options);
-    exchange.note(carrier.status());
+    auto transport = ofi::open(*options);
+    exchange.note(transport.status());
     network.options = *options;
-    if (carrier)
-      network.carrier = carrier.take();
+    if (transport)
+      network.transport = transport.take();
   }
   if (Status s = exchange.run(); !s)
     return s;

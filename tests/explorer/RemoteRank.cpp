@@ -56,10 +56,10 @@ constexpr std::byte kOwn{0xee};
 
 RemoteRank::RemoteRank(const Scenario &scenario, uint8_t self, ScriptedNetwork &network)
     : scenario_(scenario), self_(self), network_(network) {
-  auto carrier = std::make_unique<ScriptedCarrier>(network, self);
-  carrier->refused = scenario.refused;
+  auto transport = std::make_unique<ScriptedTransport>(network, self);
+  transport->refused = scenario.refused;
   auto made = protocol::RemoteWorker::make(Rank{self}, scenario.ranks, makeOptions(scenario),
-                                           std::move(carrier), nullptr);
+                                           std::move(transport), nullptr);
   worker_ = made.take();
   (void)worker_->start([](Rank) -> Result<network::RankAddress> { return network::RankAddress(); });
   endpoint_ = std::make_unique<protocol::RemoteEndpoint>(

@@ -5,7 +5,7 @@
 #include "protocol/remote/RemoteEndpoint.h"
 #include "tests/explorer/Fiber.h"
 #include "tests/explorer/Scenario.h"
-#include "tests/explorer/ScriptedCarrier.h"
+#include "tests/explorer/ScriptedTransport.h"
 
 #include <optional>
 

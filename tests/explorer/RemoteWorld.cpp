@@ -54,7 +54,7 @@ bool RemoteWorld::commutes(uint8_t from, uint8_t to) const {
   network::Header header;
   std::span<const std::byte> frame = network_.frame(from, to);
   std::memcpy(&header, frame.data(), sizeof header);
-  if (header.kind == network::Kind::Drained || header.kind == network::Kind::CloseStream)
+  if (header.kind == network::Kind::CancelAck || header.kind == network::Kind::CloseStream)
     return !scenario_.isLate; // else what matters is whether they come in time
   if (header.kind != network::Kind::Failed)
     return false;

@@ -9,7 +9,7 @@
 
 #include "tests/explorer/Explorer.h"
 #include "tests/explorer/Scenario.h"
-#include "tests/explorer/ScriptedCarrier.h"
+#include "tests/explorer/ScriptedTransport.h"
 
 #include <malloc.h>
 

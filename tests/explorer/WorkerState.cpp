@@ -49,7 +49,7 @@ void add(StateWords &words, const protocol::TagTable<Record> &table, Describe de
 }
 
 // Runs have one place each, which mostly is empty.
-void add(StateWords &words, const protocol::Discarded &discarded) {
+void add(StateWords &words, const protocol::CancelledRuns &discarded) {
   std::vector<StateWords> streams;
   for (StreamId stream : discarded.streams_)
     streams.emplace_back().add(stream);
@@ -219,7 +219,7 @@ void add(StateWords &words, const RemoteReceives &receives) {
   add(words, receives.wire_);
 }
 
-// Left out: sequence numbers, and what waits for the carrier, which takes all.
+// Left out: sequence numbers, and what waits for the transport, which takes all.
 void add(StateWords &words, const network::Peer &peer) {
   words.add(peer.sent);
   words.add(peer.sentConsumed);

@@ -221,7 +221,7 @@ class Includes(unittest.TestCase):
         self.assertTrue(self.found("compiler/A.cpp", '#include "instantiate/Instantiate.h"\n'))
         self.assertTrue(self.found("instantiate/dependence/A.cpp", '#include "program/Program.h"\n'))
         self.assertTrue(self.found("instantiate/graphs/A.cpp", '#include "program/Program.h"\n'))
-        self.assertTrue(self.found("instantiate/graphs/A.cpp", '#include "instantiate/GivenValue.h"\n'))
+        self.assertTrue(self.found("instantiate/graphs/A.cpp", '#include "instantiate/ArgumentValue.h"\n'))
         self.assertFalse(self.found("instantiate/A.cpp", '#include "instantiate/graphs/GraphFile.h"\n'))
 
     def test_metis_only_in_graphs(self):

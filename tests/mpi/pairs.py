@@ -54,7 +54,7 @@ def skip(why):
     sys.exit(77)
 
 
-def carriers(mark):
+def transports(mark):
     """The processes whose environment has the mark."""
     found = []
     for name in filter(str.isdigit, os.listdir("/proc")):
@@ -70,7 +70,7 @@ def carriers(mark):
 def end(mark):
     """Ends what carries the mark, until there is nothing left that does."""
     for _ in range(100):
-        found = carriers(mark)
+        found = transports(mark)
         if not found:
             return
         for process in found:

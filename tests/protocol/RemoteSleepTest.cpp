@@ -1,4 +1,4 @@
-// How a rank waits for its carrier.
+// How a rank waits for its transport.
 #include "tests/protocol/CountedYields.h"
 #include "tests/protocol/ScriptedPair.h"
 
@@ -10,10 +10,10 @@ namespace {
 using namespace std::chrono_literals;
 using test::ScriptedPair;
 
-/// How often a rank yields its core in a sleep, where its carrier is to be waited for like this.
-uint32_t yieldsIn(ScriptedPair &pair, std::optional<network::Carrier::Wait> wait) {
+/// How often a rank yields its core in a sleep, where its transport is to be waited for like this.
+uint32_t yieldsIn(ScriptedPair &pair, std::optional<network::Transport::Wait> wait) {
   RemoteWorker &worker = pair.worker(0);
-  pair.carrier(0).wait = wait;
+  pair.transport(0).wait = wait;
   uint32_t before = colldsl::test::numYields;
   worker.sleep(worker.armSleep(), 1us);
   return colldsl::test::numYields - before;
@@ -22,8 +22,8 @@ uint32_t yieldsIn(ScriptedPair &pair, std::optional<network::Carrier::Wait> wait
 // The peer that has to answer may need this core.
 TEST(RemoteSleep, aRankThatCannotSleepYieldsItsCore) {
   ScriptedPair pair;
-  EXPECT_EQ(yieldsIn(pair, network::Carrier::Wait{-1, 0ns}), 1u);
-  EXPECT_EQ(yieldsIn(pair, network::Carrier::Wait{-1, 1us}), 0u) << "it sleeps";
+  EXPECT_EQ(yieldsIn(pair, network::Transport::Wait{-1, 0ns}), 1u);
+  EXPECT_EQ(yieldsIn(pair, network::Transport::Wait{-1, 1us}), 0u) << "it sleeps";
   EXPECT_EQ(yieldsIn(pair, std::nullopt), 0u) << "there is an event";
 }
 

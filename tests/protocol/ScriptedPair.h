@@ -2,15 +2,15 @@
 #pragma once
 
 #include "protocol/remote/RemoteEndpoint.h"
-#include "tests/explorer/ScriptedCarrier.h"
+#include "tests/explorer/ScriptedTransport.h"
 
 #include <cstring>
 #include <map>
 
 namespace colldsl::protocol::test {
 
-using colldsl::test::ScriptedCarrier;
 using colldsl::test::ScriptedNetwork;
+using colldsl::test::ScriptedTransport;
 
 /// Ranks that plans are opened on.
 class ScriptedPair {
@@ -23,12 +23,12 @@ public:
     network::Options options;
     options.eagerBytes = options.rmaThresholdBytes = eagerBytes;
     for (uint32_t r = 0; r < 2; ++r) {
-      auto carrier = std::make_unique<ScriptedCarrier>(network_, r);
-      carrier->refused = r == 0 ? refused : 0;
+      auto transport = std::make_unique<ScriptedTransport>(network_, r);
+      transport->refused = r == 0 ? refused : 0;
       if (pinsPages)
-        carrier->pinPages();
-      carriers_[r] = carrier.get();
-      workers_[r] = RemoteWorker::make(Rank{r}, 2, options, std::move(carrier), nullptr).take();
+        transport->pinPages();
+      transports_[r] = transport.get();
+      workers_[r] = RemoteWorker::make(Rank{r}, 2, options, std::move(transport), nullptr).take();
       (void)workers_[r]->start(
           [](Rank) -> Result<network::RankAddress> { return network::RankAddress(); });
       endpoints_[r] =
@@ -43,7 +43,7 @@ public:
 
   RemoteEndpoint &endpoint(uint32_t rank) { return *endpoints_[rank]; }
   RemoteWorker &worker(uint32_t rank) { return *workers_[rank]; }
-  ScriptedCarrier &carrier(uint32_t rank) { return *carriers_[rank]; }
+  ScriptedTransport &transport(uint32_t rank) { return *transports_[rank]; }
 
   /// Memory of the rank that the network knows.
   size_t numRegistered(uint32_t rank) const { return network_.numRegistered(rank); }
@@ -89,7 +89,7 @@ private:
   }
 
   ScriptedNetwork network_;
-  ScriptedCarrier *carriers_[2] = {}; ///< of these workers
+  ScriptedTransport *transports_[2] = {}; ///< of these workers
   std::unique_ptr<RemoteWorker> workers_[2];
   std::unique_ptr<RemoteEndpoint> endpoints_[2];
 };

@@ -1,7 +1,7 @@
 /// Graphs as ranks give them, to be colored by ranks that know their own edges alone.
 #pragma once
 
-#include "instantiate/GivenValue.h"
+#include "instantiate/ArgumentValue.h"
 #include "runtime/graph/GraphOrder.h"
 #include "tests/passes/Graphs.h"
 

@@ -1,6 +1,6 @@
 #include "tests/transports/Broadcasts.h"
 
-#include "tests/transports/CarrierPair.h"
+#include "tests/transports/TransportPair.h"
 
 #include <algorithm>
 #include <thread>
@@ -26,14 +26,14 @@ Broadcasts::Broadcasts(uint32_t ranks, const OptionsOf &optionsOf, const Weather
     own.seed = weather.seed * 1000 + r;
     one.calls = std::make_unique<LossyCalls>(own);
     datagram::Options options = optionsOf(Rank{r});
-    auto carrier = datagram::DatagramCarrier::open(Rank{r}, options, *one.calls);
-    if (!carrier) {
-      trouble = carrier.message();
+    auto transport = datagram::DatagramTransport::open(Rank{r}, options, *one.calls);
+    if (!transport) {
+      trouble = transport.message();
       return;
     }
-    one.carrier = carrier->get();
+    one.transport = transport->get();
     auto endpoint = protocol::NetworkEndpoint::make(
-        Rank{r}, ranks, options, std::unique_ptr<network::Carrier>(carrier.take()));
+        Rank{r}, ranks, options, std::unique_ptr<network::Transport>(transport.take()));
     if (!endpoint) {
       trouble = endpoint.message();
       return;
@@ -184,7 +184,7 @@ std::string Broadcasts::runAndLeave() {
 
 bool Broadcasts::waitForGroup(std::chrono::nanoseconds atMost) {
   auto until = Clock::now() + atMost;
-  while (!carrier(0).multicast()->isReady(0)) {
+  while (!transport(0).multicast()->isReady(0)) {
     if (Clock::now() > until)
       return false;
     poll();

@@ -3,7 +3,7 @@
 
 #include "protocol/remote/NetworkEndpoint.h"
 #include "tests/transports/LossyCalls.h"
-#include "transports/datagram/DatagramCarrier.h"
+#include "transports/datagram/DatagramTransport.h"
 
 namespace colldsl::test {
 
@@ -31,7 +31,7 @@ public:
   void poll();
 
   uint32_t numRanks() const { return static_cast<uint32_t>(ranks_.size()); }
-  datagram::DatagramCarrier &carrier(uint32_t rank) { return *ranks_[rank].carrier; }
+  datagram::DatagramTransport &transport(uint32_t rank) { return *ranks_[rank].transport; }
   protocol::NetworkEndpoint &endpoint(uint32_t rank) { return *ranks_[rank].endpoint; }
   LossyCalls &calls(uint32_t rank) { return *ranks_[rank].calls; }
   Channels &channels(uint32_t rank) { return *ranks_[rank].channels; }
@@ -41,7 +41,7 @@ public:
 private:
   struct One {
     std::unique_ptr<LossyCalls> calls;
-    datagram::DatagramCarrier *carrier = nullptr;
+    datagram::DatagramTransport *transport = nullptr;
     std::unique_ptr<protocol::NetworkEndpoint> endpoint;
     std::unique_ptr<Channels> channels;
     std::vector<std::vector<std::byte>> buffers;

@@ -1,7 +1,7 @@
 // Ranks that talk over datagrams.
 #include "tests/transports/LossyCalls.h"
 #include "tests/transports/NetworkChecks.h"
-#include "transports/datagram/DatagramCarrier.h"
+#include "transports/datagram/DatagramTransport.h"
 
 #include <atomic>
 #include <gtest/gtest.h>

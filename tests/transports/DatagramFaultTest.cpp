@@ -1,6 +1,6 @@
 // Every call of the kernel fails once, or for good.
 #include "tests/transports/FaultSweep.h"
-#include "transports/datagram/DatagramCarrier.h"
+#include "transports/datagram/DatagramTransport.h"
 
 #include <atomic>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Packets, and frames that are made of them, under every weather.
-#include "tests/transports/CarrierPair.h"
 #include "tests/transports/LossyCalls.h"
+#include "tests/transports/TransportPair.h"
 #include "transports/datagram/Crc32c.h"
 
 #include <arpa/inet.h>
@@ -98,7 +98,7 @@ TEST(Packet, parserTakesAnything) {
 }
 
 /// Frames of many sizes both ways. Empty if all came once, in order and as they were.
-std::string exchange(CarrierPair &pair, uint32_t count, size_t mostBytes,
+std::string exchange(TransportPair &pair, uint32_t count, size_t mostBytes,
                      const std::function<void()> &each = {}) {
   std::array<uint32_t, 2> said = {};
   auto bytesOfFrame = [&](uint32_t i) { return 1 + size_t{i} * 7919 % mostBytes; };
@@ -113,7 +113,7 @@ std::string exchange(CarrierPair &pair, uint32_t count, size_t mostBytes,
     pair.poll();
     if (each)
       each();
-    for (CarrierEnd &end : pair.ends)
+    for (TransportEnd &end : pair.ends)
       if (!end.trouble.empty())
         return end.trouble;
     if (Clock::now() > until)
@@ -124,7 +124,7 @@ std::string exchange(CarrierPair &pair, uint32_t count, size_t mostBytes,
     for (uint32_t i = 0; i < count; ++i)
       if (pair.ends[r].received[i] != makeFrame(1 - r, bytesOfFrame(i)))
         return "frame " + std::to_string(i) + " is wrong";
-  for (CarrierEnd &end : pair.ends)
+  for (TransportEnd &end : pair.ends)
     end.received.clear();
   return "";
 }
@@ -134,10 +134,10 @@ TEST(Datagram, framesComeOnceInOrderAndWhole) {
   for (uint32_t packetBytes : {0u, 112u, 1472u}) {
     datagram::Options options;
     options.packetBytes = packetBytes;
-    CarrierPair pair(options, calls);
+    TransportPair pair(options, calls);
     ASSERT_EQ(pair.trouble, "");
     EXPECT_EQ(exchange(pair, 300, 9000), "");
-    EXPECT_EQ(pair.ends[0].carrier->counts().repeated, 0u);
+    EXPECT_EQ(pair.ends[0].transport->counts().repeated, 0u);
   }
 }
 
@@ -147,18 +147,18 @@ TEST(Datagram, everyByteIsRightInEveryWeather) {
       LossyCalls calls({loss, loss, loss, loss / 4, seed});
       datagram::Options options;
       options.packetBytes = 512;
-      CarrierPair pair(options, calls);
+      TransportPair pair(options, calls);
       ASSERT_EQ(pair.trouble, "");
       auto begin = Clock::now();
       ASSERT_EQ(exchange(pair, 300, 9000), "") << loss << " " << seed;
       std::chrono::duration<double, std::milli> took = Clock::now() - begin;
-      const datagram::Counts &counts = pair.ends[0].carrier->counts();
+      const datagram::Counts &counts = pair.ends[0].transport->counts();
       std::printf("%g lost, reordered and repeated: %.1f ms, %lu packets, %lu again, %lu reports\n",
                   loss, took.count(), counts.packets, counts.repeated, counts.reports);
       EXPECT_GT(counts.repeated, 0u);
-      EXPECT_GT(counts.refused + pair.ends[1].carrier->counts().refused, loss < 0.01 ? 0u : 5u);
+      EXPECT_GT(counts.refused + pair.ends[1].transport->counts().refused, loss < 0.01 ? 0u : 5u);
       // The receives, and a window of packets that came early.
-      EXPECT_LT(pair.ends[0].carrier->bytes(), 400000u);
+      EXPECT_LT(pair.ends[0].transport->bytes(), 400000u);
     }
 }
 
@@ -182,7 +182,7 @@ void loseOnce(LossyCalls &calls, uint32_t sequence) {
 TEST(Datagram, gapsAreReportedAtOnce) {
   LossyCalls calls({});
   calls.stopClock();
-  CarrierPair pair({}, calls);
+  TransportPair pair({}, calls);
   ASSERT_EQ(pair.trouble, "");
   loseOnce(calls, 0);
   pair.ends[0].sendOne(makeFrame(1, 100));
@@ -201,7 +201,7 @@ constexpr datagram::TimeNs kStep = 1000, kCoarse = 20 * kStep;
 datagram::TimeNs timeOfLastPacket(bool isExpected) {
   LossyCalls calls({});
   calls.stopClock();
-  CarrierPair pair({}, calls);
+  TransportPair pair({}, calls);
   for (uint32_t i = 0; i < 50; ++i) { // both learn how far the other is
     pair.ends[i % 2].sendOne(makeFrame(1, 8));
     for (int step = 0; step < 20; ++step, calls.turnClock(kStep))
@@ -209,7 +209,7 @@ datagram::TimeNs timeOfLastPacket(bool isExpected) {
   }
   loseOnce(calls, 25);
   if (isExpected)
-    pair.ends[1].carrier->expect(pair.ends[1].peer);
+    pair.ends[1].transport->expect(pair.ends[1].peer);
   pair.ends[0].sendOne(makeFrame(1, 8));
   datagram::TimeNs begin = calls.now();
   for (; pair.ends[1].received.size() < 26 && calls.now() - begin < 1'000'000'000;
@@ -238,9 +238,9 @@ datagram::Options impatient() {
 }
 
 TEST(Datagram, aSilentPeerIsDeadInTime) {
-  CarrierPair pair(impatient(), datagram::Calls::real());
-  pair.ends[1].carrier.reset();
-  pair.ends[0].carrier->expect(pair.ends[0].peer);
+  TransportPair pair(impatient(), datagram::Calls::real());
+  pair.ends[1].transport.reset();
+  pair.ends[0].transport->expect(pair.ends[0].peer);
   auto begin = Clock::now();
   while (pair.ends[0].trouble.empty() && Clock::now() - begin < 5s)
     pair.poll();
@@ -251,11 +251,11 @@ TEST(Datagram, aSilentPeerIsDeadInTime) {
 
 // Its process answers.
 TEST(Datagram, aBusyPeerIsNotDead) {
-  CarrierPair pair(impatient(), datagram::Calls::real());
-  pair.ends[0].carrier->expect(pair.ends[0].peer);
+  TransportPair pair(impatient(), datagram::Calls::real());
+  pair.ends[0].transport->expect(pair.ends[0].peer);
   pair.ends[0].sendOne(makeFrame(1, 8));
   for (auto begin = Clock::now(); Clock::now() - begin < 1s;)
-    pair.ends[0].carrier->poll();
+    pair.ends[0].transport->poll();
   EXPECT_EQ(pair.ends[0].trouble, "");
   pair.ends[1].sendOne(makeFrame(2, 8));
   auto isOver = [&] {
@@ -270,9 +270,9 @@ TEST(Datagram, aBusyPeerIsNotDead) {
 // A member of the job that says what cannot be true, and strangers.
 TEST(Datagram, forgedDatagramsChangeNothing) {
   LossyCalls calls({});
-  CarrierPair pair({}, calls);
+  TransportPair pair({}, calls);
   ASSERT_EQ(pair.trouble, "");
-  std::vector<std::byte> address = pair.ends[1].carrier->address().take();
+  std::vector<std::byte> address = pair.ends[1].transport->address().take();
   uint64_t token;
   sockaddr_in name = {};
   name.sin_family = AF_INET;
@@ -299,18 +299,18 @@ TEST(Datagram, forgedDatagramsChangeNothing) {
                   reinterpret_cast<const sockaddr *>(&name), sizeof name);
   };
   EXPECT_EQ(exchange(pair, 500, 3000, forge), "");
-  EXPECT_GT(pair.ends[1].carrier->counts().refused, 300u);
+  EXPECT_GT(pair.ends[1].transport->counts().refused, 300u);
   close(stranger);
 }
 
 TEST(Datagram, socketsAreBoundToTheGivenAddress) {
   datagram::Options options;
   options.bind = "198.51.100.7"; // no address of ours
-  auto carrier = datagram::DatagramCarrier::open(Rank{0}, options);
-  ASSERT_FALSE(carrier.ok());
-  EXPECT_NE(carrier.message().find("198.51.100.7"), std::string::npos) << carrier.message();
+  auto transport = datagram::DatagramTransport::open(Rank{0}, options);
+  ASSERT_FALSE(transport.ok());
+  EXPECT_NE(transport.message().find("198.51.100.7"), std::string::npos) << transport.message();
   options.bind = "everywhere";
-  EXPECT_FALSE(datagram::DatagramCarrier::open(Rank{0}, options).ok());
+  EXPECT_FALSE(datagram::DatagramTransport::open(Rank{0}, options).ok());
 }
 
 } // namespace

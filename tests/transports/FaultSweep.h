@@ -1,4 +1,4 @@
-/// Calls of a carrier that go wrong, one after the other.
+/// Calls of a transport that go wrong, one after the other.
 #pragma once
 
 #include "tests/transports/NetworkPair.h"

@@ -206,10 +206,10 @@ TransportSetup onHybrid(const std::string &name, const Part &even, const Part &o
 namespace {
 
 // Over a network, whose ranks are processes of this machine.
-protocol::NetworkEndpoint::Carrier open(const ofi::Options &options, const shm::World &) {
+protocol::NetworkEndpoint::Transport open(const ofi::Options &options, const shm::World &) {
   return ofi::open(options);
 }
-protocol::NetworkEndpoint::Carrier open(const verbs::Options &options, const shm::World &world) {
+protocol::NetworkEndpoint::Transport open(const verbs::Options &options, const shm::World &world) {
   return verbs::open(world.numRanks(), options);
 }
 template <typename Options>

@@ -1,6 +1,6 @@
 // The protocol of groups by itself: a root and members in a network of this test, whose time is
 // counted in steps.
-#include "tests/transports/CarrierPair.h"
+#include "tests/transports/TransportPair.h"
 #include "transports/datagram/MulticastReceiver.h"
 
 #include <algorithm>

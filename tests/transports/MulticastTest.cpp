@@ -51,9 +51,9 @@ TEST(Multicast, aBroadcastIsSentOnce) {
   ASSERT_TRUE(ranks.open({64}));
   ASSERT_TRUE(ranks.waitForGroup());
   EXPECT_EQ(ranks.run(100), "");
-  EXPECT_EQ(ranks.carrier(0).multicastCounts().packets, 100u);
-  EXPECT_EQ(ranks.carrier(0).multicastCounts().resent, 0u);
-  EXPECT_LT(ranks.carrier(0).counts().packets, 20u) << "and nothing to each";
+  EXPECT_EQ(ranks.transport(0).multicastCounts().packets, 100u);
+  EXPECT_EQ(ranks.transport(0).multicastCounts().resent, 0u);
+  EXPECT_LT(ranks.transport(0).counts().packets, 20u) << "and nothing to each";
 }
 
 // A later packet shows the gap: no timeout is needed. In time of the test's own, of which each poll
@@ -90,10 +90,10 @@ TEST(Multicast, acknowledgementsAreFew) {
   ASSERT_TRUE(ranks.waitForGroup());
   uint64_t before = 0, after = 0;
   for (uint32_t r = 1; r < 8; ++r)
-    before += ranks.carrier(r).multicastCounts().acks;
+    before += ranks.transport(r).multicastCounts().acks;
   EXPECT_EQ(ranks.run(100), "");
   for (uint32_t r = 1; r < 8; ++r)
-    after += ranks.carrier(r).multicastCounts().acks;
+    after += ranks.transport(r).multicastCounts().acks;
   EXPECT_GE(after - before, 7u * 24);
   EXPECT_LE(after - before, 7u * 40);
 }
@@ -104,12 +104,12 @@ TEST(Multicast, longMessagesAreSentOnce) {
   ASSERT_TRUE(ranks.open({0, 1, 8192, 16384, 16385, 300000}));
   ASSERT_TRUE(ranks.waitForGroup());
   EXPECT_EQ(ranks.run(10), "");
-  EXPECT_EQ(ranks.carrier(0).multicastCounts().resent, 0u);
-  EXPECT_LT(ranks.carrier(0).multicastCounts().packets,
+  EXPECT_EQ(ranks.transport(0).multicastCounts().resent, 0u);
+  EXPECT_LT(ranks.transport(0).multicastCounts().packets,
             10u * (6 + 2 + (24000 + 300000) / 1300 + 40));
 }
 
-// What the four sets hold at a root, or at a member, and what every carrier has.
+// What the four sets hold at a root, or at a member, and what every transport has.
 constexpr uint64_t kMaxMemory =
     16 * (datagram::kMulticastBodyBytes + datagram::kMulticastHeadBytes) + 16 * 9216 + 200'000;
 
@@ -126,14 +126,14 @@ TEST_P(MulticastWeather, everyByteIsRight) {
     auto begin = Clock::now();
     ASSERT_EQ(ranks.run(20), "") << "seed " << seed;
     std::chrono::duration<double, std::milli> took = Clock::now() - begin;
-    const MulticastCounts &counts = ranks.carrier(0).multicastCounts();
+    const MulticastCounts &counts = ranks.transport(0).multicastCounts();
     std::printf("%g lost, reordered and repeated: %.1f ms, %lu packets, %lu again, %lu forwarded\n",
                 loss, took.count(), counts.packets, counts.resent, counts.forwarded);
     EXPECT_GT(counts.packets, 100u); // long ones wait for few members that are late
     EXPECT_GE(counts.resent, loss < 0.01 ? 0u : 10u);
     EXPECT_EQ(counts.forwarded, 0u) << "no reason to give it up";
     for (uint32_t r = 0; r < ranks.numRanks(); ++r)
-      EXPECT_LT(ranks.carrier(r).bytes(), kMaxMemory) << r;
+      EXPECT_LT(ranks.transport(r).bytes(), kMaxMemory) << r;
   }
 }
 
@@ -149,7 +149,7 @@ TEST(Multicast, manyAtOnce) {
   ASSERT_TRUE(ranks.open(std::vector<uint64_t>(100, 2000)));
   ASSERT_TRUE(ranks.waitForGroup());
   EXPECT_EQ(ranks.run(5), "");
-  EXPECT_GT(ranks.carrier(0).multicastCounts().packets, 100u);
+  EXPECT_GT(ranks.transport(0).multicastCounts().packets, 100u);
 }
 
 TEST(Multicast, aMemberThatCannotJoinPreventsMulticast) {
@@ -163,7 +163,7 @@ TEST(Multicast, aMemberThatCannotJoinPreventsMulticast) {
   EXPECT_EQ(ranks.run(20), "");
   EXPECT_FALSE(ranks.waitForGroup(50ms));
   EXPECT_EQ(ranks.run(20), "");
-  EXPECT_EQ(ranks.carrier(0).multicastCounts().packets, 0u);
+  EXPECT_EQ(ranks.transport(0).multicastCounts().packets, 0u);
 }
 
 // Where the network passes no multicast at all no member receives from the root, and it is not
@@ -175,7 +175,7 @@ TEST(Multicast, aDeafRankIsNoMember) {
   ASSERT_TRUE(ranks.open({64, 20000}));
   EXPECT_FALSE(ranks.waitForGroup(100ms));
   EXPECT_EQ(ranks.run(20), "");
-  EXPECT_EQ(ranks.carrier(0).multicastCounts().packets, 0u);
+  EXPECT_EQ(ranks.transport(0).multicastCounts().packets, 0u);
 }
 
 // More messages than a root keeps, so that it waits for acknowledgements, of which the first twelve
@@ -192,7 +192,7 @@ TEST(Multicast, lostAcknowledgementsAreNoReasonToGiveItUp) {
   EXPECT_EQ(ranks.run(1), "");
   for (uint32_t r = 1; r < 4; ++r)
     EXPECT_EQ(ranks.calls(r).numLost(), 12u);
-  EXPECT_EQ(ranks.carrier(0).multicastCounts().forwarded, 0u);
+  EXPECT_EQ(ranks.transport(0).multicastCounts().forwarded, 0u);
 }
 
 // Of one frame all members lose the first twelve copies.
@@ -210,7 +210,7 @@ TEST(Multicast, partsThatGetLostOftenAreNoReasonToGiveItUp) {
     EXPECT_EQ(ranks.run(1), "");
   EXPECT_EQ(ranks.calls(0).numLost(), 12u);
   EXPECT_EQ(ranks.run(20), "");
-  EXPECT_EQ(ranks.carrier(0).multicastCounts().forwarded, 0u);
+  EXPECT_EQ(ranks.transport(0).multicastCounts().forwarded, 0u);
 }
 
 // From one moment on: what is on its way, and all that follows, goes down the tree.
@@ -220,12 +220,12 @@ TEST(Multicast, repeatedLossMovesTheGroupToTheTree) {
   ASSERT_TRUE(ranks.open({64, 16384, 50000}));
   ASSERT_TRUE(ranks.waitForGroup());
   ASSERT_EQ(ranks.run(5), "");
-  ASSERT_EQ(ranks.carrier(0).multicastCounts().forwarded, 0u);
+  ASSERT_EQ(ranks.transport(0).multicastCounts().forwarded, 0u);
   ranks.calls(0).loses = goesToMany;
   EXPECT_EQ(ranks.run(20), "");
-  EXPECT_GT(ranks.carrier(0).multicastCounts().forwarded, 20u);
-  EXPECT_GT(ranks.carrier(1).multicastCounts().forwarded, 20u) << "members do their part";
-  EXPECT_EQ(ranks.carrier(7).multicastCounts().forwarded, 0u);
+  EXPECT_GT(ranks.transport(0).multicastCounts().forwarded, 20u);
+  EXPECT_GT(ranks.transport(1).multicastCounts().forwarded, 20u) << "members do their part";
+  EXPECT_EQ(ranks.transport(7).multicastCounts().forwarded, 0u);
 }
 
 // One of many hears nothing any more: the root tells it all again, but not for ever.
@@ -236,8 +236,8 @@ TEST(Multicast, aDeafMemberMovesTheGroupToTheTree) {
   ASSERT_TRUE(ranks.waitForGroup());
   ranks.calls(2).isDeaf = hearsMany;
   EXPECT_EQ(ranks.run(60), "");
-  EXPECT_GE(ranks.carrier(0).multicastCounts().resent, 16u);
-  EXPECT_GT(ranks.carrier(0).multicastCounts().forwarded, 60u);
+  EXPECT_GE(ranks.transport(0).multicastCounts().resent, 16u);
+  EXPECT_GT(ranks.transport(0).multicastCounts().forwarded, 60u);
 }
 
 // In the tree, too, everything gets lost now and then.
@@ -249,7 +249,7 @@ TEST(Multicast, theTreeStandsBadWeather) {
   ASSERT_TRUE(ranks.waitForGroup());
   ranks.calls(0).loses = goesToMany;
   EXPECT_EQ(ranks.run(20), "");
-  EXPECT_GT(ranks.carrier(0).multicastCounts().forwarded, 20u);
+  EXPECT_GT(ranks.transport(0).multicastCounts().forwarded, 20u);
 }
 
 // The others do not wait for it, long as the message is.
@@ -299,7 +299,7 @@ TEST(Multicast, differentMessagesGoToOneReceiverAtATime) {
     EXPECT_EQ(got[0], 1u);
     EXPECT_EQ(got[1], isLater ? 1u : 2u);
   }
-  EXPECT_EQ(ranks.carrier(0).multicastCounts().packets, 0u);
+  EXPECT_EQ(ranks.transport(0).multicastCounts().packets, 0u);
 }
 
 /// Where a rank says the last thing to many, and the header of that.
@@ -354,7 +354,7 @@ TEST(Multicast, forgedDatagramsChangeNothing) {
   };
   ranks.eachPoll = forge;
   EXPECT_EQ(ranks.run(50), "");
-  EXPECT_GT(ranks.carrier(1).multicastCounts().refused, 50u);
+  EXPECT_GT(ranks.transport(1).multicastCounts().refused, 50u);
   ::close(stranger);
 }
 
@@ -415,9 +415,9 @@ TEST(Multicast, onlyTheRootSendsForAGroup) {
     return isOver();
   };
   ASSERT_TRUE(pollUntil([&] {
-    return ranks.carrier(0).multicast()->isReady(0) && ranks.carrier(1).multicast()->isReady(0);
+    return ranks.transport(0).multicast()->isReady(0) && ranks.transport(1).multicast()->isReady(0);
   }));
-  uint64_t refused = ranks.carrier(2).multicastCounts().refused;
+  uint64_t refused = ranks.transport(2).multicastCounts().refused;
   datagram::PacketHeader header;
   header.kind = datagram::PacketKind::Multicast;
   header.token = last->seen.token;
@@ -437,7 +437,8 @@ TEST(Multicast, onlyTheRootSendsForAGroup) {
   EXPECT_GT(sendto(forger, packet.data(), packet.size(), 0,
                    reinterpret_cast<const sockaddr *>(&last->where), sizeof last->where),
             0);
-  EXPECT_TRUE(pollUntil([&] { return ranks.carrier(2).multicastCounts().refused == refused + 1; }));
+  EXPECT_TRUE(
+      pollUntil([&] { return ranks.transport(2).multicastCounts().refused == refused + 1; }));
   ::close(forger);
 }
 

@@ -1,7 +1,7 @@
 // Reads and writes that have not ended when their plan is cancelled: the peer does not look, so the
 // provider cannot end them, and the memory is used again. Nothing moves later.
 #include "tests/transports/NetworkPair.h"
-#include "transports/ofi/OfiCarrier.h"
+#include "transports/ofi/OfiTransport.h"
 #include "transports/ofi/OpenOfi.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ public:
   Unfinished(const std::string &provider, Rank sender, const Transfer &way)
       : pair([&](Rank r) {
           return protocol::NetworkEndpoint::make(r, 2, options(provider),
-                                                 ofi::OfiCarrier::open(options(provider)));
+                                                 ofi::OfiTransport::open(options(provider)));
         }) {
     EXPECT_EQ(pair.trouble, "");
     for (uint32_t r = 0; r < 2; ++r) {
@@ -72,7 +72,7 @@ protected:
   void SetUp() override {
     auto endpoint =
         protocol::NetworkEndpoint::make(Rank{0}, 1, Unfinished::options(GetParam()),
-                                        ofi::OfiCarrier::open(Unfinished::options(GetParam())));
+                                        ofi::OfiTransport::open(Unfinished::options(GetParam())));
     if (!endpoint && endpoint.message().find("has no provider") != std::string::npos)
       GTEST_SKIP() << endpoint.message();
   }
@@ -140,7 +140,7 @@ TEST_P(OfiCancel, aRankWaitsForNoDescriptorThatIsReadable) {
   Unfinished given(GetParam(), Rank{0}, {});
   given.poll(0);
   protocol::RemoteWorker &worker = given.pair.endpoints[0]->worker();
-  std::optional<network::Carrier::Wait> wait;
+  std::optional<network::Transport::Wait> wait;
   for (int i = 0; i < 1000; ++i) {
     given.poll(0, 1);
     if (!(wait = worker.wakeup()))

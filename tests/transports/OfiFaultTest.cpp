@@ -1,6 +1,6 @@
 // Every call of libfabric fails once.
 #include "tests/transports/FaultSweep.h"
-#include "transports/ofi/OfiCarrier.h"
+#include "transports/ofi/OfiTransport.h"
 #include "transports/ofi/OpenOfi.h"
 
 #include <gtest/gtest.h>
@@ -123,13 +123,13 @@ void sweep(Call call, How how, bool (&isFine)(const std::string &)) {
     return exchangeWith(
         [&](Rank r) {
           return protocol::NetworkEndpoint::make(r, 2, quickOptions(),
-                                                 ofi::OfiCarrier::open(quickOptions(), calls));
+                                                 ofi::OfiTransport::open(quickOptions(), calls));
         },
         [&] { return calls.happened(); }, way);
   };
   test::sweep(exchangeAt, isFine, [](Rank r) {
     return protocol::NetworkEndpoint::make(r, 2, quickOptions(),
-                                           ofi::OfiCarrier::open(quickOptions()));
+                                           ofi::OfiTransport::open(quickOptions()));
   });
 }
 

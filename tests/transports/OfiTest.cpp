@@ -1,7 +1,7 @@
 // What is special about messages over libfabric.
 #include "tests/transports/NetworkChecks.h"
 #include "transports/ofi/Domains.h"
-#include "transports/ofi/OfiCarrier.h"
+#include "transports/ofi/OfiTransport.h"
 #include "transports/ofi/OpenOfi.h"
 
 #include <algorithm>
@@ -49,24 +49,24 @@ TEST(Ofi, ranksInheritWhatWasPrepared) {
 
 TEST(Ofi, errorsOfOpenNameTheRequest) {
   ofi::Options options;
-  options.provider = "carrier-pigeon";
+  options.provider = "transport-pigeon";
   auto endpoint =
-      protocol::NetworkEndpoint::make(Rank{0}, 1, options, ofi::OfiCarrier::open(options));
+      protocol::NetworkEndpoint::make(Rank{0}, 1, options, ofi::OfiTransport::open(options));
   ASSERT_FALSE(endpoint.ok());
-  EXPECT_NE(endpoint.message().find("'carrier-pigeon'"), std::string::npos);
+  EXPECT_NE(endpoint.message().find("'transport-pigeon'"), std::string::npos);
   options = {};
   options.bind = "198.51.100.7"; // no address of ours
   EXPECT_FALSE(
-      protocol::NetworkEndpoint::make(Rank{0}, 1, options, ofi::OfiCarrier::open(options)).ok());
+      protocol::NetworkEndpoint::make(Rank{0}, 1, options, ofi::OfiTransport::open(options)).ok());
   options.bind = "everywhere";
   EXPECT_FALSE(
-      protocol::NetworkEndpoint::make(Rank{0}, 1, options, ofi::OfiCarrier::open(options)).ok());
+      protocol::NetworkEndpoint::make(Rank{0}, 1, options, ofi::OfiTransport::open(options)).ok());
 }
 
 // Nothing listens at an address that was not asked for.
 TEST(Ofi, socketsAreBoundToTheGivenAddress) {
   auto endpoint = protocol::NetworkEndpoint::make(Rank{0}, 1, ofi::Options(),
-                                                  ofi::OfiCarrier::open(ofi::Options()));
+                                                  ofi::OfiTransport::open(ofi::Options()));
   ASSERT_TRUE(endpoint.ok()) << endpoint.message();
   const network::RankAddress &rankAddress = (*endpoint)->rankAddress();
   EXPECT_EQ(inWords(rankAddress.monitorAddress), "127.0.0.1");
@@ -80,7 +80,7 @@ TEST(Ofi, socketsAreBoundToTheGivenAddress) {
 TEST(Ofi, strangersAreSentAway) {
   NetworkPair pair([](Rank r) {
     return protocol::NetworkEndpoint::make(r, 2, ofi::Options(),
-                                           ofi::OfiCarrier::open(ofi::Options()));
+                                           ofi::OfiTransport::open(ofi::Options()));
   });
   ASSERT_EQ(pair.trouble, "");
   const network::RankAddress &rankAddress = pair.endpoints[0]->rankAddress();
@@ -91,7 +91,7 @@ TEST(Ofi, strangersAreSentAway) {
   // An endpoint of another job, which takes its own token for that of rank 0.
   ofi::Options hasty;
   hasty.linger = 0ns;
-  auto other = protocol::NetworkEndpoint::make(Rank{1}, 2, hasty, ofi::OfiCarrier::open(hasty));
+  auto other = protocol::NetworkEndpoint::make(Rank{1}, 2, hasty, ofi::OfiTransport::open(hasty));
   ASSERT_TRUE(other.ok()) << other.message();
   network::RankAddress forged = rankAddress;
   forged.token = 0x1234;
@@ -114,7 +114,7 @@ TEST(Ofi, strangersAreSentAway) {
 struct CancelledByReceiver {
   explicit CancelledByReceiver(const ofi::Options &options)
       : pair([=](Rank r) {
-          return protocol::NetworkEndpoint::make(r, 2, options, ofi::OfiCarrier::open(options));
+          return protocol::NetworkEndpoint::make(r, 2, options, ofi::OfiTransport::open(options));
         }) {
     EXPECT_EQ(pair.trouble, "");
     Transfer way;
@@ -161,7 +161,8 @@ TEST(Ofi, aPlanThatFailedWaitsForItsWriters) {
 struct CancelledBySender {
   CancelledBySender()
       : pair([](Rank r) {
-          return protocol::NetworkEndpoint::make(r, 2, options(), ofi::OfiCarrier::open(options()));
+          return protocol::NetworkEndpoint::make(r, 2, options(),
+                                                 ofi::OfiTransport::open(options()));
         }) {
     EXPECT_EQ(pair.trouble, "");
     Transfer way;
@@ -235,7 +236,7 @@ TEST(Ofi, aCancelledSendFailsNoReader) {
 TEST(Ofi, aSenderThatFailedWritesNoMore) {
   NetworkPair pair([](Rank r) {
     return protocol::NetworkEndpoint::make(r, 2, CancelledBySender::options(),
-                                           ofi::OfiCarrier::open(CancelledBySender::options()));
+                                           ofi::OfiTransport::open(CancelledBySender::options()));
   });
   ASSERT_EQ(pair.trouble, "");
   constexpr size_t kBytes = 100000;
@@ -273,7 +274,7 @@ TEST(Ofi, aPlanThatAPeerRefusedIsClosedAtOnce) {
   ofi::Options options;
   options.linger = options.lingerAfterFailure = 30s;
   NetworkPair pair([&](Rank r) {
-    return protocol::NetworkEndpoint::make(r, 2, options, ofi::OfiCarrier::open(options));
+    return protocol::NetworkEndpoint::make(r, 2, options, ofi::OfiTransport::open(options));
   });
   ASSERT_EQ(pair.trouble, "");
   std::vector<std::byte> to(100000);
@@ -368,7 +369,7 @@ TEST(Ofi, memoryFollowsEdgesNotRanks) {
   ofi::Options options;
   options.linger = 0ns;
   expectThatMemoryFollowsEdges([&](Rank r, uint32_t numRanks) {
-    return protocol::NetworkEndpoint::make(r, numRanks, options, ofi::OfiCarrier::open(options));
+    return protocol::NetworkEndpoint::make(r, numRanks, options, ofi::OfiTransport::open(options));
   });
 }
 

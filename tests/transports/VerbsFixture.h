@@ -3,7 +3,7 @@
 
 #include "tests/transports/NetworkPair.h"
 #include "transports/verbs/OpenVerbs.h"
-#include "transports/verbs/VerbsCarrier.h"
+#include "transports/verbs/VerbsTransport.h"
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ inline NetworkPair::Make with(const verbs::Options &options,
                               verbs::Calls &calls = verbs::Calls::real()) {
   return [=, &calls](Rank r) {
     return protocol::NetworkEndpoint::make(r, 2, options,
-                                           verbs::VerbsCarrier::open(2, options, calls));
+                                           verbs::VerbsTransport::open(2, options, calls));
   };
 }
 

@@ -4,7 +4,7 @@
 #include "tests/transports/VerbsFixture.h"
 #include "transports/verbs/Nearest.h"
 #include "transports/verbs/OpenVerbs.h"
-#include "transports/verbs/VerbsCarrier.h"
+#include "transports/verbs/VerbsTransport.h"
 
 #include <algorithm>
 #include <array>
@@ -27,7 +27,7 @@ bool isIwarp() { return (*verbs::Device::open({}))->isIwarp(); }
 TEST_F(Verbs, errorsOfOpenNameTheRequest) {
   auto messageOf = [](const verbs::Options &options) {
     return protocol::NetworkEndpoint::make(Rank{0}, 1, options,
-                                           verbs::VerbsCarrier::open(1, options))
+                                           verbs::VerbsTransport::open(1, options))
         .message();
   };
   verbs::Options options;
@@ -59,12 +59,12 @@ TEST_F(Verbs, theEnvironmentIsReadWithCare) {
 // Software does not answer, so that what is known of it counts.
 TEST_F(Verbs, theOrderOfBytesIsWhatTheDeviceSaysOrIsGiven) {
   verbs::Options options;
-  auto unknown = verbs::VerbsCarrier::open(1, options);
+  auto unknown = verbs::VerbsTransport::open(1, options);
   ASSERT_TRUE(unknown) << unknown.message();
   uint64_t own = (*unknown)->capabilities().inOrderBytes;
   EXPECT_TRUE(own == 0 || own == UINT64_MAX);
   options.inOrderBytes = 64;
-  auto given = verbs::VerbsCarrier::open(1, options);
+  auto given = verbs::VerbsTransport::open(1, options);
   ASSERT_TRUE(given) << given.message();
   EXPECT_EQ((*given)->capabilities().inOrderBytes, std::max<uint64_t>(own, 64));
 }
@@ -139,7 +139,7 @@ TEST_F(Verbs, strangersAreSentAway) {
   verbs::Options hasty;
   hasty.linger = 0ns;
   auto other =
-      protocol::NetworkEndpoint::make(Rank{1}, 2, hasty, verbs::VerbsCarrier::open(2, hasty));
+      protocol::NetworkEndpoint::make(Rank{1}, 2, hasty, verbs::VerbsTransport::open(2, hasty));
   ASSERT_TRUE(other.ok()) << other.message();
   network::RankAddress forged = pair.endpoints[0]->rankAddress();
   forged.token ^= 1;
@@ -242,8 +242,8 @@ TEST_F(Verbs, placesThatAreTooManyForTheWriterComeInParts) {
     verbs::Options options;
     if (r == Rank{1})
       options.sendsPerPeer = 8;
-    return protocol::NetworkEndpoint::make(r, 2, options,
-                                           verbs::VerbsCarrier::open(2, options, calls[index(r)]));
+    return protocol::NetworkEndpoint::make(
+        r, 2, options, verbs::VerbsTransport::open(2, options, calls[index(r)]));
   });
   ASSERT_EQ(pair.trouble, "");
   pair.pieces = 7;
@@ -298,15 +298,15 @@ TEST_F(Verbs, framesMayRunShort) {
   EXPECT_GT(calls.refused, 0u);
 }
 
-// A carrier alone, and what it tells.
-class End : public network::CarrierHandler {
+// A transport alone, and what it tells.
+class End : public network::TransportHandler {
 public:
   explicit End(verbs::Calls &calls = verbs::Calls::real(), const verbs::Options &options = {})
-      : carrier(verbs::VerbsCarrier::open(2, options, calls).take()) {}
+      : transport(verbs::VerbsTransport::open(2, options, calls).take()) {}
 
   network::RankAddress rankAddress() const {
     network::RankAddress rankAddress;
-    std::vector<std::byte> address = carrier->address().take();
+    std::vector<std::byte> address = transport->address().take();
     rankAddress.addressBytes = static_cast<uint16_t>(address.size());
     std::copy(address.begin(), address.end(), rankAddress.address.begin());
     return rankAddress;
@@ -317,8 +317,8 @@ public:
   void connect(Rank self, const network::RankAddress &rankAddress) {
     peer.rank = Rank{1 - index(self)};
     peer.token = 10 + index(peer.rank);
-    ASSERT_TRUE(carrier->start(*this, {self, 10 + index(self), 1024}).ok());
-    ASSERT_TRUE(carrier->reach(peer, rankAddress).ok());
+    ASSERT_TRUE(transport->start(*this, {self, 10 + index(self), 1024}).ok());
+    ASSERT_TRUE(transport->reach(peer, rankAddress).ok());
   }
 
   void onBytes(std::span<const std::byte>) override { ++received; }
@@ -335,7 +335,7 @@ public:
   network::Peer *onConnectRequest(Rank) override { return &peer; }
   void onNeglected() override {}
 
-  std::unique_ptr<network::Carrier> carrier;
+  std::unique_ptr<network::Transport> transport;
   network::Peer peer;
   uint32_t received = 0, done = 0;
   std::string why; ///< the peer was lost
@@ -350,13 +350,13 @@ bool comes(std::initializer_list<End *> ends, const std::function<bool()> &isSo,
   auto until = std::chrono::steady_clock::now() + most;
   while (!isSo() && std::chrono::steady_clock::now() < until)
     for (End *end : ends)
-      end->carrier->poll();
+      end->transport->poll();
   return isSo();
 }
 
 // A call waits at the peer's machine, which the peer has not polled.
 void call(End &from) {
-  ASSERT_EQ(from.carrier->inject(from.peer, kSaid), network::PostResult::NoResource);
+  ASSERT_EQ(from.transport->inject(from.peer, kSaid), network::PostResult::NoResource);
   EXPECT_FALSE(comes(
       {&from}, [] { return false; }, 200ms));
 }
@@ -388,14 +388,14 @@ void answerTheSecondTime(uint32_t refused) {
   call(last);
   for (uint32_t i = 0; i < 40; ++i) {
     ASSERT_TRUE(comes({&here, &last}, [&] {
-      return last.carrier->inject(last.peer, kSaid) == network::PostResult::Ok;
+      return last.transport->inject(last.peer, kSaid) == network::PostResult::Ok;
     })) << i;
     ASSERT_TRUE(comes({&here, &last}, [&] { return here.received > i; })) << i;
   }
   EXPECT_EQ(here.why + last.why, "");
-  EXPECT_EQ(here.carrier->bytes(), last.carrier->bytes()) << "for calls before";
-  here.carrier->stop();
-  last.carrier->stop();
+  EXPECT_EQ(here.transport->bytes(), last.transport->bytes()) << "for calls before";
+  here.transport->stop();
+  last.transport->stop();
 }
 
 TEST_F(Verbs, theSecondConnectRequestIsAnswered) {
@@ -414,7 +414,7 @@ TEST_F(Verbs, theQueueHasRoomForAllPeers) {
   EXPECT_GE((*verbs::Device::open(options, 1001))->queue()->cqe, alone + 1000 * 10);
   options.completions = 20;
   EXPECT_NE(
-      protocol::NetworkEndpoint::make(Rank{0}, 1, options, verbs::VerbsCarrier::open(1, options))
+      protocol::NetworkEndpoint::make(Rank{0}, 1, options, verbs::VerbsTransport::open(1, options))
           .message()
           .find("is too short"),
       std::string::npos);
@@ -429,7 +429,7 @@ TEST_F(Verbs, aPeerThatDoesNotListenIsCalledAgain) {
   here.connect(Rank{0}, rankAddress);
   call(here);
   EXPECT_EQ(here.why, "");
-  here.carrier->stop();
+  here.transport->stop();
 }
 
 // Its machine may only be starting.
@@ -442,14 +442,14 @@ TEST_F(Verbs, anUnreachablePeerIsCalledUntilTheSilenceTimeout) {
   network::RankAddress rankAddress = here.rankAddress();
   rankAddress.address[15] = std::byte{77}; // of no rank
   here.connect(Rank{0}, rankAddress);
-  ASSERT_EQ(here.carrier->inject(here.peer, kSaid), network::PostResult::NoResource);
+  ASSERT_EQ(here.transport->inject(here.peer, kSaid), network::PostResult::NoResource);
   std::this_thread::sleep_for(4s); // it computes
-  here.carrier->poll();
+  here.transport->poll();
   EXPECT_FALSE(here.peer.isLost) << "after one call";
   EXPECT_TRUE(comes(
       {&here}, [&] { return here.peer.isLost; }, 15s));
   EXPECT_NE(here.why.find("cannot find a way to a peer"), std::string::npos) << here.why;
-  here.carrier->stop();
+  here.transport->stop();
 }
 
 // Calls of librdmacm fail, from the k-th of a kind on, so many.
@@ -539,11 +539,11 @@ TEST_F(Calling, aPeerWithoutRoomForFramesIsRefused) {
   End here, there(calls_);
   here.connect(Rank{1}, there);
   there.connect(Rank{0}, here);
-  ASSERT_EQ(here.carrier->inject(here.peer, kSaid), network::PostResult::NoResource);
+  ASSERT_EQ(here.transport->inject(here.peer, kSaid), network::PostResult::NoResource);
   EXPECT_TRUE(comes({&here, &there}, [&] { return here.peer.isLost; }));
   EXPECT_NE(here.why.find("it takes no frames"), std::string::npos) << here.why;
-  here.carrier->stop();
-  there.carrier->stop();
+  here.transport->stop();
+  there.transport->stop();
 }
 
 // From some time on nothing can be sent.
@@ -564,7 +564,7 @@ TEST_F(Verbs, cancelledOperationsAreReported) {
   End here(calls), there(verbs::Calls::real());
   here.connect(Rank{0}, there);
   there.connect(Rank{1}, here);
-  network::FramePool pool(*here.carrier, 64, 4, network::Access::Send);
+  network::FramePool pool(*here.transport, 64, 4, network::Access::Send);
   auto said = [&] {
     network::Frame &frame = *pool.take();
     frame.kind = network::Operation::Kind::Send;
@@ -573,18 +573,18 @@ TEST_F(Verbs, cancelledOperationsAreReported) {
   };
   auto until = std::chrono::steady_clock::now() + 5s;
   network::Frame *first = said();
-  while (here.carrier->send(here.peer, *first) == network::PostResult::NoResource) {
+  while (here.transport->send(here.peer, *first) == network::PostResult::NoResource) {
     ASSERT_LT(std::chrono::steady_clock::now(), until);
-    here.carrier->poll();
-    there.carrier->poll();
+    here.transport->poll();
+    there.transport->poll();
   }
   while (here.done == 0 || there.received == 0) {
     ASSERT_LT(std::chrono::steady_clock::now(), until);
-    here.carrier->poll();
-    there.carrier->poll();
+    here.transport->poll();
+    there.transport->poll();
   }
   calls.isDeaf = true;
-  here.carrier->hold();
+  here.transport->hold();
   network::Frame *frame = said();
   network::RmaOperation rma;
   rma.peer = &here.peer;
@@ -593,17 +593,17 @@ TEST_F(Verbs, cancelledOperationsAreReported) {
   spec.pieces[0] = {frame->data, 8};
   spec.descriptors[0] = frame->descriptor;
   spec.bytes = 8;
-  EXPECT_EQ(here.carrier->send(here.peer, *frame), network::PostResult::Ok);
-  EXPECT_EQ(here.carrier->write(rma, spec), network::PostResult::Ok);
-  here.carrier->push();
+  EXPECT_EQ(here.transport->send(here.peer, *frame), network::PostResult::Ok);
+  EXPECT_EQ(here.transport->write(rma, spec), network::PostResult::Ok);
+  here.transport->push();
   EXPECT_TRUE(here.failed.empty());
-  EXPECT_FALSE(here.carrier->ifIdle());
-  here.carrier->poll();
+  EXPECT_FALSE(here.transport->ifIdle());
+  here.transport->poll();
   EXPECT_EQ(here.failed, (std::vector<network::Operation *>{frame, &rma}));
   EXPECT_TRUE(here.peer.isLost);
-  EXPECT_TRUE(here.carrier->isIdle(here.peer));
-  here.carrier->stop();
-  there.carrier->stop();
+  EXPECT_TRUE(here.transport->isIdle(here.peer));
+  here.transport->stop();
+  there.transport->stop();
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 // Makes groups, and implements what their roots and members have in common.
 #include "transports/datagram/DatagramMulticast.h"
 
-#include "transports/datagram/DatagramCarrier.h"
+#include "transports/datagram/DatagramTransport.h"
 #include "transports/datagram/Sockets.h"
 
 #include <algorithm>
@@ -22,13 +22,13 @@ constexpr uint16_t kFirstPort = 49152, kPorts = 16384;
 
 } // namespace
 
-DatagramMulticast::DatagramMulticast(DatagramCarrier &carrier) : carrier_(carrier) {}
+DatagramMulticast::DatagramMulticast(DatagramTransport &transport) : transport_(transport) {}
 DatagramMulticast::~DatagramMulticast() { stop(); }
 
 void DatagramMulticast::start(uint32_t maxSentBytes) {
   maxSentBytes_ = maxSentBytes;
   auto headers = static_cast<uint32_t>(sizeof(PacketHeader) + sizeof(MulticastHeader));
-  partBytes_ = std::min(carrier_.place_.packetBytes - headers,
+  partBytes_ = std::min(transport_.place_.packetBytes - headers,
                         maxSentBytes - static_cast<uint32_t>(sizeof(ForwardedPart)));
 }
 
@@ -43,8 +43,8 @@ void DatagramMulticast::stop() {
 
 std::function<bool(uint32_t)> DatagramMulticast::goneAt(const std::vector<Rank> &ranks) const {
   return [this, &ranks](uint32_t place) {
-    auto known = carrier_.flowByRank_.find(ranks[place]);
-    return known != carrier_.flowByRank_.end() &&
+    auto known = transport_.flowByRank_.find(ranks[place]);
+    return known != transport_.flowByRank_.end() &&
            (known->second->peer.hasDisconnected || known->second->peer.isLost);
   };
 }
@@ -52,17 +52,17 @@ std::function<bool(uint32_t)> DatagramMulticast::goneAt(const std::vector<Rank> 
 // The flow to a rank. Null: there is none, or it failed.
 Flow *DatagramMulticast::flowTo(Rank rank) {
   network::Peer *peer =
-      rank == carrier_.self_ ? nullptr : carrier_.handler_->onConnectRequest(rank);
-  return peer && !peer->isLost ? carrier_.flowOf(*peer) : nullptr;
+      rank == transport_.self_ ? nullptr : transport_.handler_->onConnectRequest(rank);
+  return peer && !peer->isLost ? transport_.flowOf(*peer) : nullptr;
 }
 
 // The multicast address of this rank. It is chosen at random; a stranger at it lacks the token.
 Status DatagramMulticast::openPlace() {
   if (address_.sin_port != 0)
     return {};
-  in_addr interface = {carrier_.place_.address};
+  in_addr interface = {transport_.place_.address};
   uint32_t chance;
-  if (Status s = sendToGroupsOn(carrier_.socket_, interface); !s)
+  if (Status s = sendToGroupsOn(transport_.socket_, interface); !s)
     return s;
   if (getrandom(&token_, sizeof token_, 0) != sizeof token_ ||
       getrandom(&chance, sizeof chance, 0) != sizeof chance)
@@ -75,7 +75,7 @@ Status DatagramMulticast::openPlace() {
 
 Result<network::Multicast::Group>
 DatagramMulticast::found(std::span<network::Peer *const> members) {
-  if (!carrier_.options_.multicast)
+  if (!transport_.options_.multicast)
     return Status::error("multicast is not wanted");
   if (partBytes_ < kLeastPartBytes)
     return Status::error("datagrams are too short for groups");
@@ -84,15 +84,15 @@ DatagramMulticast::found(std::span<network::Peer *const> members) {
     return Status::error("too many groups, or members");
   if (Status s = openPlace(); !s)
     return s;
-  std::vector<Rank> ranks{carrier_.self_};
+  std::vector<Rank> ranks{transport_.self_};
   for (const network::Peer *peer : members)
     ranks.push_back(peer->rank);
   auto number = static_cast<Group>(sendGroups_.size());
   sendGroups_.push_back(std::make_unique<SendGroup>(number, std::move(ranks), partBytes_, *this));
   SendGroup &group = *sendGroups_.back();
   requestJoin(group);
-  group.sender.noteSent(carrier_.now_, carrier_.options_.minTimeout.count());
-  carrier_.remindAt(group.sender.probeAt());
+  group.sender.noteSent(transport_.now_, transport_.options_.minTimeout.count());
+  transport_.remindAt(group.sender.probeAt());
   return number;
 }
 
@@ -123,7 +123,7 @@ void DatagramMulticast::requestJoin(SendGroup &group) {
 }
 
 void DatagramMulticast::onMessage(network::Peer &from, std::span<const std::byte> bytes) {
-  Flow *flow = carrier_.flowOf(from);
+  Flow *flow = transport_.flowOf(from);
   MulticastMessage kind;
   std::memcpy(&kind, bytes.data(), std::min(bytes.size(), sizeof kind));
   bool isFine = false;
@@ -160,11 +160,11 @@ bool DatagramMulticast::takeJoinRequest(Flow &from, std::span<const std::byte> b
 }
 
 Status DatagramMulticast::join(Flow &root, const JoinRequest &request, std::vector<Rank> ranks) {
-  auto self = std::find(ranks.begin(), ranks.end(), carrier_.self_);
+  auto self = std::find(ranks.begin(), ranks.end(), transport_.self_);
   bool isFine = ranks[0] == root.peer.rank && self != ranks.end() && request.group < kMaxGroups &&
                 request.partBytes >= kLeastPartBytes && request.partBytes <= kMaxPacketBytes &&
                 (ntohl(request.address) & kScopeMask) == kScope && request.port != 0;
-  if (!isFine || !carrier_.options_.multicast)
+  if (!isFine || !transport_.options_.multicast)
     return Status::error("it cannot join");
   Result<Listener *> listener = listenTo(root, request);
   if (!listener)
@@ -189,7 +189,7 @@ Result<DatagramMulticast::Listener *> DatagramMulticast::listenTo(Flow &root,
   group.sin_family = AF_INET;
   group.sin_addr.s_addr = request.address;
   group.sin_port = request.port;
-  Result<int> file = openListener(group, {carrier_.place_.address});
+  Result<int> file = openListener(group, {transport_.place_.address});
   if (!file)
     return file.status();
   listeners_.push_back({*file, request.token, &root, {}});
@@ -233,7 +233,7 @@ void DatagramMulticast::sendOne(Flow &to, PacketKind kind, const MulticastHeader
                                 std::span<const iovec> rest) {
   std::array<iovec, 3> body = {{{const_cast<MulticastHeader *>(&header), sizeof header}}};
   std::copy(rest.begin(), rest.end(), body.begin() + 1);
-  carrier_.sendOne(to, kind, 0, std::span(body).first(1 + rest.size()));
+  transport_.sendOne(to, kind, 0, std::span(body).first(1 + rest.size()));
 }
 
 // Takes a packet to this rank alone: to the root from a member, or a retransmission of the root.

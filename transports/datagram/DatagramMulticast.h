@@ -1,6 +1,6 @@
 /// Groups over IP multicast: their sockets, packets and timers. A rank that sends to groups has
 /// one address of multicast for all of them, and each member one socket for it. Internal to
-/// DatagramCarrier.
+/// DatagramTransport.
 ///
 /// The root sends a join request to each member. A member joins, and acknowledges up the tree once
 /// it has received from the root there; one that cannot join refuses, and the group is never ready.
@@ -16,7 +16,7 @@
 
 namespace colldsl::datagram {
 
-class DatagramCarrier;
+class DatagramTransport;
 
 /// Counters of groups, since the start.
 struct MulticastCounts {
@@ -49,7 +49,7 @@ public:
     std::vector<std::unique_ptr<ReceiveGroup>> groups;
   };
 
-  explicit DatagramMulticast(DatagramCarrier &carrier);
+  explicit DatagramMulticast(DatagramTransport &transport);
   ~DatagramMulticast() override;
 
   void setHandler(network::MulticastHandler &handler) override { handler_ = &handler; }
@@ -152,7 +152,7 @@ private:
   void sendNack(ReceiveGroup &group);
   void acknowledge(ReceiveGroup &group);
 
-  DatagramCarrier &carrier_;
+  DatagramTransport &transport_;
   network::MulticastHandler *handler_ = nullptr;
   uint32_t partBytes_ = 0;
   uint32_t maxSentBytes_ = 0;

@@ -1,5 +1,5 @@
 // Groups of which this rank is a member.
-#include "transports/datagram/DatagramCarrier.h"
+#include "transports/datagram/DatagramTransport.h"
 #include "transports/datagram/MulticastMessages.h"
 
 #include <cstring>
@@ -36,7 +36,7 @@ bool DatagramMulticast::takeFromRoot(Flow &root, PacketKind kind, const Multicas
                : rest.empty() && group->receiver.takeProbe(header.number)))
     return false;
   if (isPart)
-    root.noteExpected(carrier_.now_);
+    root.noteExpected(transport_.now_);
   deliver(*group);
   touch(*group);
   return true;
@@ -62,7 +62,7 @@ void DatagramMulticast::sendOwed() {
     if (group->root.peer.isLost)
       continue;
     if (group->receiver.hasGap() &&
-        group->receiver.mayNack(carrier_.now_, group->root.pace.guard()))
+        group->receiver.mayNack(transport_.now_, group->root.pace.guard()))
       sendNack(*group);
     if (group->receiver.owesAck())
       acknowledge(*group);

@@ -1,5 +1,5 @@
 // Groups of which this rank is the root.
-#include "transports/datagram/DatagramCarrier.h"
+#include "transports/datagram/DatagramTransport.h"
 #include "transports/datagram/MulticastMessages.h"
 
 #include <algorithm>
@@ -44,11 +44,11 @@ uint64_t DatagramMulticast::send(Group number, std::span<const std::byte> head,
 
 // The group's wait begins now, or when the clock is read.
 void DatagramMulticast::noteSent(SendGroup &group) {
-  group.isUntimed = !carrier_.isNow();
+  group.isUntimed = !transport_.isNow();
   if (group.isUntimed)
     return;
-  group.sender.noteSent(carrier_.now_, timeoutOf(group));
-  carrier_.remindAt(group.sender.probeAt());
+  group.sender.noteSent(transport_.now_, timeoutOf(group));
+  transport_.remindAt(group.sender.probeAt());
 }
 
 void DatagramMulticast::beginWaits() {
@@ -69,7 +69,7 @@ TimeNs DatagramMulticast::timeoutOf(const SendGroup &group) {
 MulticastHeader DatagramMulticast::headerOf(const SendGroup &group, const MulticastChannel &channel,
                                             uint32_t part) const {
   return {.group = group.number,
-          .root = carrier_.self_,
+          .root = transport_.self_,
           .number = channel.number,
           .bytes = channel.bytes(),
           .part = static_cast<uint16_t>(part),
@@ -105,13 +105,13 @@ struct DatagramMulticast::Batch {
 // A packet that the kernel does not take now is lost: members that miss it send a NACK.
 void DatagramMulticast::send(Batch &batch) {
   if (batch.count != 0)
-    (void)carrier_.sendAll({batch.messages.data(), std::exchange(batch.count, 0)});
+    (void)transport_.sendAll({batch.messages.data(), std::exchange(batch.count, 0)});
 }
 
 PacketHeader DatagramMulticast::multicastHeader(PacketKind kind) const {
   PacketHeader header;
   header.kind = kind;
-  header.from = carrier_.self_;
+  header.from = transport_.self_;
   header.token = token_;
   return header;
 }
@@ -129,7 +129,7 @@ uint32_t DatagramMulticast::sendParts(SendGroup &group, MulticastChannel &channe
       continue;
     PacketHeader header = multicastHeader(PacketKind::Multicast);
     if (one)
-      one->describe(header, carrier_.now_, carrier_.isNow());
+      one->describe(header, transport_.now_, transport_.isNow());
     std::array<iovec, 2> pieces;
     uint32_t count = group.sender.pieces(channel, part, pieces);
     batch.add(header, headerOf(group, channel, part), one ? one->address : address_,
@@ -140,7 +140,7 @@ uint32_t DatagramMulticast::sendParts(SendGroup &group, MulticastChannel &channe
   }
   send(batch);
   if (!one)
-    channel.sentAt = carrier_.now_;
+    channel.sentAt = transport_.now_;
   return sent;
 }
 
@@ -166,7 +166,7 @@ void DatagramMulticast::forwardAll(SendGroup &group) {
 void DatagramMulticast::forwardChannel(SendGroup &group, MulticastChannel &channel) {
   std::vector<std::byte> bytes;
   for (uint32_t part = 0; part < group.sender.numParts(channel); ++part) {
-    ForwardedPart forwarded = {.root = carrier_.self_, .header = headerOf(group, channel, part)};
+    ForwardedPart forwarded = {.root = transport_.self_, .header = headerOf(group, channel, part)};
     bytes.resize(sizeof forwarded);
     std::memcpy(bytes.data(), &forwarded, sizeof forwarded);
     std::array<iovec, 2> pieces;
@@ -192,13 +192,13 @@ void DatagramMulticast::sendBelow(const MulticastTree &tree, uint32_t place,
 }
 
 TimeNs DatagramMulticast::sendProbes() {
-  TimeNs next = carrier_.now_ + carrier_.options_.longestPause.count();
+  TimeNs next = transport_.now_ + transport_.options_.longestPause.count();
   for (const auto &group : sendGroups_) {
     if (!group->sender.isWaiting())
       setExpecting(*group, false);
     if (group->isOff || !group->sender.isWaiting() || group->isUntimed)
       continue;
-    if (group->sender.probeAt() <= carrier_.now_)
+    if (group->sender.probeAt() <= transport_.now_)
       probe(*group);
     next = std::min(next, group->sender.probeAt());
   }
@@ -210,7 +210,8 @@ TimeNs DatagramMulticast::sendProbes() {
 // proof that multicast fails; the flow to a dead member finds its death.
 void DatagramMulticast::probe(SendGroup &group) {
   MulticastSender &sender = group.sender;
-  MulticastHeader header = {.group = group.number, .root = carrier_.self_, .number = sender.next()};
+  MulticastHeader header = {
+      .group = group.number, .root = transport_.self_, .number = sender.next()};
   ++counts_.probes;
   if (!sender.hasMoved()) {
     Batch batch;
@@ -221,7 +222,7 @@ void DatagramMulticast::probe(SendGroup &group) {
     for (size_t place = 1; place < group.ranks.size(); ++place)
       if (Flow *flow = flowTo(group.ranks[place]))
         sendOne(*flow, PacketKind::MulticastProbe, header);
-  uint32_t inVain = sender.noteProbe(carrier_.now_, carrier_.options_.longestPause.count());
+  uint32_t inVain = sender.noteProbe(transport_.now_, transport_.options_.longestPause.count());
   if (sender.isReady() && inVain >= kProbesBeforeExpecting)
     setExpecting(group, true);
 }
@@ -231,11 +232,11 @@ void DatagramMulticast::setExpecting(SendGroup &group, bool isExpecting) {
     return;
   for (size_t place = 1; place < group.ranks.size(); ++place)
     if (Flow *flow = flowTo(group.ranks[place]))
-      isExpecting ? carrier_.expect(flow->peer) : carrier_.expectLess(flow->peer);
+      isExpecting ? transport_.expect(flow->peer) : transport_.expectLess(flow->peer);
 }
 
 DatagramMulticast::SendGroup *DatagramMulticast::findSendGroup(const MulticastHeader &header) {
-  bool isOurs = header.root == carrier_.self_ && header.group < sendGroups_.size();
+  bool isOurs = header.root == transport_.self_ && header.group < sendGroups_.size();
   return isOurs ? sendGroups_[header.group].get() : nullptr;
 }
 
@@ -269,7 +270,7 @@ bool DatagramMulticast::takeNack(Flow &from, const MulticastHeader &header,
   for (size_t at = 0; at < rest.size(); at += sizeof(MulticastGap)) {
     MulticastGap gap;
     std::memcpy(&gap, rest.data() + at, sizeof gap);
-    isFine &= group->sender.takeNack(place, gap, carrier_.now_, from.pace.guard());
+    isFine &= group->sender.takeNack(place, gap, transport_.now_, from.pace.guard());
   }
   noteProgress(*group);
   return isFine;
@@ -280,7 +281,7 @@ bool DatagramMulticast::takeJoinRefusal(Flow &from, std::span<const std::byte> b
   if (bytes.size() != sizeof refusal)
     return false;
   std::memcpy(&refusal, bytes.data(), sizeof refusal);
-  SendGroup *group = findSendGroup({.group = refusal.group, .root = carrier_.self_});
+  SendGroup *group = findSendGroup({.group = refusal.group, .root = transport_.self_});
   if (!group || placeOf(group->ranks, from.peer.rank) == kNoPlace || group->sender.isReady())
     return false;
   group->isOff = true;

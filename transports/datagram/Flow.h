@@ -1,4 +1,4 @@
-/// The packets between this rank and one peer, in both directions. Knows no socket: the carrier
+/// The packets between this rank and one peer, in both directions. Knows no socket: the transport
 /// takes from it what to send, and gives it what came.
 ///
 /// Packets are numbered. The sender keeps each until it is acknowledged, which every packet of the
@@ -141,7 +141,7 @@ public:
 
   /// Bytes of memory for packets that came early.
   uint64_t bytes() const;
-  bool isTouched = false; ///< in a list of the carrier
+  bool isTouched = false; ///< in a list of the transport
 
 private:
   void dropOldest(OutPackets &pool, ReportResult &result);

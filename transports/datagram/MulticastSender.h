@@ -1,5 +1,5 @@
 /// The root's end of a group: the frames that it sent and that not all members have acknowledged,
-/// and the parts that it has to send again. Knows no socket: the carrier takes from it what to
+/// and the parts that it has to send again. Knows no socket: the transport takes from it what to
 /// send, and gives it what came.
 ///
 /// A frame takes a channel, of which there are four sets: one is filled; of the one before,

@@ -9,17 +9,18 @@ constexpr uint32_t kMaxInjected = 128;
 
 } // namespace
 
-ActiveMessages::ActiveMessages(Carrier &carrier, ActiveMessageHandler &handler, Rank self,
+ActiveMessages::ActiveMessages(Transport &transport, ActiveMessageHandler &handler, Rank self,
                                uint64_t token, const Options &options)
-    : carrier_(carrier), handler_(handler), self_(self), token_(token), options_(options),
-      short_(carrier, kShortFrame, 16, Access::Send),
-      middle_(carrier, sizeof(Header) + std::min(options.eagerBytes, kMiddleFrame), 4,
+    : transport_(transport), handler_(handler), self_(self), token_(token), options_(options),
+      short_(transport, kShortFrame, 16, Access::Send),
+      middle_(transport, sizeof(Header) + std::min(options.eagerBytes, kMiddleFrame), 4,
               Access::Send),
-      long_(carrier, static_cast<uint32_t>(sizeof(Header)) + options.eagerBytes, 4, Access::Send) {}
+      long_(transport, static_cast<uint32_t>(sizeof(Header)) + options.eagerBytes, 4,
+            Access::Send) {}
 
 Status ActiveMessages::start(Directory directory) {
   directory_ = std::move(directory);
-  return carrier_.start(*this, {self_, token_, std::max(kShortFrame, long_.frameBytes())});
+  return transport_.start(*this, {self_, token_, std::max(kShortFrame, long_.frameBytes())});
 }
 
 Result<Peer *> ActiveMessages::peer(Rank rank) {
@@ -34,7 +35,7 @@ Result<Peer *> ActiveMessages::peer(Rank rank) {
     if (!rankAddress)
       return rankAddress.status();
     peer->token = rankAddress->token;
-    if (Status s = carrier_.reach(*peer, *rankAddress); !s)
+    if (Status s = transport_.reach(*peer, *rankAddress); !s)
       return Status::error("rank " + std::to_string(index(rank)) + ": " + s.message());
   }
   return peers_.emplace(rank, std::move(peer)).first->second.get();
@@ -67,7 +68,7 @@ Frame *ActiveMessages::fresh(Peer &to, const Header &header, uint64_t bodyBytes)
 bool ActiveMessages::injects(const Peer &to, uint64_t bodyBytes) const {
   uint64_t bytes = sizeof(Header) + bodyBytes;
   return !to.isSelf && to.waiting.empty() && bytes <= kMaxInjected &&
-         bytes <= carrier_.capabilities().injectBytes;
+         bytes <= transport_.capabilities().injectBytes;
 }
 
 // True: the frame is sent, or the peer is lost.
@@ -75,9 +76,9 @@ bool ActiveMessages::inject(Peer &to, const Header &header, std::span<const std:
   std::byte bytes[kMaxInjected];
   std::memcpy(bytes, &header, sizeof header);
   std::copy(body.begin(), body.end(), bytes + sizeof header);
-  PostResult offered = carrier_.inject(to, {bytes, sizeof header + body.size()});
+  PostResult offered = transport_.inject(to, {bytes, sizeof header + body.size()});
   if (offered == PostResult::Error)
-    lose(to, carrier_.reason());
+    lose(to, transport_.reason());
   return offered != PostResult::NoResource;
 }
 
@@ -132,10 +133,10 @@ void ActiveMessages::hand(Peer &to, Frame &frame) {
     stuck_.push_back(&to);
 }
 
-// False: the carrier does not take the frame now.
+// False: the transport does not take the frame now.
 bool ActiveMessages::offer(Peer &to, Frame &frame) {
   frame.isOpen = true;
-  PostResult offered = carrier_.send(to, frame);
+  PostResult offered = transport_.send(to, frame);
   if (offered == PostResult::Ok) {
     ++to.open;
     to.longInFlight += frame.isLong;
@@ -145,7 +146,7 @@ bool ActiveMessages::offer(Peer &to, Frame &frame) {
   if (offered == PostResult::NoResource)
     return false;
   frame.pool->give(frame);
-  lose(to, carrier_.reason());
+  lose(to, transport_.reason());
   return true;
 }
 
@@ -192,14 +193,14 @@ bool ActiveMessages::startRma(RmaOperation &rma, const RmaSpec &spec, bool write
   if (rma.peer->isLost)
     return true;
   rma.isOpen = true;
-  PostResult offered = writes ? carrier_.write(rma, spec) : carrier_.read(rma, spec);
+  PostResult offered = writes ? transport_.write(rma, spec) : transport_.read(rma, spec);
   if (offered == PostResult::Ok) {
     ++rma.peer->open;
     return true;
   }
   rma.isOpen = false;
   if (offered == PostResult::Error)
-    lose(*rma.peer, carrier_.reason());
+    lose(*rma.peer, transport_.reason());
   return offered == PostResult::Error;
 }
 
@@ -222,7 +223,7 @@ void ActiveMessages::takeBroken(const Header &header, size_t bytes) {
     lose(*from->second, "a frame arrived broken");
 }
 
-// Checks that the carrier neither lost nor repeated a frame.
+// Checks that the transport neither lost nor repeated a frame.
 bool ActiveMessages::isNext(Peer &from, uint8_t sequence) {
   auto ahead = static_cast<int8_t>(sequence - from.nextExpected);
   if (ahead > 0)
@@ -296,7 +297,7 @@ Peer *ActiveMessages::onConnectRequest(Rank from) {
 
 bool ActiveMessages::poll() {
   bool moved = deliverLocal();
-  moved |= carrier_.poll();
+  moved |= transport_.poll();
   return (!stuck_.empty() && offerStuck()) || moved;
 }
 

@@ -1,7 +1,7 @@
 /// Frames between this rank and its peers: each arrives once, those of one peer in order. Reads
 /// and writes of peers' memory go the same way, but keep no order.
 ///
-/// No call waits: a frame that the carrier does not take now is kept and posted again. A peer is
+/// No call waits: a frame that the transport does not take now is kept and posted again. A peer is
 /// made with the first frame to it or from it, so memory follows the peers that plans name. A
 /// frame without this rank's token is dropped.
 ///
@@ -24,7 +24,7 @@ struct PeerState {
 /// Another rank, or this one: a frame to itself comes back with the next poll.
 struct Peer {
   Rank rank = kNoRank;
-  uint64_t handle = 0; ///< the carrier's
+  uint64_t handle = 0; ///< the transport's
   uint64_t token = 0;
   uint32_t sent = 0;                ///< units of eager messages to it, ever
   uint32_t sentConsumed = 0;        ///< of these, those that it has consumed
@@ -32,9 +32,9 @@ struct Peer {
   uint32_t consumedReported = 0;    ///< of these, those that it was notified of
   uint8_t nextSent = 0;             ///< sequence numbers
   uint8_t nextExpected = 0;         ///< of its next frame
-  uint32_t longInFlight = 0;        ///< long frames that the carrier has
-  uint32_t open = 0;                ///< frames and moves that the carrier has
-  FrameQueue waiting;               ///< frames that the carrier has not taken yet
+  uint32_t longInFlight = 0;        ///< long frames that the transport has
+  uint32_t open = 0;                ///< frames and moves that the transport has
+  FrameQueue waiting;               ///< frames that the transport has not taken yet
   std::unique_ptr<PeerState> state; ///< the handler's
   bool isSelf = false;
   bool isLost = false;                 ///< no frame reaches it any more
@@ -59,13 +59,13 @@ public:
 /// Returns the address of a rank; called once per peer.
 using Directory = std::function<Result<RankAddress>(Rank)>;
 
-class ActiveMessages : private CarrierHandler {
+class ActiveMessages : private TransportHandler {
 public:
-  /// `carrier` and `handler` outlive it.
-  ActiveMessages(Carrier &carrier, ActiveMessageHandler &handler, Rank self, uint64_t token,
+  /// `transport` and `handler` outlive it.
+  ActiveMessages(Transport &transport, ActiveMessageHandler &handler, Rank self, uint64_t token,
                  const Options &options);
 
-  /// Starts the carrier, which posts the receives, before the first send.
+  /// Starts the transport, which posts the receives, before the first send.
   Status start(Directory directory);
 
   /// The peer for a rank, made with the first call. An error: it is not in the directory, or cannot
@@ -99,28 +99,28 @@ public:
   /// Counts an eager message of a peer as out of the way.
   void consume(Peer &from, uint64_t bytes);
 
-  /// Starts a read or a write. False: the carrier does not take it now.
+  /// Starts a read or a write. False: the transport does not take it now.
   bool startRma(RmaOperation &rma, const RmaSpec &spec, bool writes);
 
   /// Takes the frames that came, and offers those that wait. True: something moved.
   bool poll();
 
-  /// True if the carrier is done with all messages to reachable peers.
+  /// True if the transport is done with all messages to reachable peers.
   bool isIdle() const;
   /// True if all messages to this peer are there, taken or not.
   bool hasAll(const Peer &peer) const {
-    return peer.open == 0 && peer.waiting.empty() && carrier_.isIdle(peer);
+    return peer.open == 0 && peer.waiting.empty() && transport_.isIdle(peer);
   }
   void lose(Peer &peer, const std::string &reason);
 
-  /// The number of frames for others, ever, and of those that the carrier is done with.
+  /// The number of frames for others, ever, and of those that the transport is done with.
   uint64_t numSent() const { return sent_; }
   uint64_t numDone() const { return done_; }
   /// The number of frames that were refused as a stranger's, or as broken.
-  uint64_t numRefused() const { return refused_ + carrier_.numRefused(); }
+  uint64_t numRefused() const { return refused_ + transport_.numRefused(); }
   /// Bytes of memory for frames.
   uint64_t bytes() const {
-    return short_.bytes() + middle_.bytes() + long_.bytes() + carrier_.bytes();
+    return short_.bytes() + middle_.bytes() + long_.bytes() + transport_.bytes();
   }
 
 private:
@@ -158,7 +158,7 @@ private:
   bool isNext(Peer &from, uint8_t sequence);
   void takeBroken(const Header &header, size_t bytes);
 
-  Carrier &carrier_;
+  Transport &transport_;
   ActiveMessageHandler &handler_;
   Rank self_;
   uint64_t token_;

@@ -27,8 +27,8 @@ std::string wordsOf(const BootstrapData &data) {
   return {reinterpret_cast<const char *>(data.bytes.data()), data.bytes.size()};
 }
 
-Status noteAddress(const Carrier &carrier, RankAddress &rankAddress) {
-  Result<std::vector<std::byte>> address = carrier.address();
+Status noteAddress(const Transport &transport, RankAddress &rankAddress) {
+  Result<std::vector<std::byte>> address = transport.address();
   if (!address)
     return address.status();
   if (address->size() > rankAddress.address.size())
@@ -40,12 +40,12 @@ Status noteAddress(const Carrier &carrier, RankAddress &rankAddress) {
 
 } // namespace
 
-Result<LocalRank> openLocalRank(const Carrier &carrier, Rank self, const Options &options) {
+Result<LocalRank> openLocalRank(const Transport &transport, Rank self, const Options &options) {
   LocalRank local;
   RankAddress &rankAddress = local.rankAddress;
   if (getrandom(&rankAddress.token, sizeof rankAddress.token, 0) != sizeof rankAddress.token)
     return Status::error("the kernel has no random numbers");
-  if (Status s = noteAddress(carrier, rankAddress); !s)
+  if (Status s = noteAddress(transport, rankAddress); !s)
     return s;
   Result<std::string> address = addressAt(options.bind);
   if (!address)

@@ -14,7 +14,7 @@ struct LocalRank {
 };
 
 /// Makes its address, and listens for the monitors of peers. Nothing is sent.
-Result<LocalRank> openLocalRank(const Carrier &carrier, Rank self, const Options &options);
+Result<LocalRank> openLocalRank(const Transport &transport, Rank self, const Options &options);
 
 /// Exchanges the addresses of all ranks. Collective.
 Result<Directory> exchangeAddresses(Bootstrap &bootstrap, const RankAddress &rankAddress,

@@ -6,9 +6,9 @@ bool FramePool::grow() {
   Block block;
   block.memory.resize(uint64_t{frameBytes_} * growth_);
   block.frames.resize(growth_);
-  if (carrier_.capabilities().needsLocalRegistration) {
+  if (transport_.capabilities().needsLocalRegistration) {
     iovec memory = {block.memory.data(), block.memory.size()};
-    Result<Region> region = carrier_.registerMemory({&memory, 1}, access_);
+    Result<Region> region = transport_.registerMemory({&memory, 1}, access_);
     if (!region)
       return false;
     block.region = region.take();

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "transports/LinkedQueue.h"
-#include "transports/network/Carrier.h"
+#include "transports/network/Transport.h"
 
 namespace colldsl::network {
 
@@ -24,8 +24,8 @@ using FrameQueue = LinkedQueue<Frame>;
 /// again.
 class FramePool {
 public:
-  FramePool(Carrier &carrier, uint32_t frameBytes, uint32_t growth, Access access)
-      : carrier_(carrier), frameBytes_((frameBytes + 63) / 64 * 64), growth_(growth),
+  FramePool(Transport &transport, uint32_t frameBytes, uint32_t growth, Access access)
+      : transport_(transport), frameBytes_((frameBytes + 63) / 64 * 64), growth_(growth),
         access_(access) {}
 
   /// Null: no memory could be registered.
@@ -47,7 +47,7 @@ private:
   };
   bool grow();
 
-  Carrier &carrier_;
+  Transport &transport_;
   uint32_t frameBytes_;
   uint32_t growth_;
   Access access_;

@@ -1,4 +1,4 @@
-/// Frames that go to several peers at once, over carriers that can multicast.
+/// Frames that go to several peers at once, over transports that can multicast.
 ///
 /// A group has a root, which sends, and members, which receive its frames once and in the order in
 /// which they were sent. It can be used once it is ready: all members have joined. The loss of a

@@ -11,7 +11,7 @@ bool isRegistered(const RequestPayload &payload, Access access) {
          memory.iov_len == known.of.iov_len && known.access == access;
 }
 
-bool registerMemory(Carrier &carrier, const RequestPayload &payload, Access access) {
+bool registerMemory(Transport &transport, const RequestPayload &payload, Access access) {
   if (!payload.registered)
     return false;
   if (isRegistered(payload, access))
@@ -20,9 +20,9 @@ bool registerMemory(Carrier &carrier, const RequestPayload &payload, Access acce
   iovec memory = spanOf(payload);
   known.region.reset();
   std::span<const iovec> pieces(&memory, 1);
-  if (carrier.capabilities().registersPieces)
+  if (transport.capabilities().registersPieces)
     pieces = {payload.pieces, payload.count};
-  Result<Region> region = carrier.registerMemory(pieces, access);
+  Result<Region> region = transport.registerMemory(pieces, access);
   if (!region)
     return false;
   known.region = region.take();

@@ -1,4 +1,4 @@
-/// Memory that messages name from run to run, as the carrier knows it. It belongs to the owner
+/// Memory that messages name from run to run, as the transport knows it. It belongs to the owner
 /// of the requests.
 #pragma once
 
@@ -24,12 +24,12 @@ struct RegisteredMemory {
   bool usesEarlyRtr = false;
 };
 
-/// Registers the memory of a payload with the carrier. Mostly does nothing, because the next run
+/// Registers the memory of a payload with the transport. Mostly does nothing, because the next run
 /// has the same buffer. False: the memory could not be registered, or the payload has no
 /// RegisteredMemory.
-bool registerMemory(Carrier &carrier, const RequestPayload &payload, Access access);
+bool registerMemory(Transport &transport, const RequestPayload &payload, Access access);
 
-/// True if the carrier knows the payload's memory as it is now.
+/// True if the transport knows the payload's memory as it is now.
 bool isRegistered(const RequestPayload &payload, Access access);
 
 /// This end of a read or a write of a payload. `bytes`: at most those of the payload.

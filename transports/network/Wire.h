@@ -22,15 +22,15 @@ enum class Kind : uint8_t {
   Fin,      ///< the receiver has the payload, or does not want it
   Terms, ///< of the stream, a plan, as protocol/open/PlanTerms.h writes them: to each peer, first
   CloseStream, ///< this rank needs nothing of the stream any more: CloseBody
-  Cancel,      ///< this rank cancels a run, or a stream, which the receiver answers by Drained
-  Drained,     ///< this rank moves no more of the receiver's bytes for that run or stream
+  Cancel,      ///< this rank cancels a run, or a stream, which the receiver answers by CancelAck
+  CancelAck,   ///< this rank moves no more of the receiver's bytes for that run or stream
   Probe,       ///< asks if the other end of a message will ever come: ProbeBody
   ProbeReply,  ///< ProbeBody
   Failed,      ///< the stream, or everything, failed: FailureBody
   Credit,      ///< nothing but `consumed`
   Multicast,   ///< to several peers at once: MulticastBody, and the body of its kind; by multicast
                ///< alone
-  Group,       ///< a message of the carrier's multicast
+  Group,       ///< a message of the transport's multicast
   Disconnect,  ///< nothing follows; answered by DisconnectAck
   DisconnectAck,
   Last = DisconnectAck,
@@ -59,7 +59,7 @@ inline constexpr uint32_t kUnitsPerMessage = 64;
 
 struct RtsBody {
   uint64_t bytes;
-  uint64_t address; ///< as the carrier wants it
+  uint64_t address; ///< as the transport wants it
   uint64_t key;
   uint32_t isReadable; ///< address and key are valid
   uint32_t remoteIovs; ///< of memory, that the sender can write it to at once; 0: it cannot

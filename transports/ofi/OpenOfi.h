@@ -1,7 +1,7 @@
 /// Opens the transport for callers that do not include libfabric; it may be built without.
 #pragma once
 
-#include "transports/network/Carrier.h"
+#include "transports/network/Transport.h"
 #include "transports/ofi/OfiOptions.h"
 
 #include <future>
@@ -24,7 +24,7 @@ Result<Options> optionsFromEnvironment();
 /// which are not set.
 std::future<void> prepare(const Options &options);
 
-/// Opens the carrier of frames for this rank. Without libfabric an error.
-Result<std::unique_ptr<network::Carrier>> open(const Options &options);
+/// Opens the transport of frames for this rank. Without libfabric an error.
+Result<std::unique_ptr<network::Transport>> open(const Options &options);
 
 } // namespace colldsl::ofi

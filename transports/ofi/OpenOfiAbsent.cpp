@@ -10,7 +10,7 @@ std::future<void> prepare(const Options &) {
   return std::async(std::launch::deferred, [] {});
 }
 
-Result<std::unique_ptr<network::Carrier>> open(const Options &) {
+Result<std::unique_ptr<network::Transport>> open(const Options &) {
   return Status::error("this colldsl was built without libfabric, and has no transport ofi");
 }
 

@@ -275,16 +275,16 @@ Result<Region> RdmEndpoint::registerMemory(std::span<const iovec> pieces, Access
   return ofiError("register " + std::to_string(pieces.front().iov_len) + " bytes of memory", code);
 }
 
-std::optional<network::Carrier::Wait> RdmEndpoint::ifIdle() {
+std::optional<network::Transport::Wait> RdmEndpoint::ifIdle() {
   if (waitFd_ < 0)
-    return network::Carrier::Wait{-1, kBlindSleep};
+    return network::Transport::Wait{-1, kBlindSleep};
   fid *queue = &cq_->fid;
   if (fi_trywait(fabric_.get(), &queue, 1) != FI_SUCCESS)
     return std::nullopt;
   if (!isReadable(waitFd_))
-    return network::Carrier::Wait{waitFd_};
+    return network::Transport::Wait{waitFd_};
   bool naps = ++vainPolls_ > kMaxVainPolls;
-  return network::Carrier::Wait{-1, naps ? kBlindSleep : std::chrono::nanoseconds::zero()};
+  return network::Transport::Wait{-1, naps ? kBlindSleep : std::chrono::nanoseconds::zero()};
 }
 
 } // namespace colldsl::ofi

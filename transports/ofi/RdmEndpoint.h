@@ -8,7 +8,7 @@
 #pragma once
 
 #include "ir/Result.h"
-#include "transports/network/Carrier.h"
+#include "transports/network/Transport.h"
 #include "transports/ofi/Libfabric.h"
 #include "transports/ofi/OfiCalls.h"
 #include "transports/ofi/OfiOptions.h"
@@ -42,7 +42,7 @@ public:
   fid_cq *cq() const { return cq_.get(); }
 
   /// The event to wait for: a file descriptor, or a nap if the provider has none.
-  std::optional<network::Carrier::Wait> ifIdle();
+  std::optional<network::Transport::Wait> ifIdle();
   void noteEvent() { vainPolls_ = 0; }
 
 private:

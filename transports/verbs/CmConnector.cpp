@@ -114,7 +114,7 @@ std::vector<std::byte> CmConnector::address() const {
   return {bytes.begin(), bytes.end()};
 }
 
-Status CmConnector::start(network::Carrier &, ConnectorHost &host, const network::Owner &owner) {
+Status CmConnector::start(network::Transport &, ConnectorHost &host, const network::Owner &owner) {
   host_ = &host;
   owner_ = owner;
   return {};
@@ -348,9 +348,9 @@ bool CmConnector::poll() {
   return moved;
 }
 
-network::Carrier::Wait CmConnector::wait() {
+network::Transport::Wait CmConnector::wait() {
   polls_ = 0;
-  network::Carrier::Wait wait = {eventFile_};
+  network::Transport::Wait wait = {eventFile_};
   auto now = Clock::now();
   for (const CmLink *link : begun_)
     if (!link->id)

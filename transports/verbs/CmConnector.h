@@ -30,7 +30,7 @@ public:
   ~CmConnector() override { stop(); }
 
   std::vector<std::byte> address() const override;
-  Status start(network::Carrier &carrier, ConnectorHost &host,
+  Status start(network::Transport &transport, ConnectorHost &host,
                const network::Owner &owner) override;
   Result<std::unique_ptr<Link>> reach(network::Peer &peer,
                                       const network::RankAddress &rankAddress) override;
@@ -38,7 +38,7 @@ public:
   bool take(const ibv_wc &) override { return false; }
   void onFirstReceive(Link &link) override;
   bool poll() override;
-  network::Carrier::Wait wait() override;
+  network::Transport::Wait wait() override;
   void stop() override;
   uint32_t completions() const override { return 0; }
   uint64_t numRefused() const override { return 0; }
@@ -47,7 +47,7 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
   struct CmLink;
-  /// The address where a rank accepts connections; the carrier's part of its address.
+  /// The address where a rank accepts connections; the transport's part of its address.
   struct Address {
     colldsl::Address address;
     uint16_t port = 0; ///< in network order

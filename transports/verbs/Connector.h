@@ -65,9 +65,9 @@ public:
 
   /// The address where others find this rank.
   virtual std::vector<std::byte> address() const = 0;
-  /// Starts the connector, before all calls below. `carrier` registers memory; it and `host`
+  /// Starts the connector, before all calls below. `transport` registers memory; it and `host`
   /// outlive this.
-  virtual Status start(network::Carrier &carrier, ConnectorHost &host,
+  virtual Status start(network::Transport &transport, ConnectorHost &host,
                        const network::Owner &owner) = 0;
   /// Makes the link to a peer that is not connected yet.
   virtual Result<std::unique_ptr<Link>> reach(network::Peer &peer,
@@ -83,7 +83,7 @@ public:
   /// something moved.
   virtual bool poll() = 0;
   /// The event to wait for, when there is none now.
-  virtual network::Carrier::Wait wait() = 0;
+  virtual network::Transport::Wait wait() = 0;
   /// Stops the connector, after the links are closed.
   virtual void stop() = 0;
 

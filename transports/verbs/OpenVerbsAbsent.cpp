@@ -13,7 +13,7 @@ bool isBuiltIn() { return false; }
 
 std::string whyNot(const Options &) { return kAbsent; }
 
-Result<std::unique_ptr<network::Carrier>> open(uint32_t, const Options &) {
+Result<std::unique_ptr<network::Transport>> open(uint32_t, const Options &) {
   return Status::error(kAbsent);
 }
 

@@ -2,7 +2,7 @@
 /// of memory and bytes, and goes to one stretch at the other end.
 #pragma once
 
-#include "transports/network/Carrier.h"
+#include "transports/network/Transport.h"
 #include "transports/verbs/Libibverbs.h"
 
 #include <array>

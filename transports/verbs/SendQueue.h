@@ -6,7 +6,7 @@
 /// Not thread safe.
 #pragma once
 
-#include "transports/network/Carrier.h"
+#include "transports/network/Transport.h"
 #include "transports/verbs/VerbsCalls.h"
 
 #include <array>

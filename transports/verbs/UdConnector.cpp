@@ -39,11 +39,11 @@ std::vector<std::byte> UdConnector::address() const {
   return {bytes.begin(), bytes.end()};
 }
 
-Status UdConnector::start(network::Carrier &carrier, ConnectorHost &host,
+Status UdConnector::start(network::Transport &transport, ConnectorHost &host,
                           const network::Owner &owner) {
   host_ = &host;
   self_ = owner.self;
-  return ud_.start(carrier);
+  return ud_.start(transport);
 }
 
 Result<std::unique_ptr<Link>> UdConnector::reach(network::Peer &peer,
@@ -184,8 +184,8 @@ bool UdConnector::poll() {
   return connecting_.size() < before;
 }
 
-network::Carrier::Wait UdConnector::wait() {
-  network::Carrier::Wait wait = {device_.descriptor()};
+network::Transport::Wait UdConnector::wait() {
+  network::Transport::Wait wait = {device_.descriptor()};
   if (connecting_.empty())
     return wait;
   auto now = Handshake::Clock::now();

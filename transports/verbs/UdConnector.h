@@ -12,7 +12,7 @@ public:
   static Result<std::unique_ptr<Connector>> open(Device &device, Calls &calls);
 
   std::vector<std::byte> address() const override;
-  Status start(network::Carrier &carrier, ConnectorHost &host,
+  Status start(network::Transport &transport, ConnectorHost &host,
                const network::Owner &owner) override;
   Result<std::unique_ptr<Link>> reach(network::Peer &peer,
                                       const network::RankAddress &rankAddress) override;
@@ -20,7 +20,7 @@ public:
   bool take(const ibv_wc &completion) override;
   void onFirstReceive(Link &) override {}
   bool poll() override;
-  network::Carrier::Wait wait() override;
+  network::Transport::Wait wait() override;
   void stop() override { ud_.close(); }
   uint32_t completions() const override { return UdQueuePair::kReceives + UdQueuePair::kSends; }
   uint64_t numRefused() const override { return ud_.numRefused(); }

@@ -68,9 +68,9 @@ Status UdQueuePair::open() {
   return s;
 }
 
-Status UdQueuePair::start(network::Carrier &carrier) {
-  received_.emplace(carrier, kRouteBytes + sizeof(HandshakeMessage), kReceives, Access::Receive);
-  sent_.emplace(carrier, sizeof(HandshakeMessage), kSends, Access::Send);
+Status UdQueuePair::start(network::Transport &transport) {
+  received_.emplace(transport, kRouteBytes + sizeof(HandshakeMessage), kReceives, Access::Receive);
+  sent_.emplace(transport, sizeof(HandshakeMessage), kSends, Access::Send);
   for (uint32_t i = 0; i < kReceives; ++i) {
     Frame *frame = received_->take();
     if (!frame)

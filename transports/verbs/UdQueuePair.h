@@ -12,7 +12,7 @@
 
 namespace colldsl::verbs {
 
-/// The address where datagrams reach a rank; the carrier's part of its address.
+/// The address where datagrams reach a rank; the transport's part of its address.
 struct UdAddress {
   std::array<uint8_t, 16> gid = {};
   uint32_t pair = 0;
@@ -30,8 +30,8 @@ public:
   UdQueuePair(Device &device, Calls &calls) : device_(device), calls_(calls) {}
 
   Status open();
-  /// `carrier` registers memory, and outlives it.
-  Status start(network::Carrier &carrier);
+  /// `transport` registers memory, and outlives it.
+  Status start(network::Transport &transport);
   void close() { pair_.reset(); }
 
   const UdAddress &address() const { return address_; }

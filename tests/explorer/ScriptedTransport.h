@@ -34,7 +34,7 @@ constexpr uint8_t maskOf(network::Access access) {
   return static_cast<uint8_t>(1u << static_cast<uint8_t>(access));
 }
 
-class ScriptedCarrier;
+class ScriptedTransport;
 
 class ScriptedNetwork {
 public:
@@ -108,7 +108,7 @@ public:
   size_t numRegistered(uint32_t rank) const { return registered_[rank].size(); }
 
 private:
-  friend class ScriptedCarrier;
+  friend class ScriptedTransport;
   struct Registration;
   struct Memory {
     std::byte *begin;
@@ -162,9 +162,9 @@ private:
 };
 
 /// One rank's end of it, which outlives it.
-class ScriptedCarrier final : public network::Carrier {
+class ScriptedTransport final : public network::Transport {
 public:
-  ScriptedCarrier(ScriptedNetwork &network, uint32_t self);
+  ScriptedTransport(ScriptedNetwork &network, uint32_t self);
 
   void pinPages() { capabilities_.pinsPages = true; }
 
@@ -172,7 +172,7 @@ public:
   std::optional<Wait> wait; ///< of ifIdle()
 
   Result<std::vector<std::byte>> address() const override { return std::vector<std::byte>(1); }
-  Status start(network::CarrierHandler &handler, const network::Owner &owner) override;
+  Status start(network::TransportHandler &handler, const network::Owner &owner) override;
   Status reach(network::Peer &peer, const network::RankAddress &rankAddress) override;
   network::PostResult send(network::Peer &to, network::Frame &frame) override;
   network::PostResult read(network::RmaOperation &rma, const network::RmaSpec &spec) override {
@@ -196,7 +196,7 @@ private:
 
   ScriptedNetwork &network_;
   uint32_t self_;
-  network::CarrierHandler *handler_ = nullptr;
+  network::TransportHandler *handler_ = nullptr;
   std::array<network::Peer *, ScriptedNetwork::kMaxRanks> peers_ = {};
 };
 

@@ -1,12 +1,13 @@
 /// The interface to a network's library that carries frames to other ranks, as ActiveMessages uses
 /// it.
 ///
-/// Frames to one peer arrive once and in order, or the peer is lost. A carrier that has remote
+/// Frames to one peer arrive once and in order, or the peer is lost. A transport that has remote
 /// memory access (RMA, Capabilities::hasRma) reads and writes memory of peers, in no order. Nothing
-/// waits: the caller offers again after the next poll what the carrier does not take now.
+/// waits: the caller offers again after the next poll what the transport does not take now.
 ///
-/// Ownership: a frame or an operation that the carrier took stays where it is until the handler is
-/// notified that it is done or failed. Errors: values, and losses that the handler is notified of.
+/// Ownership: a frame or an operation that the transport took stays where it is until the handler
+/// is notified that it is done or failed. Errors: values, and losses that the handler is notified
+/// of.
 ///
 /// Not thread safe, but for what a Wait names.
 #pragma once
@@ -32,7 +33,7 @@ struct Peer;
 /// The most pieces of memory of one read or write.
 inline constexpr uint32_t kMaxPieces = 32;
 
-/// The capabilities of a carrier.
+/// The capabilities of a transport.
 struct Capabilities {
   std::string_view name;             ///< of the transport
   uint64_t injectBytes = 0;          ///< frames up to this need no buffer of ours
@@ -56,12 +57,12 @@ struct Capabilities {
 /// The purpose of registered memory.
 enum class Access : uint8_t { Send, Receive, Read, Write, RemoteRead, RemoteWrite };
 
-/// Memory that others may reach, or that the carrier must know. Empty: there is none.
+/// Memory that others may reach, or that the transport must know. Empty: there is none.
 class Region {
 public:
   struct Registration {
     virtual ~Registration() = default;
-    void *descriptor = nullptr; ///< as the carrier knows it
+    void *descriptor = nullptr; ///< as the transport knows it
     uint64_t key = 0;           ///< as peers name it
   };
 
@@ -76,10 +77,10 @@ private:
   std::unique_ptr<Registration> known_;
 };
 
-/// An operation under way in the carrier.
+/// An operation under way in the transport.
 struct Operation {
   enum class Kind : uint8_t { Receive, Send, Rma };
-  void *context[8] = {}; ///< the carrier's; first: its address is the operation's
+  void *context[8] = {}; ///< the transport's; first: its address is the operation's
   Kind kind;
   bool isOpen = false; ///< else its completion was reported before
 };
@@ -110,10 +111,10 @@ enum class PostResult : uint8_t {
   Error       ///< see reason()
 };
 
-/// Callbacks of a carrier. They may call all of it but poll().
-class CarrierHandler {
+/// Callbacks of a transport. They may call all of it but poll().
+class TransportHandler {
 public:
-  virtual ~CarrierHandler() = default;
+  virtual ~TransportHandler() = default;
   /// Receives a frame, or bytes that a stranger sent. They are valid during the call.
   virtual void onBytes(std::span<const std::byte> bytes) = 0;
   virtual void onDone(Operation &operation) = 0;
@@ -124,32 +125,32 @@ public:
   /// Returns the peer of a rank that sends its first message and has not been reached yet. Null: an
   /// unknown rank.
   virtual Peer *onConnectRequest(Rank from) = 0;
-  /// From a thread of the carrier's, which holds no lock: a peer waits for an answer, and no thread
-  /// polls. The handler's owner is to lock itself and poll.
+  /// From a thread of the transport's, which holds no lock: a peer waits for an answer, and no
+  /// thread polls. The handler's owner is to lock itself and poll.
   virtual void onNeglected() = 0;
   virtual void onBroken(const std::string &reason) = 0; ///< nothing moves any more
 };
 
-/// The user of a carrier.
+/// The user of a transport.
 struct Owner {
   Rank self = kNoRank;
   uint64_t token = 0;      ///< its own
   uint32_t frameBytes = 0; ///< longest frame that comes
 };
 
-class Carrier {
+class Transport {
 public:
-  virtual ~Carrier() = default;
+  virtual ~Transport() = default;
 
   const Capabilities &capabilities() const { return capabilities_; }
 
   /// The address where others find this rank: at most RankAddress::kMaxAddressBytes.
   virtual Result<std::vector<std::byte>> address() const = 0;
 
-  /// Starts the carrier, before all calls below. `handler` outlives it.
-  virtual Status start(CarrierHandler &handler, const Owner &owner) = 0;
+  /// Starts the transport, before all calls below. `handler` outlives it.
+  virtual Status start(TransportHandler &handler, const Owner &owner) = 0;
 
-  /// Enters a peer, whose rank and token are known. The carrier sets its `handle`.
+  /// Enters a peer, whose rank and token are known. The transport sets its `handle`.
   virtual Status reach(Peer &peer, const RankAddress &rankAddress) = 0;
 
   virtual PostResult send(Peer &to, Frame &frame) = 0;
@@ -158,10 +159,10 @@ public:
   virtual PostResult inject(Peer &, std::span<const std::byte>) { return PostResult::NoResource; }
   virtual PostResult read(RmaOperation &, const RmaSpec &) { return PostResult::Error; }
   virtual PostResult write(RmaOperation &, const RmaSpec &) { return PostResult::Error; }
-  /// The reason why the carrier refused the last offer.
+  /// The reason why the transport refused the last offer.
   const std::string &reason() const { return reason_; }
 
-  /// Lets the carrier keep back later offers until push() or poll(). A hint.
+  /// Lets the transport keep back later offers until push() or poll(). A hint.
   virtual void hold() {}
   virtual void push() {}
 
@@ -170,11 +171,12 @@ public:
   virtual void expect(Peer &) {}
   virtual void expectLess(Peer &) {}
 
-  /// The carrier's multicast. Null: each frame goes to one peer.
+  /// The transport's multicast. Null: each frame goes to one peer.
   virtual Multicast *multicast() { return nullptr; }
 
-  /// Registers one piece, or several with Capabilities::registersPieces: then the carrier does not
-  /// touch the memory between them. The pieces of one call are one region, written in their order.
+  /// Registers one piece, or several with Capabilities::registersPieces: then the transport does
+  /// not touch the memory between them. The pieces of one call are one region, written in their
+  /// order.
   virtual Result<Region> registerMemory(std::span<const iovec>, Access) { return Region(); }
 
   /// The address by which peers name `address`, which lies in registered memory that begins at
@@ -189,7 +191,7 @@ public:
   /// Takes the events that came. True: something moved.
   virtual bool poll() = 0;
 
-  /// True if all frames that the carrier took for a peer have arrived there.
+  /// True if all frames that the transport took for a peer have arrived there.
   virtual bool isIdle(const Peer &) const { return true; }
 
   /// The event that an idle thread waits for.
@@ -201,7 +203,7 @@ public:
   /// The event to wait for. Nothing, if there is an event now.
   virtual std::optional<Wait> ifIdle() = 0;
 
-  /// Stops the carrier. Afterwards it uses no memory of ours any more, and reports nothing.
+  /// Stops the transport. Afterwards it uses no memory of ours any more, and reports nothing.
   virtual void stop() = 0;
   /// Variant of stop() that holds if a read or a write has perhaps not ended.
   virtual void stopUnconfirmed() { stop(); }

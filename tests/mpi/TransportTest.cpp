@@ -1,5 +1,5 @@
 // Writes over the messages of the MPI below. Rank 0 writes to memory of rank 1.
-#include "mpi/remote/MpiCarrier.h"
+#include "mpi/remote/MpiTransport.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@ namespace {
 
 using network::Access;
 
-struct Events : network::CarrierHandler {
+struct Events : network::TransportHandler {
   uint32_t done = 0;
   std::vector<uint32_t> written;
 
@@ -22,20 +22,20 @@ struct Events : network::CarrierHandler {
   void onBroken(const std::string &reason) override { FAIL() << reason; }
 };
 
-class MpiCarrierOf : public ::testing::Test {
+class MpiTransportOf : public ::testing::Test {
 protected:
-  MpiCarrierOf() : carrier(MPI_COMM_WORLD) {
+  MpiTransportOf() : transport(MPI_COMM_WORLD) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    EXPECT_TRUE(carrier.start(events, {.frameBytes = 64}));
+    EXPECT_TRUE(transport.start(events, {.frameBytes = 64}));
     there.rank = Rank{1};
-    EXPECT_TRUE(carrier.reach(there, {}));
+    EXPECT_TRUE(transport.reach(there, {}));
   }
-  ~MpiCarrierOf() { carrier.stop(); }
+  ~MpiTransportOf() { transport.stop(); }
 
   bool writes() const { return rank == 0; }
 
   network::Region registerMemory(std::vector<iovec> pieces) {
-    Result<network::Region> region = carrier.registerMemory(pieces, Access::RemoteWrite);
+    Result<network::Region> region = transport.registerMemory(pieces, Access::RemoteWrite);
     EXPECT_TRUE(region);
     return region.take();
   }
@@ -53,43 +53,43 @@ protected:
     network::RmaSpec spec{.count = 2, .key = key, .bytes = bytes.size()};
     spec.pieces[0] = {bytes.data(), 1};
     spec.pieces[1] = {bytes.data() + 1, bytes.size() - 1};
-    EXPECT_EQ(carrier.write(rma, spec), network::PostResult::Ok);
+    EXPECT_EQ(transport.write(rma, spec), network::PostResult::Ok);
     while (events.done == 0)
-      carrier.poll();
+      transport.poll();
   }
 
   int rank = 0;
   Events events;
-  MpiCarrier carrier;
+  MpiTransport transport;
   network::Peer there;
 };
 
-TEST_F(MpiCarrierOf, aWriteIsAnnouncedUnderItsKey) {
+TEST_F(MpiTransportOf, aWriteIsAnnouncedUnderItsKey) {
   std::string memory = "......";
   network::Region region;
   if (!writes())
     region = registerMemory(memory);
   write(region ? region.key() : 0, "bytes!");
   while (!writes() && events.written.empty())
-    carrier.poll();
+    transport.poll();
   if (!writes()) {
     EXPECT_EQ(events.written, std::vector{static_cast<uint32_t>(region.key())});
     EXPECT_EQ(memory, "bytes!");
   }
 }
 
-TEST_F(MpiCarrierOf, aWriteGoesIntoSeveralPieces) {
+TEST_F(MpiTransportOf, aWriteGoesIntoSeveralPieces) {
   std::string memory = "..........";
   network::Region region;
   if (!writes())
     region = registerMemory({{&memory[7], 2}, {&memory[1], 3}, {&memory[5], 1}});
   write(region ? region.key() : 0, "bytes!");
   while (!writes() && events.written.empty())
-    carrier.poll();
+    transport.poll();
   EXPECT_EQ(memory, writes() ? ".........." : ".tes.!.by.");
 }
 
-TEST_F(MpiCarrierOf, memoryThatIsReleasedIsLeftAlone) {
+TEST_F(MpiTransportOf, memoryThatIsReleasedIsLeftAlone) {
   std::string memory = "......", next = memory;
   network::Region region;
   if (!writes()) {
@@ -99,19 +99,19 @@ TEST_F(MpiCarrierOf, memoryThatIsReleasedIsLeftAlone) {
   }
   write(region ? region.key() : 0, "bytes!");
   while (!writes() && events.written.empty())
-    carrier.poll();
+    transport.poll();
   if (!writes()) {
     EXPECT_EQ(memory, "......");
     EXPECT_EQ(next, "bytes!");
   }
 }
 
-TEST_F(MpiCarrierOf, readsAreRefused) {
+TEST_F(MpiTransportOf, readsAreRefused) {
   std::string memory = "......";
   iovec piece{memory.data(), memory.size()};
-  EXPECT_FALSE(carrier.registerMemory({&piece, 1}, Access::RemoteRead));
+  EXPECT_FALSE(transport.registerMemory({&piece, 1}, Access::RemoteRead));
   network::RmaOperation rma;
-  EXPECT_EQ(carrier.read(rma, {}), network::PostResult::Error);
+  EXPECT_EQ(transport.read(rma, {}), network::PostResult::Error);
 }
 
 } // namespace

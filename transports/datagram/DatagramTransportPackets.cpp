@@ -1,5 +1,5 @@
 // Sends and receives packets.
-#include "transports/datagram/DatagramCarrier.h"
+#include "transports/datagram/DatagramTransport.h"
 
 #include <cstring>
 
@@ -27,13 +27,13 @@ bool isLoss(int error) {
 } // namespace
 
 // Reports that nothing moves any more.
-void DatagramCarrier::breakDown(const std::string &what, int error) {
+void DatagramTransport::breakDown(const std::string &what, int error) {
   if (!std::exchange(isBroken_, true))
     handler_->onBroken("cannot " + what + ": " + std::strerror(-error));
 }
 
 // Returns the number of messages that the kernel took, or the network lost.
-int DatagramCarrier::sendAll(std::span<mmsghdr> messages) {
+int DatagramTransport::sendAll(std::span<mmsghdr> messages) {
   int count = calls_.send(socket_, messages.data(), static_cast<unsigned>(messages.size()));
   if (count >= 0 || isNotNow(count))
     return std::max(count, 0);
@@ -42,7 +42,7 @@ int DatagramCarrier::sendAll(std::span<mmsghdr> messages) {
   return 1;
 }
 
-uint32_t DatagramCarrier::sendPackets(Flow &flow, std::span<OutPacket *const> packets) {
+uint32_t DatagramTransport::sendPackets(Flow &flow, std::span<OutPacket *const> packets) {
   for (size_t i = 0; i < packets.size(); ++i) {
     std::span<const std::byte> body = bodyOf(*packets[i]);
     PacketHeader &header = headers_[i] = {};
@@ -64,7 +64,7 @@ uint32_t DatagramCarrier::sendPackets(Flow &flow, std::span<OutPacket *const> pa
 }
 
 // Sends the packets that the window has room for. True: something was sent.
-bool DatagramCarrier::pump(Flow &flow) {
+bool DatagramTransport::pump(Flow &flow) {
   bool moved = false;
   std::array<OutPacket *, kBatch> packets;
   uint32_t count = kBatch, taken = kBatch;
@@ -79,7 +79,7 @@ bool DatagramCarrier::pump(Flow &flow) {
   return moved;
 }
 
-network::PostResult DatagramCarrier::send(network::Peer &to, network::Frame &frame) {
+network::PostResult DatagramTransport::send(network::Peer &to, network::Frame &frame) {
   Flow &flow = *flowOf(to);
   if (!isNow() && (flow.owesEcho() || isTimeToMeasure()))
     readClock();
@@ -90,14 +90,14 @@ network::PostResult DatagramCarrier::send(network::Peer &to, network::Frame &fra
 }
 
 // Packets that the kernel does not take are not kept: the receiver requests them again.
-void DatagramCarrier::repeat(Flow &flow, std::span<OutPacket *const> packets) {
+void DatagramTransport::repeat(Flow &flow, std::span<OutPacket *const> packets) {
   for (size_t i = 0; i < packets.size(); i += kBatch)
     counts_.repeated +=
         sendPackets(flow, packets.subspan(i, std::min<size_t>(kBatch, packets.size() - i)));
 }
 
-void DatagramCarrier::sendOne(Flow &flow, PacketKind kind, uint8_t flags,
-                              std::span<const iovec> body) {
+void DatagramTransport::sendOne(Flow &flow, PacketKind kind, uint8_t flags,
+                                std::span<const iovec> body) {
   PacketHeader header;
   header.kind = kind;
   header.flags = flags;
@@ -121,7 +121,7 @@ void DatagramCarrier::sendOne(Flow &flow, PacketKind kind, uint8_t flags,
 }
 
 // Receives datagrams on a socket. True: something came.
-template <typename Take> bool DatagramCarrier::receiveOn(int file, Take takeOne) {
+template <typename Take> bool DatagramTransport::receiveOn(int file, Take takeOne) {
   bool moved = false;
   for (int look = 0; look < kMaxLooks && !isBroken_; ++look) {
     int count = calls_.receive(file, slots_.data(), kBatch);
@@ -137,7 +137,7 @@ template <typename Take> bool DatagramCarrier::receiveOn(int file, Take takeOne)
   return moved;
 }
 
-bool DatagramCarrier::receive() {
+bool DatagramTransport::receive() {
   bool moved = receiveOn(socket_, [this](auto datagram) { take(datagram); });
   for (const DatagramMulticast::Listener &listener : multicast_.listeners())
     moved |= receiveOn(listener.file,
@@ -151,13 +151,13 @@ bool DatagramCarrier::receive() {
 // True if this packet measures the round trip. One in 16 does, by chance, because in a schedule
 // each 16th may go to the same peer. Until measureUntil_ every packet does, because the round trip
 // of a new peer is unknown.
-bool DatagramCarrier::isTimeToMeasure() {
+bool DatagramTransport::isTimeToMeasure() {
   chance_ = chance_ * 1664525 + 1013904223;
   return now_ < measureUntil_ || chance_ >> 28 == 0;
 }
 
 // The flow of a packet's sender, mostly the last one. Null: unknown.
-Flow *DatagramCarrier::senderOf(const PacketHeader &header) {
+Flow *DatagramTransport::senderOf(const PacketHeader &header) {
   if (lastSender_ && lastSender_->peer.rank == header.from)
     return lastSender_;
   auto known = flowByRank_.find(header.from);
@@ -167,7 +167,7 @@ Flow *DatagramCarrier::senderOf(const PacketHeader &header) {
 }
 
 // Checks everything in a packet, because it comes from the network.
-void DatagramCarrier::take(std::span<const std::byte> datagram) {
+void DatagramTransport::take(std::span<const std::byte> datagram) {
   std::optional<PacketView> packet = parse(datagram, place_.token);
   if (!packet) {
     ++counts_.refused;
@@ -198,13 +198,13 @@ void DatagramCarrier::take(std::span<const std::byte> datagram) {
     multicast_.take(*flow, header.kind, packet->body);
 }
 
-void DatagramCarrier::finishFrames() {
+void DatagramTransport::finishFrames() {
   for (network::Frame *frame : result_.done)
     handler_->onDone(*frame);
   result_.done.clear();
 }
 
-void DatagramCarrier::takeReport(Flow &flow, const PacketHeader &header) {
+void DatagramTransport::takeReport(Flow &flow, const PacketHeader &header) {
   if (!flow.takeReport(header, now_, packets_, result_)) {
     ++counts_.refused;
     return;
@@ -219,12 +219,12 @@ void DatagramCarrier::takeReport(Flow &flow, const PacketHeader &header) {
     sendOne(flow, PacketKind::Status, kAnswersProbe);
 }
 
-void DatagramCarrier::touch(Flow &flow) {
+void DatagramTransport::touch(Flow &flow) {
   if (!std::exchange(flow.isTouched, true))
     touched_.push_back(&flow);
 }
 
-void DatagramCarrier::takeData(Flow &flow, const PacketView &packet) {
+void DatagramTransport::takeData(Flow &flow, const PacketView &packet) {
   const PacketHeader &header = packet.header;
   switch (flow.place(header.sequence)) {
   case Flow::Arrival::Useless:
@@ -249,7 +249,7 @@ void DatagramCarrier::takeData(Flow &flow, const PacketView &packet) {
 }
 
 // Delivers parts of a frame, in order. False: the peer is lost.
-bool DatagramCarrier::deliver(Flow &flow, uint8_t flags, std::span<const std::byte> body) {
+bool DatagramTransport::deliver(Flow &flow, uint8_t flags, std::span<const std::byte> body) {
   bool isFirst = (flags & kFirst) != 0, isFinal = (flags & kFinal) != 0;
   if (isFirst != flow.assembly.empty() || flow.assembly.size() + body.size() > frameBytes_) {
     lose(flow, "it sends what is no frame");
@@ -269,7 +269,7 @@ bool DatagramCarrier::deliver(Flow &flow, uint8_t flags, std::span<const std::by
 
 // Called after all packets that came at once: many packets that seemed to be missing are here by
 // then.
-void DatagramCarrier::reportAll() {
+void DatagramTransport::reportAll() {
   for (Flow *flow : touched_) {
     flow->isTouched = false;
     if (flow->peer.isLost)
@@ -286,26 +286,26 @@ void DatagramCarrier::reportAll() {
   touched_.clear();
 }
 
-void DatagramCarrier::expect(network::Peer &from) {
+void DatagramTransport::expect(network::Peer &from) {
   if (Flow *flow = flowOf(from); flow && flow->expect())
     timeLater(*flow);
 }
 
-void DatagramCarrier::timeLater(Flow &flow) {
+void DatagramTransport::timeLater(Flow &flow) {
   if (flow.waitLater())
     untimed_.push_back(&flow);
 }
 
-void DatagramCarrier::expectLess(network::Peer &from) {
+void DatagramTransport::expectLess(network::Peer &from) {
   if (Flow *flow = flowOf(from))
     flow->expectLess();
 }
 
-void DatagramCarrier::lose(Flow &flow, const std::string &reason) {
+void DatagramTransport::lose(Flow &flow, const std::string &reason) {
   handler_->onLost(flow.peer, reason);
 }
 
-void DatagramCarrier::sendProbes() {
+void DatagramTransport::sendProbes() {
   nextTimer_ = now_ + options_.longestPause.count();
   for (const auto &flow : flows_) {
     if (flow->peer.isLost || !flow->isWaiting())
@@ -318,7 +318,7 @@ void DatagramCarrier::sendProbes() {
 }
 
 // A peer that has disconnected and answers no more has left with all frames that it wanted.
-void DatagramCarrier::probe(Flow &flow) {
+void DatagramTransport::probe(Flow &flow) {
   TimeNs silentFor = flow.silentSince() == 0 ? 0 : now_ - flow.silentSince();
   auto silence = std::chrono::nanoseconds(options_.silence).count();
   if (flow.peer.hasDisconnected && silentFor > kParting) {

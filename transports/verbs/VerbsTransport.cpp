@@ -1,4 +1,4 @@
-#include "transports/verbs/VerbsCarrier.h"
+#include "transports/verbs/VerbsTransport.h"
 
 #include "transports/verbs/CmConnector.h"
 #include "transports/verbs/Parts.h"
@@ -67,7 +67,7 @@ bool isForNow(int error) { return error == ENOMEM || error == EAGAIN; }
 
 } // namespace
 
-VerbsCarrier::VerbsCarrier(std::unique_ptr<Device> device, const Options &options, Calls &calls)
+VerbsTransport::VerbsTransport(std::unique_ptr<Device> device, const Options &options, Calls &calls)
     : device_(std::move(device)), options_(options), calls_(calls) {
   options_.sendsPerPeer =
       std::min(options.sendsPerPeer, static_cast<uint32_t>(device_->limits().max_qp_wr));
@@ -81,25 +81,25 @@ VerbsCarrier::VerbsCarrier(std::unique_ptr<Device> device, const Options &option
   piecesPerRequest_ = std::min(kPiecesPerRequest, pieces);
 }
 
-Result<std::unique_ptr<network::Carrier>> VerbsCarrier::open(uint32_t numRanks,
-                                                             const Options &options, Calls &calls) {
+Result<std::unique_ptr<network::Transport>>
+VerbsTransport::open(uint32_t numRanks, const Options &options, Calls &calls) {
   Result<std::unique_ptr<Device>> device = Device::open(options, numRanks);
   if (!device)
     return device.status();
-  std::unique_ptr<VerbsCarrier> carrier(new VerbsCarrier(device.take(), options, calls));
-  Device &opened = *carrier->device_;
+  std::unique_ptr<VerbsTransport> transport(new VerbsTransport(device.take(), options, calls));
+  Device &opened = *transport->device_;
   Result<std::unique_ptr<Connector>> connector =
-      opened.isIwarp() ? CmConnector::open(opened, carrier->options_, calls)
+      opened.isIwarp() ? CmConnector::open(opened, transport->options_, calls)
                        : UdConnector::open(opened, calls);
   if (!connector)
     return connector.status();
-  carrier->connector_ = connector.take();
-  if (Status s = carrier->probe(); !s)
+  transport->connector_ = connector.take();
+  if (Status s = transport->probe(); !s)
     return s;
-  return std::unique_ptr<network::Carrier>(std::move(carrier));
+  return std::unique_ptr<network::Transport>(std::move(transport));
 }
 
-ibv_qp_init_attr VerbsCarrier::wantedPair() const {
+ibv_qp_init_attr VerbsTransport::wantedPair() const {
   ibv_qp_init_attr wanted = {};
   wanted.qp_type = IBV_QPT_RC;
   wanted.srq = device_->srq();
@@ -114,7 +114,7 @@ ibv_qp_init_attr VerbsCarrier::wantedPair() const {
 
 // Only a queue pair tells how much of a frame fits into a request. Some devices make no pair that
 // wants too much.
-Status VerbsCarrier::probePair() {
+Status VerbsTransport::probePair() {
   for (;; inlineBytes_ /= 2) {
     ibv_qp_init_attr wanted = wantedPair();
     Result<QueuePair> pair = device_->makeQueuePair(wanted);
@@ -126,7 +126,7 @@ Status VerbsCarrier::probePair() {
   }
 }
 
-Status VerbsCarrier::probe() {
+Status VerbsTransport::probe() {
   if (Status s = probePair(); !s)
     return s;
   if (device_->isIwarp() && capabilities_.injectBytes < sizeof(Note))
@@ -149,9 +149,9 @@ Status VerbsCarrier::probe() {
   return {};
 }
 
-Result<std::vector<std::byte>> VerbsCarrier::address() const { return connector_->address(); }
+Result<std::vector<std::byte>> VerbsTransport::address() const { return connector_->address(); }
 
-Status VerbsCarrier::start(network::CarrierHandler &handler, const network::Owner &owner) {
+Status VerbsTransport::start(network::TransportHandler &handler, const network::Owner &owner) {
   handler_ = &handler;
   owner_ = owner;
   bool isShared = !device_->isIwarp();
@@ -168,14 +168,14 @@ Status VerbsCarrier::start(network::CarrierHandler &handler, const network::Owne
   return connector_->start(*this, *this, owner);
 }
 
-Status VerbsCarrier::open(Receives &receives, uint32_t count) {
+Status VerbsTransport::open(Receives &receives, uint32_t count) {
   return receives.open(count) ? Status()
                               : Status::error("no memory could be registered for what comes; is "
                                               "there a limit of locked memory?");
 }
 
 // The receives of the link must find room in the completion queue.
-Status VerbsCarrier::prepare(Link &link, uint32_t frames) {
+Status VerbsTransport::prepare(Link &link, uint32_t frames) {
   uint32_t numReceives = options_.framesPerPeer + Credits::kSpare;
   if (mostOpen_ < numReceives + std::max(open_, options_.sendsPerPeer))
     return Status::error("the completion queue has no room for one more peer");
@@ -187,13 +187,13 @@ Status VerbsCarrier::prepare(Link &link, uint32_t frames) {
   return opened;
 }
 
-void VerbsCarrier::unprepare(Link &link) {
+void VerbsTransport::unprepare(Link &link) {
   Connection &connection = connectionOf(link.peer);
   mostOpen_ += connection.receives.count();
   connection.receives.close();
 }
 
-Status VerbsCarrier::reach(Peer &peer, const network::RankAddress &rankAddress) {
+Status VerbsTransport::reach(Peer &peer, const network::RankAddress &rankAddress) {
   Result<std::unique_ptr<Link>> link = connector_->reach(peer, rankAddress);
   if (!link)
     return link.status();
@@ -202,18 +202,19 @@ Status VerbsCarrier::reach(Peer &peer, const network::RankAddress &rankAddress) 
   return {};
 }
 
-Link *VerbsCarrier::onConnectRequest(uint64_t token, Rank from) {
+Link *VerbsTransport::onConnectRequest(uint64_t token, Rank from) {
   bool isOurs = token == owner_.token && from != owner_.self;
   Peer *peer = isOurs ? handler_->onConnectRequest(from) : nullptr;
   refused_ += !peer;
   return peer && !peer->isLost ? connectionOf(*peer).link.get() : nullptr;
 }
 
-void VerbsCarrier::lose(Link &link, const std::string &reason) {
+void VerbsTransport::lose(Link &link, const std::string &reason) {
   handler_->onLost(link.peer, reason);
 }
 
-Result<network::Region> VerbsCarrier::registerMemory(std::span<const iovec> pieces, Access access) {
+Result<network::Region> VerbsTransport::registerMemory(std::span<const iovec> pieces,
+                                                       Access access) {
   const iovec &memory = pieces.front();
   ibv_mr *region =
       calls_.registerMemory(device_->domain(), memory, flagsOf(access, device_->isIwarp()));
@@ -223,7 +224,7 @@ Result<network::Region> VerbsCarrier::registerMemory(std::span<const iovec> piec
   return network::Region(std::make_unique<Known>(region));
 }
 
-bool VerbsCarrier::fits(const Connection &connection, const Need &need) const {
+bool VerbsTransport::fits(const Connection &connection, const Need &need) const {
   return connection.link->state == Link::State::Ready && connection.error == 0 &&
          connection.requests.fits(need.requests, need.pieces) &&
          open_ + need.requests <= mostOpen_ &&
@@ -233,7 +234,7 @@ bool VerbsCarrier::fits(const Connection &connection, const Need &need) const {
 
 // Returns nothing, and uses credits, if the connection takes the requests and pieces of memory of
 // `need`, and the peer can receive its frames.
-std::optional<PostResult> VerbsCarrier::unfit(Connection &connection, const Need &need) {
+std::optional<PostResult> VerbsTransport::unfit(Connection &connection, const Need &need) {
   if (connection.link->state == Link::State::Idle) {
     if (Status s = connector_->begin(*connection.link); !s) {
       reason_ = s.message();
@@ -252,14 +253,14 @@ std::optional<PostResult> VerbsCarrier::unfit(Connection &connection, const Need
 }
 
 // Posts the requests that the device takes now, unless they are held; keeps those that wait.
-void VerbsCarrier::post(Connection &connection) {
+void VerbsTransport::post(Connection &connection) {
   if (!holds_)
     postNow(connection);
   if (connection.requests.waiting() > 0 && !std::exchange(connection.isKept, true))
     kept_.push_back(&connection);
 }
 
-void VerbsCarrier::postNow(Connection &connection) {
+void VerbsTransport::postNow(Connection &connection) {
   if (connection.error != 0)
     return;
   int error = connection.requests.post(calls_, connection.link->pair.get());
@@ -270,13 +271,13 @@ void VerbsCarrier::postNow(Connection &connection) {
 
 // Leaves the report to the next poll, which first takes earlier completions: perhaps the peer has
 // left in order.
-void VerbsCarrier::fail(Connection &connection, int error) {
+void VerbsTransport::fail(Connection &connection, int error) {
   if (connection.error == 0)
     failing_.push_back(&connection);
   connection.error = error;
 }
 
-bool VerbsCarrier::cancelFailing() {
+bool VerbsTransport::cancelFailing() {
   std::vector<Connection *> failing = std::exchange(failing_, {});
   for (Connection *connection : failing) {
     std::string reason = std::strerror(connection->error);
@@ -291,7 +292,7 @@ bool VerbsCarrier::cancelFailing() {
   return !failing.empty();
 }
 
-void VerbsCarrier::push() {
+void VerbsTransport::push() {
   holds_ = false;
   for (Connection *connection : kept_)
     postNow(*connection);
@@ -301,7 +302,7 @@ void VerbsCarrier::push() {
   });
 }
 
-PostResult VerbsCarrier::send(Peer &to, Frame &frame) {
+PostResult VerbsTransport::send(Peer &to, Frame &frame) {
   Connection &connection = connectionOf(to);
   if (auto verdict = unfit(connection, {1, 1, 1}))
     return *verdict;
@@ -318,7 +319,7 @@ PostResult VerbsCarrier::send(Peer &to, Frame &frame) {
   return PostResult::Ok;
 }
 
-PostResult VerbsCarrier::inject(Peer &to, std::span<const std::byte> frame) {
+PostResult VerbsTransport::inject(Peer &to, std::span<const std::byte> frame) {
   Connection &connection = connectionOf(to);
   if (auto verdict = unfit(connection, {1, 1, 1}))
     return *verdict;
@@ -326,8 +327,8 @@ PostResult VerbsCarrier::inject(Peer &to, std::span<const std::byte> frame) {
   return PostResult::Ok;
 }
 
-void VerbsCarrier::sendInline(Connection &connection, Operation *operation,
-                              std::span<const std::byte> bytes) {
+void VerbsTransport::sendInline(Connection &connection, Operation *operation,
+                                std::span<const std::byte> bytes) {
   ibv_sge memory = {reinterpret_cast<uint64_t>(bytes.data()), static_cast<uint32_t>(bytes.size()),
                     0};
   ibv_send_wr request = {};
@@ -342,8 +343,8 @@ void VerbsCarrier::sendInline(Connection &connection, Operation *operation,
 
 // Posts several requests if the operation has more pieces than a request, or is longer than the
 // device's longest message. All of them are posted at once, and the last one reports.
-PostResult VerbsCarrier::postRma(RmaOperation &rma, const RmaSpec &spec, ibv_wr_opcode opcode,
-                                 ibv_wr_opcode last) {
+PostResult VerbsTransport::postRma(RmaOperation &rma, const RmaSpec &spec, ibv_wr_opcode opcode,
+                                   ibv_wr_opcode last) {
   Parts parts(spec, piecesPerRequest_, device_->portLimits().max_msg_sz);
   Connection &connection = connectionOf(*rma.peer);
   uint32_t notes = last == IBV_WR_SEND; // in place of an immediate value
@@ -368,11 +369,11 @@ PostResult VerbsCarrier::postRma(RmaOperation &rma, const RmaSpec &spec, ibv_wr_
   return PostResult::Ok;
 }
 
-PostResult VerbsCarrier::read(RmaOperation &rma, const RmaSpec &spec) {
+PostResult VerbsTransport::read(RmaOperation &rma, const RmaSpec &spec) {
   return postRma(rma, spec, IBV_WR_RDMA_READ, IBV_WR_RDMA_READ);
 }
 
-PostResult VerbsCarrier::write(RmaOperation &rma, const RmaSpec &spec) {
+PostResult VerbsTransport::write(RmaOperation &rma, const RmaSpec &spec) {
   if (spec.isSilent)
     return postRma(rma, spec, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE);
   if (device_->isIwarp())
@@ -381,12 +382,12 @@ PostResult VerbsCarrier::write(RmaOperation &rma, const RmaSpec &spec) {
 }
 
 // Each note brings the credits that are owed.
-void VerbsCarrier::addNote(Connection &connection, Operation *operation, Note note) {
+void VerbsTransport::addNote(Connection &connection, Operation *operation, Note note) {
   note.credits = static_cast<uint16_t>(connection.credits.give(connection.receives.waiting()));
   sendInline(connection, operation, std::as_bytes(std::span(&note, 1)));
 }
 
-bool VerbsCarrier::giveCredits() {
+bool VerbsTransport::giveCredits() {
   size_t before = owing_.size();
   std::erase_if(owing_, [&](Connection *connection) {
     bool isOver = !connection->credits.mustGive(connection->receives.waiting()) ||
@@ -403,14 +404,14 @@ bool VerbsCarrier::giveCredits() {
   return owing_.size() < before;
 }
 
-void VerbsCarrier::breakDown(const std::string &reason) {
+void VerbsTransport::breakDown(const std::string &reason) {
   if (isBroken_)
     return;
   isBroken_ = true;
   handler_->onBroken(reason);
 }
 
-void VerbsCarrier::listen(Connection &connection) {
+void VerbsTransport::listen(Connection &connection) {
   int error = connection.receives.post(calls_, connection.link->pair.get());
   if (error != 0 && !isForNow(error))
     fail(connection, error);
@@ -419,13 +420,13 @@ void VerbsCarrier::listen(Connection &connection) {
   noteOwing(connection);
 }
 
-void VerbsCarrier::listenToAll() {
+void VerbsTransport::listenToAll() {
   int error = shared_->post(calls_, device_->srq());
   if (error != 0 && !isForNow(error))
     breakDown(std::string("cannot receive: ") + std::strerror(error));
 }
 
-bool VerbsCarrier::listenAgain() {
+bool VerbsTransport::listenAgain() {
   size_t before = deaf_.size() + (shared_ ? shared_->waiting() : 0);
   if (shared_ && !isBroken_)
     listenToAll();
@@ -437,7 +438,7 @@ bool VerbsCarrier::listenAgain() {
   return deaf_.size() + (shared_ ? shared_->waiting() : 0) < before;
 }
 
-void VerbsCarrier::takeShared(const ibv_wc &completion) {
+void VerbsTransport::takeShared(const ibv_wc &completion) {
   Frame *frame = shared_->take(completion.wr_id);
   refused_ += !frame || completion.status != IBV_WC_SUCCESS; // no frame: reported before
   if (!frame)
@@ -453,7 +454,7 @@ void VerbsCarrier::takeShared(const ibv_wc &completion) {
 }
 
 // The completion of a shared receive names its queue pair only.
-void VerbsCarrier::loseOf(const ibv_wc &failed) {
+void VerbsTransport::loseOf(const ibv_wc &failed) {
   for (auto &connection : connections_)
     if (connection->link->pair && connection->link->pair->qp_num == failed.qp_num)
       lose(*connection->link, textOf(failed.status));
@@ -461,7 +462,7 @@ void VerbsCarrier::loseOf(const ibv_wc &failed) {
 
 // A connection that is not ready ends as often as the peer hangs up; the connector then calls
 // again.
-void VerbsCarrier::takeOwn(Connection &connection, const ibv_wc &completion) {
+void VerbsTransport::takeOwn(Connection &connection, const ibv_wc &completion) {
   Frame *frame = connection.receives.take(completion.wr_id);
   refused_ += !frame;
   if (!frame)
@@ -477,7 +478,7 @@ void VerbsCarrier::takeOwn(Connection &connection, const ibv_wc &completion) {
     lose(*connection.link, textOf(completion.status));
 }
 
-void VerbsCarrier::takeFrame(Connection &connection, const Frame &frame, uint32_t bytes) {
+void VerbsTransport::takeFrame(Connection &connection, const Frame &frame, uint32_t bytes) {
   connector_->onFirstReceive(*connection.link);
   bool isNote = bytes == sizeof(Note);
   Note note;
@@ -492,7 +493,7 @@ void VerbsCarrier::takeFrame(Connection &connection, const Frame &frame, uint32_
     connection.credits.owe();
 }
 
-void VerbsCarrier::noteOwing(Connection &connection) {
+void VerbsTransport::noteOwing(Connection &connection) {
   if (connection.credits.mustGive(connection.receives.waiting()) &&
       !std::exchange(connection.isOwing, true))
     owing_.push_back(&connection);
@@ -500,7 +501,7 @@ void VerbsCarrier::noteOwing(Connection &connection) {
 
 // The completion of a failed request holds no more than its id, queue pair and status; requests
 // that fail with it were flushed.
-void VerbsCarrier::take(const ibv_wc &completion) {
+void VerbsTransport::take(const ibv_wc &completion) {
   if (connector_->take(completion))
     return;
   if (SendQueue::isRequest(completion.wr_id))
@@ -511,7 +512,7 @@ void VerbsCarrier::take(const ibv_wc &completion) {
     takeOwn(*connections_[Receives::handleOf(completion.wr_id)], completion);
 }
 
-void VerbsCarrier::takeSent(Connection &connection, const ibv_wc &completion) {
+void VerbsTransport::takeSent(Connection &connection, const ibv_wc &completion) {
   bool isKnown = false;
   while (std::optional<SendQueue::Done> done = connection.requests.takeDone(completion.wr_id)) {
     isKnown = true;
@@ -531,7 +532,7 @@ void VerbsCarrier::takeSent(Connection &connection, const ibv_wc &completion) {
   refused_ += !isKnown; // reported before
 }
 
-bool VerbsCarrier::poll() {
+bool VerbsTransport::poll() {
   push();
   std::vector<ibv_wc> early = std::exchange(early_, {});
   for (const ibv_wc &completion : early)
@@ -560,7 +561,7 @@ bool VerbsCarrier::poll() {
 // completion is one, because iWARP in software did not report messages of peers in time when it was
 // armed for them alone. Completions between the last poll and this call would not show at the
 // descriptor.
-std::optional<network::Carrier::Wait> VerbsCarrier::ifIdle() {
+std::optional<network::Transport::Wait> VerbsTransport::ifIdle() {
   if (!early_.empty() || !failing_.empty())
     return std::nullopt;
   bool any = std::exchange(lacksRoom_, false) || rmas_ > 0 || device_->isIwarp();
@@ -574,7 +575,7 @@ std::optional<network::Carrier::Wait> VerbsCarrier::ifIdle() {
   return connector_->wait();
 }
 
-void VerbsCarrier::stop() {
+void VerbsTransport::stop() {
   for (auto &connection : connections_)
     connection->link->close();
   connector_->stop();
@@ -587,8 +588,8 @@ std::string whyNot(const Options &options) {
   return device ? "" : device.message();
 }
 
-Result<std::unique_ptr<network::Carrier>> open(uint32_t numRanks, const Options &options) {
-  return VerbsCarrier::open(numRanks, options);
+Result<std::unique_ptr<network::Transport>> open(uint32_t numRanks, const Options &options) {
+  return VerbsTransport::open(numRanks, options);
 }
 
 } // namespace colldsl::verbs

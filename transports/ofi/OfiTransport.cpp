@@ -1,4 +1,4 @@
-#include "transports/ofi/OfiCarrier.h"
+#include "transports/ofi/OfiTransport.h"
 
 #include "wireup/Interfaces.h"
 
@@ -39,12 +39,13 @@ fi_msg_rma messageOf(RmaOperation &rma, const RmaSpec &spec, const fi_rma_iov &t
 
 } // namespace
 
-OfiCarrier::OfiCarrier(std::unique_ptr<RdmEndpoint> endpoint, Calls &calls, uint32_t postedReceives)
+OfiTransport::OfiTransport(std::unique_ptr<RdmEndpoint> endpoint, Calls &calls,
+                           uint32_t postedReceives)
     : endpoint_(std::move(endpoint)), calls_(calls), postedReceives_(postedReceives) {
   capabilities_ = endpoint_->capabilities();
 }
 
-Result<std::unique_ptr<network::Carrier>> OfiCarrier::open(Options options, Calls &calls) {
+Result<std::unique_ptr<network::Transport>> OfiTransport::open(Options options, Calls &calls) {
   Result<std::string> address = addressAt(options.bind);
   if (!address)
     return address.status();
@@ -52,11 +53,11 @@ Result<std::unique_ptr<network::Carrier>> OfiCarrier::open(Options options, Call
   Result<std::unique_ptr<RdmEndpoint>> endpoint = RdmEndpoint::open(options, calls);
   if (!endpoint)
     return endpoint.status();
-  return std::unique_ptr<network::Carrier>(
-      new OfiCarrier(endpoint.take(), calls, options.postedReceives));
+  return std::unique_ptr<network::Transport>(
+      new OfiTransport(endpoint.take(), calls, options.postedReceives));
 }
 
-Status OfiCarrier::start(network::CarrierHandler &handler, const network::Owner &owner) {
+Status OfiTransport::start(network::TransportHandler &handler, const network::Owner &owner) {
   handler_ = &handler;
   received_.emplace(*this, owner.frameBytes, postedReceives_, network::Access::Receive);
   for (uint32_t i = 0; i < postedReceives_; ++i) {
@@ -68,14 +69,14 @@ Status OfiCarrier::start(network::CarrierHandler &handler, const network::Owner 
   return isBroken_ ? Status::error("the provider takes no receives") : Status();
 }
 
-Status OfiCarrier::reach(Peer &peer, const network::RankAddress &rankAddress) {
+Status OfiTransport::reach(Peer &peer, const network::RankAddress &rankAddress) {
   Result<fi_addr_t> handle = endpoint_->reach(rankAddress.address.data());
   if (handle)
     peer.handle = *handle;
   return handle.status();
 }
 
-PostResult OfiCarrier::offered(ssize_t code) {
+PostResult OfiTransport::offered(ssize_t code) {
   if (code == 0)
     return PostResult::Ok;
   if (code == -FI_EAGAIN)
@@ -84,36 +85,36 @@ PostResult OfiCarrier::offered(ssize_t code) {
   return PostResult::Error;
 }
 
-PostResult OfiCarrier::send(Peer &to, Frame &frame) {
+PostResult OfiTransport::send(Peer &to, Frame &frame) {
   return offered(calls_.send(endpoint_->ep(), frame.data, frame.bytes, frame.descriptor, to.handle,
                              static_cast<Operation *>(&frame)));
 }
 
-PostResult OfiCarrier::inject(Peer &to, std::span<const std::byte> frame) {
+PostResult OfiTransport::inject(Peer &to, std::span<const std::byte> frame) {
   return offered(calls_.inject(endpoint_->ep(), frame.data(), frame.size(), to.handle));
 }
 
-PostResult OfiCarrier::read(RmaOperation &rma, const RmaSpec &spec) {
+PostResult OfiTransport::read(RmaOperation &rma, const RmaSpec &spec) {
   fi_rma_iov there = {spec.address, spec.bytes, spec.key};
   void *descriptors[network::kMaxPieces];
   return offered(calls_.read(endpoint_->ep(), messageOf(rma, spec, there, descriptors)));
 }
 
-PostResult OfiCarrier::write(RmaOperation &rma, const RmaSpec &spec) {
+PostResult OfiTransport::write(RmaOperation &rma, const RmaSpec &spec) {
   fi_rma_iov there = {spec.address, spec.bytes, spec.key};
   void *descriptors[network::kMaxPieces];
   return offered(calls_.write(endpoint_->ep(), messageOf(rma, spec, there, descriptors),
                               spec.isSilent ? 0 : FI_REMOTE_CQ_DATA));
 }
 
-void OfiCarrier::breakDown(const std::string &what, ssize_t code) {
+void OfiTransport::breakDown(const std::string &what, ssize_t code) {
   if (isBroken_)
     return;
   isBroken_ = true;
   handler_->onBroken("cannot " + what + ": " + textOf(code));
 }
 
-void OfiCarrier::listen(Frame &frame) {
+void OfiTransport::listen(Frame &frame) {
   frame.kind = Operation::Kind::Receive;
   frame.isOpen = true;
   ssize_t code = calls_.recv(endpoint_->ep(), frame.data, received_->frameBytes(), frame.descriptor,
@@ -126,7 +127,7 @@ void OfiCarrier::listen(Frame &frame) {
     breakDown("receive", code);
 }
 
-bool OfiCarrier::listenAgain() {
+bool OfiTransport::listenAgain() {
   if (isBroken_)
     return false;
   for (Frame *frame = deaf_.front(); frame; frame = deaf_.front()) {
@@ -139,7 +140,7 @@ bool OfiCarrier::listenAgain() {
 }
 
 // True if the operation is a receive that was not reported before.
-bool OfiCarrier::takeReceive(Operation &operation) {
+bool OfiTransport::takeReceive(Operation &operation) {
   if (operation.kind != Operation::Kind::Receive)
     return false;
   refused_ += !operation.isOpen;
@@ -148,7 +149,7 @@ bool OfiCarrier::takeReceive(Operation &operation) {
 
 // Only writes carry data. Some providers do not report a write as such, too: shm of libfabric 2
 // does not.
-void OfiCarrier::take(const fi_cq_data_entry &entry) {
+void OfiTransport::take(const fi_cq_data_entry &entry) {
   if ((entry.flags & FI_REMOTE_CQ_DATA) != 0)
     return handler_->onRemoteWrite(static_cast<uint32_t>(entry.data));
   if ((entry.flags & FI_REMOTE_WRITE) != 0)
@@ -168,7 +169,7 @@ void OfiCarrier::take(const fi_cq_data_entry &entry) {
 }
 
 // A receive that failed brought no frame.
-void OfiCarrier::takeError() {
+void OfiTransport::takeError() {
   fi_cq_err_entry error = {};
   if (calls_.readError(endpoint_->cq(), &error) != 1)
     return;
@@ -187,14 +188,14 @@ void OfiCarrier::takeError() {
 
 // ofi_rxm reads freed memory when an endpoint is closed in the middle of a read or a write, at
 // either end (seen in libfabric 1.17.0).
-void OfiCarrier::stopUnconfirmed() {
+void OfiTransport::stopUnconfirmed() {
   if (endpoint_->providerName().find("ofi_rxm") == std::string::npos)
     endpoint_->stop();
   else
     endpoint_->leak();
 }
 
-bool OfiCarrier::poll() {
+bool OfiTransport::poll() {
   bool moved = false;
   fi_cq_data_entry entries[kEntries];
   for (int look = 0; look < kMaxLooks; ++look) {
@@ -219,8 +220,8 @@ bool OfiCarrier::poll() {
 bool isBuiltIn() { return true; }
 bool isLoadable() { return Library::load().ok(); }
 
-Result<std::unique_ptr<network::Carrier>> open(const Options &options) {
-  return OfiCarrier::open(options);
+Result<std::unique_ptr<network::Transport>> open(const Options &options) {
+  return OfiTransport::open(options);
 }
 
 } // namespace colldsl::ofi

@@ -1,37 +1,37 @@
-#include "tests/transports/CarrierPair.h"
+#include "tests/transports/TransportPair.h"
 
 #include <algorithm>
 
 namespace colldsl::test {
 
-void CarrierEnd::sendOne(std::vector<std::byte> bytes) {
+void TransportEnd::sendOne(std::vector<std::byte> bytes) {
   auto &[frame, memory] = frames_.emplace_back(network::Frame(), std::move(bytes));
   frame.kind = network::Operation::Kind::Send;
   frame.peer = &peer;
   frame.data = memory.data();
   frame.bytes = static_cast<uint32_t>(memory.size());
   ++open_;
-  carrier->send(peer, frame);
+  transport->send(peer, frame);
 }
 
-CarrierPair::CarrierPair(const datagram::Options &options, datagram::Calls &calls) {
+TransportPair::TransportPair(const datagram::Options &options, datagram::Calls &calls) {
   std::array<network::RankAddress, 2> rankAddresses;
   for (uint32_t r = 0; r < 2; ++r) {
-    auto made = datagram::DatagramCarrier::open(Rank{r}, options, calls);
+    auto made = datagram::DatagramTransport::open(Rank{r}, options, calls);
     if (!made) {
       trouble = made.message();
       return;
     }
-    ends[r].carrier = made.take();
-    std::vector<std::byte> address = ends[r].carrier->address().take();
+    ends[r].transport = made.take();
+    std::vector<std::byte> address = ends[r].transport->address().take();
     std::copy(address.begin(), address.end(), rankAddresses[r].address.begin());
     rankAddresses[r].addressBytes = static_cast<uint16_t>(address.size());
   }
   for (uint32_t r = 0; r < 2; ++r) {
     ends[r].peer.rank = Rank{1 - r};
-    Status s = ends[r].carrier->start(ends[r], {Rank{r}, 0, 64 << 10});
+    Status s = ends[r].transport->start(ends[r], {Rank{r}, 0, 64 << 10});
     if (s)
-      s = ends[r].carrier->reach(ends[r].peer, rankAddresses[1 - r]);
+      s = ends[r].transport->reach(ends[r].peer, rankAddresses[1 - r]);
     if (!s)
       trouble = s.message();
   }

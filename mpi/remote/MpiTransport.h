@@ -16,15 +16,15 @@
 
 namespace colldsl::mpi {
 
-class MpiCarrier final : public network::Carrier {
+class MpiTransport final : public network::Transport {
 public:
   /// Collective over `world`, which is duplicated. start() reports an error.
-  explicit MpiCarrier(MPI_Comm world);
+  explicit MpiTransport(MPI_Comm world);
   /// Collective.
-  ~MpiCarrier() override;
+  ~MpiTransport() override;
 
   Result<std::vector<std::byte>> address() const override { return std::vector<std::byte>(); }
-  Status start(network::CarrierHandler &handler, const network::Owner &owner) override;
+  Status start(network::TransportHandler &handler, const network::Owner &owner) override;
   Status reach(network::Peer &peer, const network::RankAddress &rankAddress) override;
   network::PostResult send(network::Peer &to, network::Frame &frame) override;
   network::PostResult inject(network::Peer &, std::span<const std::byte>) override {
@@ -64,7 +64,7 @@ private:
 
   Status status_;
   MPI_Comm comm_ = MPI_COMM_NULL;
-  network::CarrierHandler *handler_ = nullptr;
+  network::TransportHandler *handler_ = nullptr;
   int mostTag_ = 0, usedTags_ = 0;
   std::vector<int> freeTags_;
   uint32_t frameBytes_ = 0;

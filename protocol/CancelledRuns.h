@@ -14,7 +14,7 @@ struct RunId {
   bool contains(const Tag &tag) const { return streamOf(tag) == stream && tag.run == run; }
 };
 
-class Discarded {
+class CancelledRuns {
 public:
   void add(StreamId stream) { streams_.insert(stream); }
   bool contains(StreamId stream) const { return streams_.contains(stream); }

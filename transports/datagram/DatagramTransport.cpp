@@ -1,4 +1,4 @@
-#include "transports/datagram/DatagramCarrier.h"
+#include "transports/datagram/DatagramTransport.h"
 
 #include "transports/datagram/Sockets.h"
 #include "wireup/Interfaces.h"
@@ -36,14 +36,15 @@ Result<Options> optionsFromEnvironment() {
   return options;
 }
 
-Result<std::unique_ptr<network::Carrier>> open(Rank self, const Options &options, Calls &calls) {
-  Result<std::unique_ptr<DatagramCarrier>> carrier = DatagramCarrier::open(self, options, calls);
-  if (!carrier)
-    return carrier.status();
-  return std::unique_ptr<network::Carrier>(carrier.take());
+Result<std::unique_ptr<network::Transport>> open(Rank self, const Options &options, Calls &calls) {
+  Result<std::unique_ptr<DatagramTransport>> transport =
+      DatagramTransport::open(self, options, calls);
+  if (!transport)
+    return transport.status();
+  return std::unique_ptr<network::Transport>(transport.take());
 }
 
-DatagramCarrier::DatagramCarrier(Rank self, const Options &options, Calls &calls)
+DatagramTransport::DatagramTransport(Rank self, const Options &options, Calls &calls)
     : self_(self), options_(options), calls_(calls), received_(size_t{kBatch} * kMaxPacketBytes) {
   capabilities_.name = "datagram";
   for (uint32_t i = 0; i < kBatch; ++i) {
@@ -57,15 +58,15 @@ DatagramCarrier::DatagramCarrier(Rank self, const Options &options, Calls &calls
   }
 }
 
-Result<std::unique_ptr<DatagramCarrier>> DatagramCarrier::open(Rank self, const Options &options,
-                                                               Calls &calls) {
-  std::unique_ptr<DatagramCarrier> carrier(new DatagramCarrier(self, options, calls));
-  if (Status s = carrier->openSockets(); !s)
+Result<std::unique_ptr<DatagramTransport>>
+DatagramTransport::open(Rank self, const Options &options, Calls &calls) {
+  std::unique_ptr<DatagramTransport> transport(new DatagramTransport(self, options, calls));
+  if (Status s = transport->openSockets(); !s)
     return s;
-  return carrier;
+  return transport;
 }
 
-Status DatagramCarrier::openSockets() {
+Status DatagramTransport::openSockets() {
   Result<std::string> words = addressAt(options_.bind);
   if (!words)
     return words.status();
@@ -94,10 +95,10 @@ Status DatagramCarrier::openSockets() {
                              " bytes are too short");
 }
 
-DatagramCarrier::~DatagramCarrier() { stop(); }
+DatagramTransport::~DatagramTransport() { stop(); }
 
 // Acknowledges the packets that came: peers wait for that before they end.
-void DatagramCarrier::stop() {
+void DatagramTransport::stop() {
   if (socket_ < 0)
     return;
   keepalive_.reset(); // ends its thread first
@@ -109,12 +110,12 @@ void DatagramCarrier::stop() {
   socket_ = -1;
 }
 
-Result<std::vector<std::byte>> DatagramCarrier::address() const {
+Result<std::vector<std::byte>> DatagramTransport::address() const {
   auto bytes = std::as_bytes(std::span(&place_, 1));
   return std::vector<std::byte>(bytes.begin(), bytes.end());
 }
 
-Status DatagramCarrier::start(network::CarrierHandler &handler, const network::Owner &owner) {
+Status DatagramTransport::start(network::TransportHandler &handler, const network::Owner &owner) {
   handler_ = &handler;
   frameBytes_ = owner.frameBytes;
   multicast_.start(frameBytes_ - static_cast<uint32_t>(sizeof(network::Header)));
@@ -124,7 +125,7 @@ Status DatagramCarrier::start(network::CarrierHandler &handler, const network::O
   return {};
 }
 
-Status DatagramCarrier::reach(network::Peer &peer, const network::RankAddress &rankAddress) {
+Status DatagramTransport::reach(network::Peer &peer, const network::RankAddress &rankAddress) {
   Place there;
   if (rankAddress.addressBytes != sizeof there)
     return Status::error("it has no address for datagrams");
@@ -143,11 +144,11 @@ Status DatagramCarrier::reach(network::Peer &peer, const network::RankAddress &r
   return {};
 }
 
-Flow *DatagramCarrier::flowOf(const network::Peer &peer) const {
+Flow *DatagramTransport::flowOf(const network::Peer &peer) const {
   return peer.handle == 0 ? nullptr : flows_[peer.handle - 1].get();
 }
 
-uint64_t DatagramCarrier::bytes() const {
+uint64_t DatagramTransport::bytes() const {
   uint64_t sum = received_.size() + packets_.bytes() + multicast_.bytes();
   for (const std::vector<std::byte> &memory : spare_)
     sum += memory.capacity();
@@ -156,17 +157,17 @@ uint64_t DatagramCarrier::bytes() const {
   return sum;
 }
 
-std::optional<network::Carrier::Wait> DatagramCarrier::ifIdle() {
+std::optional<network::Transport::Wait> DatagramTransport::ifIdle() {
   readClock();
   blindPolls_ = kMaxBlindPolls; // after a sleep the clock is read first
   return Wait{multicast_.waitFile(socket_),
               std::chrono::nanoseconds(std::max<TimeNs>(nextTimer_ - now_, 0))};
 }
 
-// Reading the clock costs as much as a good part of a packet. So the carrier reads it when nothing
-// came and in one of some other polls, and all events in between have one time. A rank that was
-// away for long must not take its peers for silent.
-void DatagramCarrier::readClock() {
+// Reading the clock costs as much as a good part of a packet. So the transport reads it when
+// nothing came and in one of some other polls, and all events in between have one time. A rank that
+// was away for long must not take its peers for silent.
+void DatagramTransport::readClock() {
   TimeNs before = std::exchange(now_, calls_.now());
   blindPolls_ = 0;
   if (now_ - before > std::chrono::nanoseconds(options_.silence).count() / 4)
@@ -180,7 +181,7 @@ void DatagramCarrier::readClock() {
   multicast_.beginWaits();
 }
 
-bool DatagramCarrier::poll() {
+bool DatagramTransport::poll() {
   if (++blindPolls_ > kMaxBlindPolls)
     readClock();
   bool moved = receive();

@@ -1,7 +1,7 @@
-/// Two carriers over datagrams in one process, moved by one thread, and what comes of them.
+/// Two transports over datagrams in one process, moved by one thread, and what comes of them.
 #pragma once
 
-#include "transports/datagram/DatagramCarrier.h"
+#include "transports/datagram/DatagramTransport.h"
 
 #include <array>
 #include <deque>
@@ -9,9 +9,9 @@
 namespace colldsl::test {
 
 /// What one rank says and hears.
-class CarrierEnd : public network::CarrierHandler {
+class TransportEnd : public network::TransportHandler {
 public:
-  std::unique_ptr<datagram::DatagramCarrier> carrier;
+  std::unique_ptr<datagram::DatagramTransport> transport;
   network::Peer peer;
   std::vector<std::vector<std::byte>> received;
   std::string trouble; ///< why the peer is lost
@@ -38,17 +38,17 @@ private:
   uint64_t open_ = 0;
 };
 
-class CarrierPair {
+class TransportPair {
 public:
-  CarrierPair(const datagram::Options &options, datagram::Calls &calls);
-  std::array<CarrierEnd, 2> ends;
+  TransportPair(const datagram::Options &options, datagram::Calls &calls);
+  std::array<TransportEnd, 2> ends;
   std::string trouble; ///< why there are none
 
   /// Both look once.
   void poll() {
-    for (CarrierEnd &end : ends)
-      if (end.carrier)
-        end.carrier->poll();
+    for (TransportEnd &end : ends)
+      if (end.transport)
+        end.transport->poll();
   }
 };
 

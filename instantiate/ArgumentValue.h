@@ -43,7 +43,7 @@ struct GivenTree {
 
 /// Nothing; a number (Int, Bool, Rank, Bytes in bytes, Time in nanoseconds, Reduction by its
 /// number); a list; a graph, which outlives the value; a tree.
-using GivenValue = std::variant<std::monostate, int64_t, std::vector<int64_t>, const GivenGraph *,
-                                std::shared_ptr<const GivenTree>>;
+using ArgumentValue = std::variant<std::monostate, int64_t, std::vector<int64_t>,
+                                   const GivenGraph *, std::shared_ptr<const GivenTree>>;
 
 } // namespace colldsl

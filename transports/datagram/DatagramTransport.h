@@ -10,7 +10,7 @@
 
 #include "transports/datagram/DatagramMulticast.h"
 #include "transports/datagram/Keepalive.h"
-#include "transports/network/Carrier.h"
+#include "transports/network/Transport.h"
 
 #include <array>
 
@@ -29,19 +29,19 @@ struct Counts {
 /// The settings of the environment: COLLDSL_DATAGRAM_BIND; defaults for the others.
 Result<Options> optionsFromEnvironment();
 
-/// Opens the carrier of frames for one rank. `calls` outlives it.
-Result<std::unique_ptr<network::Carrier>> open(Rank self, const Options &options,
-                                               Calls &calls = Calls::real());
+/// Opens the transport of frames for one rank. `calls` outlives it.
+Result<std::unique_ptr<network::Transport>> open(Rank self, const Options &options,
+                                                 Calls &calls = Calls::real());
 
-class DatagramCarrier : public network::Carrier {
+class DatagramTransport : public network::Transport {
 public:
-  /// Opens sockets that are bound to options.bind. `calls` outlives the carrier.
-  static Result<std::unique_ptr<DatagramCarrier>> open(Rank self, const Options &options,
-                                                       Calls &calls = Calls::real());
-  ~DatagramCarrier() override;
+  /// Opens sockets that are bound to options.bind. `calls` outlives the transport.
+  static Result<std::unique_ptr<DatagramTransport>> open(Rank self, const Options &options,
+                                                         Calls &calls = Calls::real());
+  ~DatagramTransport() override;
 
   Result<std::vector<std::byte>> address() const override;
-  Status start(network::CarrierHandler &handler, const network::Owner &owner) override;
+  Status start(network::TransportHandler &handler, const network::Owner &owner) override;
   Status reach(network::Peer &peer, const network::RankAddress &rankAddress) override;
   network::PostResult send(network::Peer &to, network::Frame &frame) override;
   void expect(network::Peer &from) override;
@@ -71,7 +71,7 @@ private:
     uint32_t packetBytes = 0;
   };
 
-  DatagramCarrier(Rank self, const Options &options, Calls &calls);
+  DatagramTransport(Rank self, const Options &options, Calls &calls);
   Status openSockets();
   Flow *flowOf(const network::Peer &peer) const;
 
@@ -110,7 +110,7 @@ private:
   Rank self_;
   Options options_;
   Calls &calls_;
-  network::CarrierHandler *handler_ = nullptr;
+  network::TransportHandler *handler_ = nullptr;
   uint32_t frameBytes_ = 0;
   Place place_;
   int socket_ = -1;

@@ -2,19 +2,19 @@
 #pragma once
 
 #include "transports/network/ActiveMessages.h"
-#include "transports/network/Carrier.h"
+#include "transports/network/Transport.h"
 #include "transports/ofi/RdmEndpoint.h"
 
 namespace colldsl::ofi {
 
-class OfiCarrier : public network::Carrier {
+class OfiTransport : public network::Transport {
 public:
   /// `calls` outlives it.
-  static Result<std::unique_ptr<network::Carrier>> open(Options options,
-                                                        Calls &calls = Calls::real());
+  static Result<std::unique_ptr<network::Transport>> open(Options options,
+                                                          Calls &calls = Calls::real());
 
   Result<std::vector<std::byte>> address() const override { return endpoint_->address(); }
-  Status start(network::CarrierHandler &handler, const network::Owner &owner) override;
+  Status start(network::TransportHandler &handler, const network::Owner &owner) override;
   Status reach(network::Peer &peer, const network::RankAddress &rankAddress) override;
   network::PostResult send(network::Peer &to, network::Frame &frame) override;
   network::PostResult inject(network::Peer &to, std::span<const std::byte> frame) override;
@@ -32,7 +32,7 @@ public:
   uint64_t bytes() const override { return received_ ? received_->bytes() : 0; }
 
 private:
-  OfiCarrier(std::unique_ptr<RdmEndpoint> endpoint, Calls &calls, uint32_t postedReceives);
+  OfiTransport(std::unique_ptr<RdmEndpoint> endpoint, Calls &calls, uint32_t postedReceives);
   network::PostResult offered(ssize_t code);
   void listen(network::Frame &frame);
   bool listenAgain();
@@ -44,7 +44,7 @@ private:
   std::unique_ptr<RdmEndpoint> endpoint_;
   Calls &calls_;
   uint32_t postedReceives_;
-  network::CarrierHandler *handler_ = nullptr;
+  network::TransportHandler *handler_ = nullptr;
   std::optional<network::FramePool> received_;
   network::FrameQueue deaf_; ///< receives that the provider did not take
   uint64_t refused_ = 0;

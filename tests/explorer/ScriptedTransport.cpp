@@ -1,4 +1,4 @@
-#include "tests/explorer/ScriptedCarrier.h"
+#include "tests/explorer/ScriptedTransport.h"
 
 #include <algorithm>
 #include <cstring>
@@ -253,7 +253,7 @@ void ScriptedNetwork::describe(StateWords &words, const WorkerOf &workerOf) cons
   words.addUnordered(std::move(rmas));
 }
 
-ScriptedCarrier::ScriptedCarrier(ScriptedNetwork &network, uint32_t self)
+ScriptedTransport::ScriptedTransport(ScriptedNetwork &network, uint32_t self)
     : network_(network), self_(self) {
   capabilities_.name = "scripted";
   capabilities_.hasRma = true;
@@ -262,18 +262,18 @@ ScriptedCarrier::ScriptedCarrier(ScriptedNetwork &network, uint32_t self)
   capabilities_.isWatched = false;
 }
 
-Status ScriptedCarrier::start(network::CarrierHandler &handler, const network::Owner &) {
+Status ScriptedTransport::start(network::TransportHandler &handler, const network::Owner &) {
   handler_ = &handler;
   return {};
 }
 
-Status ScriptedCarrier::reach(Peer &peer, const network::RankAddress &) {
+Status ScriptedTransport::reach(Peer &peer, const network::RankAddress &) {
   peers_[index(peer.rank)] = &peer;
   network_.isReached_[self_][index(peer.rank)] = true;
   return {};
 }
 
-PostResult ScriptedCarrier::send(Peer &to, Frame &frame) {
+PostResult ScriptedTransport::send(Peer &to, Frame &frame) {
   uint32_t rank = index(to.rank);
   if (network_.isDead_[rank] || network_.hasLeft_[rank])
     network_.taken_[self_].push_back(&frame);
@@ -282,8 +282,8 @@ PostResult ScriptedCarrier::send(Peer &to, Frame &frame) {
   return PostResult::Ok;
 }
 
-PostResult ScriptedCarrier::begin(network::RmaOperation &operation, const RmaSpec &spec,
-                                  bool writes) {
+PostResult ScriptedTransport::begin(network::RmaOperation &operation, const RmaSpec &spec,
+                                    bool writes) {
   if (!network_.accepts_[self_]) {
     network_.hasRefused_[self_] = true;
     return PostResult::NoResource;
@@ -299,7 +299,7 @@ PostResult ScriptedCarrier::begin(network::RmaOperation &operation, const RmaSpe
   return PostResult::Ok;
 }
 
-Result<Region> ScriptedCarrier::registerMemory(std::span<const iovec> pieces, Access access) {
+Result<Region> ScriptedTransport::registerMemory(std::span<const iovec> pieces, Access access) {
   if ((refused & maskOf(access)) != 0)
     return Status::error("no memory is registered for that");
   const iovec &memory = pieces.front();
@@ -314,12 +314,12 @@ Result<Region> ScriptedCarrier::registerMemory(std::span<const iovec> pieces, Ac
   return Region(std::move(made));
 }
 
-bool ScriptedCarrier::isIdle(const Peer &peer) const {
+bool ScriptedTransport::isIdle(const Peer &peer) const {
   uint32_t to = index(peer.rank);
   return network_.wires_[self_][to].size() == network_.arrived_[self_][to];
 }
 
-bool ScriptedCarrier::poll() {
+bool ScriptedTransport::poll() {
   auto &inbox = network_.inboxes_[self_];
   auto &taken = network_.taken_[self_];
   bool moved = !taken.empty();
@@ -334,7 +334,7 @@ bool ScriptedCarrier::poll() {
   return moved;
 }
 
-void ScriptedCarrier::deliver(const ScriptedNetwork::Event &event) {
+void ScriptedTransport::deliver(const ScriptedNetwork::Event &event) {
   using Kind = ScriptedNetwork::Event::Kind;
   switch (event.kind) {
   case Kind::Frame:

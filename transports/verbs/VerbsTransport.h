@@ -3,7 +3,7 @@
 /// queue and complete into another one; over iWARP each has receives of its own.
 #pragma once
 
-#include "transports/network/Carrier.h"
+#include "transports/network/Transport.h"
 #include "transports/verbs/Connector.h"
 #include "transports/verbs/Credits.h"
 #include "transports/verbs/Receives.h"
@@ -11,14 +11,14 @@
 
 namespace colldsl::verbs {
 
-class VerbsCarrier : public network::Carrier, private ConnectorHost {
+class VerbsTransport : public network::Transport, private ConnectorHost {
 public:
-  /// Opens the carrier of one of `numRanks` ranks. `calls` outlives it.
-  static Result<std::unique_ptr<network::Carrier>> open(uint32_t numRanks, const Options &options,
-                                                        Calls &calls = Calls::real());
+  /// Opens the transport of one of `numRanks` ranks. `calls` outlives it.
+  static Result<std::unique_ptr<network::Transport>> open(uint32_t numRanks, const Options &options,
+                                                          Calls &calls = Calls::real());
 
   Result<std::vector<std::byte>> address() const override;
-  Status start(network::CarrierHandler &handler, const network::Owner &owner) override;
+  Status start(network::TransportHandler &handler, const network::Owner &owner) override;
   Status reach(network::Peer &peer, const network::RankAddress &rankAddress) override;
   network::PostResult send(network::Peer &to, network::Frame &frame) override;
   network::PostResult inject(network::Peer &to, std::span<const std::byte> frame) override;
@@ -54,7 +54,7 @@ private:
     int error = 0;        ///< of errno: nothing can be posted any more
   };
 
-  VerbsCarrier(std::unique_ptr<Device> device, const Options &options, Calls &calls);
+  VerbsTransport(std::unique_ptr<Device> device, const Options &options, Calls &calls);
   Status probe();
   Status probePair();
 
@@ -104,7 +104,7 @@ private:
   std::unique_ptr<Device> device_;
   Options options_;
   Calls &calls_;
-  network::CarrierHandler *handler_ = nullptr;
+  network::TransportHandler *handler_ = nullptr;
   network::Owner owner_;
   std::optional<network::FramePool> received_;
   std::optional<Receives> shared_; ///< unless connections have their own

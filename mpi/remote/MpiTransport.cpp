@@ -1,4 +1,4 @@
-#include "mpi/remote/MpiCarrier.h"
+#include "mpi/remote/MpiTransport.h"
 
 #include "mpi/Real.h"
 
@@ -73,18 +73,18 @@ PayloadElements::~PayloadElements() {
 } // namespace
 
 /// A posted receive of a write. Its end cancels it, unless the bytes are here or on their way.
-class MpiCarrier::PostedMemory : public Region::Registration {
+class MpiTransport::PostedMemory : public Region::Registration {
 public:
-  PostedMemory(MpiCarrier &carrier, int tag) : carrier_(carrier) {
+  PostedMemory(MpiTransport &transport, int tag) : transport_(transport) {
     key = static_cast<uint64_t>(tag);
   }
-  ~PostedMemory() override { carrier_.cancel(static_cast<int>(key)); }
+  ~PostedMemory() override { transport_.cancel(static_cast<int>(key)); }
 
 private:
-  MpiCarrier &carrier_;
+  MpiTransport &transport_;
 };
 
-MpiCarrier::MpiCarrier(MPI_Comm world) {
+MpiTransport::MpiTransport(MPI_Comm world) {
   capabilities_ = {.name = "the MPI below",
                    .frameBytes = kFrameBytes,
                    .pieces = network::kMaxPieces,
@@ -101,14 +101,14 @@ MpiCarrier::MpiCarrier(MPI_Comm world) {
     mostTag_ = isThere ? *most : 32767;
 }
 
-MpiCarrier::~MpiCarrier() {
+MpiTransport::~MpiTransport() {
   stop();
   if (comm_ != MPI_COMM_NULL)
     real::Comm_free(&comm_);
 }
 
 // The first failure counts.
-bool MpiCarrier::isFine(int code, const char *function) {
+bool MpiTransport::isFine(int code, const char *function) {
   if (code == MPI_SUCCESS)
     return true;
   if (status_) {
@@ -119,7 +119,7 @@ bool MpiCarrier::isFine(int code, const char *function) {
   return false;
 }
 
-Status MpiCarrier::start(network::CarrierHandler &handler, const network::Owner &owner) {
+Status MpiTransport::start(network::TransportHandler &handler, const network::Owner &owner) {
   frameBytes_ = owner.frameBytes;
   frames_.resize(uint64_t{kReceives} * frameBytes_);
   receives_.assign(kReceives, MPI_REQUEST_NULL);
@@ -129,12 +129,12 @@ Status MpiCarrier::start(network::CarrierHandler &handler, const network::Owner 
   return status_;
 }
 
-Status MpiCarrier::reach(network::Peer &peer, const network::RankAddress &) {
+Status MpiTransport::reach(network::Peer &peer, const network::RankAddress &) {
   peer.handle = index(peer.rank);
   return {};
 }
 
-bool MpiCarrier::post(uint32_t receive) {
+bool MpiTransport::post(uint32_t receive) {
   return isFine(real::Irecv(&frames_[uint64_t{receive} * frameBytes_],
                             static_cast<int>(frameBytes_), MPI_BYTE, MPI_ANY_SOURCE, kFrameTag,
                             comm_, &receives_[receive]),
@@ -142,7 +142,7 @@ bool MpiCarrier::post(uint32_t receive) {
 }
 
 // Frames of one peer match the receives in the order of posting, and are taken in that order.
-bool MpiCarrier::receive() {
+bool MpiTransport::receive() {
   bool moved = false;
   for (uint32_t taken = 0; taken < 4 * kReceives && status_; ++taken) {
     int isHere = 0, bytes = 0;
@@ -158,7 +158,7 @@ bool MpiCarrier::receive() {
   return moved;
 }
 
-PostResult MpiCarrier::offered(int code, MPI_Request request, network::Operation &operation) {
+PostResult MpiTransport::offered(int code, MPI_Request request, network::Operation &operation) {
   if (code != MPI_SUCCESS) {
     reason_ = mpiStatus(code, "MPI_Isend").message();
     return PostResult::Error;
@@ -167,19 +167,19 @@ PostResult MpiCarrier::offered(int code, MPI_Request request, network::Operation
   return PostResult::Ok;
 }
 
-PostResult MpiCarrier::send(network::Peer &to, network::Frame &frame) {
+PostResult MpiTransport::send(network::Peer &to, network::Frame &frame) {
   MPI_Request request = MPI_REQUEST_NULL;
   int code = real::Isend(frame.data, static_cast<int>(frame.bytes), MPI_BYTE, rankOf(to), kFrameTag,
                          comm_, &request);
   return offered(code, request, frame);
 }
 
-PostResult MpiCarrier::read(network::RmaOperation &, const network::RmaSpec &) {
+PostResult MpiTransport::read(network::RmaOperation &, const network::RmaSpec &) {
   reason_ = "its memory cannot be read over the MPI below";
   return PostResult::Error;
 }
 
-PostResult MpiCarrier::write(network::RmaOperation &rma, const network::RmaSpec &spec) {
+PostResult MpiTransport::write(network::RmaOperation &rma, const network::RmaSpec &spec) {
   PayloadElements elements({spec.pieces, spec.count, true, false, spec.bytes}, spec.bytes);
   MPI_Request request = MPI_REQUEST_NULL;
   int code = real::Isend(elements.address, elements.count, elements.type, rankOf(*rma.peer),
@@ -187,7 +187,7 @@ PostResult MpiCarrier::write(network::RmaOperation &rma, const network::RmaSpec 
   return offered(code, request, rma);
 }
 
-Result<Region> MpiCarrier::registerMemory(std::span<const iovec> pieces, Access access) {
+Result<Region> MpiTransport::registerMemory(std::span<const iovec> pieces, Access access) {
   if (access != Access::RemoteWrite)
     return Status::error("over the MPI below memory can be written, and nothing else");
   if (freeTags_.empty() && usedTags_ < mostTag_)
@@ -209,7 +209,7 @@ Result<Region> MpiCarrier::registerMemory(std::span<const iovec> pieces, Access 
   return Region(std::make_unique<PostedMemory>(*this, tag));
 }
 
-void MpiCarrier::cancel(int tag) {
+void MpiTransport::cancel(int tag) {
   for (size_t at = requests_.size(); at-- > 0;)
     if (outstanding_[at].tag == tag) {
       end(requests_[at]);
@@ -219,26 +219,26 @@ void MpiCarrier::cancel(int tag) {
   freeTags_.push_back(tag);
 }
 
-void MpiCarrier::add(MPI_Request request, Outstanding outstanding) {
+void MpiTransport::add(MPI_Request request, Outstanding outstanding) {
   requests_.push_back(request);
   outstanding_.push_back(outstanding);
 }
 
-void MpiCarrier::remove(size_t at) {
+void MpiTransport::remove(size_t at) {
   outstanding_[at] = outstanding_.back();
   requests_[at] = requests_.back();
   outstanding_.pop_back();
   requests_.pop_back();
 }
 
-bool MpiCarrier::poll() {
+bool MpiTransport::poll() {
   if (!status_)
     return false;
   bool moved = receive();
   return (!requests_.empty() && findCompleted() && reportCompleted()) || moved;
 }
 
-bool MpiCarrier::findCompleted() {
+bool MpiTransport::findCompleted() {
   int count = 0;
   places_.resize(requests_.size());
   if (!isFine(real::Testsome(static_cast<int>(requests_.size()), requests_.data(), &count,
@@ -254,7 +254,7 @@ bool MpiCarrier::findCompleted() {
 }
 
 // The reader may cancel other operations meanwhile.
-bool MpiCarrier::reportCompleted() {
+bool MpiTransport::reportCompleted() {
   while (!completed_.empty()) {
     Outstanding first = completed_.front();
     completed_.pop_front();
@@ -266,7 +266,7 @@ bool MpiCarrier::reportCompleted() {
   return true;
 }
 
-void MpiCarrier::stop() {
+void MpiTransport::stop() {
   for (std::vector<MPI_Request> *list : {&receives_, &requests_})
     for (MPI_Request &request : *list)
       end(request);
