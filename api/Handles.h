@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <initializer_list>
 #include <memory>
 #include <new>
 #include <string>
@@ -77,6 +78,21 @@ template <typename Body> colldsl_status guarded(Body body) {
   } catch (const std::exception &e) {
     return fail(COLLDSL_ERROR_SETUP, e.what());
   }
+}
+
+/// An argument that must not be null.
+struct Needed {
+  const char *name;
+  const void *value;
+};
+
+/// Variant of guarded() that fails before the body if an argument is null.
+template <typename Body>
+colldsl_status guarded(std::initializer_list<Needed> needed, const Body &body) {
+  for (const Needed &argument : needed)
+    if (!argument.value)
+      return failNull(argument.name);
+  return guarded(body);
 }
 
 /// Converts a timeout. Negative, or too long to count: forever. Not a number: an error.

@@ -13,11 +13,7 @@ namespace {
 /// Makes the checks that all functions on plans need, then runs the body.
 template <typename Body>
 colldsl_status onPlan(colldsl_plan *plan, const char *name, const char *argument, Body body) {
-  if (!plan)
-    return failNull("plan");
-  if (!name)
-    return failNull(argument);
-  return guarded([&] { return body(plan->plan); });
+  return guarded({{"plan", plan}, {argument, name}}, [&] { return body(plan->plan); });
 }
 
 template <typename Body> colldsl_status onPlan(colldsl_plan *plan, Body body) {
@@ -63,13 +59,7 @@ colldsl_status outcome(const colldsl_plan &plan, const Plan &run) {
 
 colldsl_status colldsl_plan_create(colldsl_comm *comm, colldsl_library *library, const char *name,
                                    colldsl_plan **plan) {
-  if (!comm)
-    return failNull("comm");
-  if (!name)
-    return failNull("name");
-  if (!plan)
-    return failNull("plan");
-  return guarded([&] {
+  return guarded({{"comm", comm}, {"name", name}, {"plan", plan}}, [&] {
     Library *from = library ? library->library.get() : nullptr;
     if (!from && comm->hasProfile)
       from = tunedLibrary();
@@ -204,32 +194,30 @@ colldsl_status colldsl_plan_commit(colldsl_plan *plan) {
 }
 
 colldsl_status colldsl_plan_info(const colldsl_plan *plan, colldsl_plan_description *description) {
-  if (!plan)
-    return failNull("plan");
-  if (!description)
-    return failNull("description");
-  const CollectivePlan &p = plan->plan;
-  if (!p.isCommitted())
-    return fail(COLLDSL_ERROR_STATE, "the plan is not committed");
-  size_t size = description->size;
-  if (size < sizeof size || size > sizeof(colldsl_plan_description))
-    return fail(
-        COLLDSL_ERROR_ARGUMENT,
-        concat("a description has ", sizeof(colldsl_plan_description), " bytes, not ", size));
-  const LibraryImage *image = p.image();
-  colldsl_plan_description all{size,
-                               p.collective().c_str(),
-                               p.reason().c_str(),
-                               image ? "image" : "program",
-                               plan->arguments.c_str(),
-                               p.passes().c_str(),
-                               static_cast<colldsl_proof>(p.proof()),
-                               p.sizeClass().min,
-                               p.sizeClass().max,
-                               p.remarks().c_str(),
-                               plan->transfers.c_str()};
-  std::memcpy(description, &all, size);
-  return COLLDSL_OK;
+  return guarded({{"plan", plan}, {"description", description}}, [&] {
+    const CollectivePlan &p = plan->plan;
+    if (!p.isCommitted())
+      return fail(COLLDSL_ERROR_STATE, "the plan is not committed");
+    size_t size = description->size;
+    if (size < sizeof size || size > sizeof(colldsl_plan_description))
+      return fail(
+          COLLDSL_ERROR_ARGUMENT,
+          concat("a description has ", sizeof(colldsl_plan_description), " bytes, not ", size));
+    const LibraryImage *image = p.image();
+    colldsl_plan_description all{size,
+                                 p.collective().c_str(),
+                                 p.reason().c_str(),
+                                 image ? "image" : "program",
+                                 plan->arguments.c_str(),
+                                 p.passes().c_str(),
+                                 static_cast<colldsl_proof>(p.proof()),
+                                 p.sizeClass().min,
+                                 p.sizeClass().max,
+                                 p.remarks().c_str(),
+                                 plan->transfers.c_str()};
+    std::memcpy(description, &all, size);
+    return COLLDSL_OK;
+  });
 }
 
 const char *colldsl_plan_collective(const colldsl_plan *plan) {
@@ -291,13 +279,9 @@ colldsl_status colldsl_plan_cancel(colldsl_plan *plan) {
 
 colldsl_status colldsl_plan_get_blocks(const colldsl_plan *plan, const char *buffer, size_t blocks,
                                        uint64_t *counts) {
-  if (!plan)
-    return failNull("plan");
-  if (!buffer)
-    return failNull("buffer");
-  if (blocks > 0 && !counts)
-    return failNull("counts");
-  return guarded([&] {
+  return guarded({{"plan", plan}, {"buffer", buffer}}, [&] {
+    if (blocks > 0 && !counts)
+      return failNull("counts");
     Result<const std::vector<uint64_t> *> lengths = plan->plan.blockLengths(buffer);
     if (!lengths)
       return report(lengths.status(), COLLDSL_ERROR_ARGUMENT);

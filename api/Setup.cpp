@@ -176,9 +176,7 @@ Library *api::tunedLibrary() {
 }
 
 colldsl_status colldsl_context_create(const colldsl_options *options, colldsl_context **context) {
-  if (!context)
-    return failNull("context");
-  return guarded([&] {
+  return guarded({{"context", context}}, [&] {
     auto made = std::make_unique<colldsl_context>();
     made->shm.measuresCopies = true;
     if (options) {
@@ -201,11 +199,8 @@ void colldsl_context_destroy(colldsl_context *context) { delete context; }
 
 colldsl_status colldsl_fork(colldsl_context *context, uint32_t ranks, colldsl_body body, void *user,
                             double timeout) {
-  if (!context)
-    return failNull("context");
-  if (!body)
-    return failNull("body");
-  return guarded([&] {
+  auto *code = reinterpret_cast<const void *>(body);
+  return guarded({{"context", context}, {"body", code}}, [&] {
     Result<std::chrono::nanoseconds> limit = toTimeout(timeout);
     if (!limit)
       return report(limit.status(), COLLDSL_ERROR_ARGUMENT);
@@ -233,13 +228,9 @@ colldsl_status colldsl_fork(colldsl_context *context, uint32_t ranks, colldsl_bo
 
 colldsl_status colldsl_comm_create(colldsl_context *context, const colldsl_bootstrap *bootstrap,
                                    colldsl_comm **comm) {
-  if (!context)
-    return failNull("context");
-  if (bootstrap && !bootstrap->allgather)
-    return failNull("bootstrap->allgather");
-  if (!comm)
-    return failNull("comm");
-  return guarded([&] {
+  return guarded({{"context", context}, {"comm", comm}}, [&] {
+    if (bootstrap && !bootstrap->allgather)
+      return failNull("bootstrap->allgather");
     Result<Oob> oob = bootstrap ? oobOf(*bootstrap) : ownLauncher();
     if (!oob)
       return report(oob.status(), COLLDSL_ERROR_SETUP);
@@ -282,11 +273,7 @@ uint32_t colldsl_comm_size(const colldsl_comm *comm) {
 }
 
 colldsl_status colldsl_alloc(colldsl_comm *comm, uint64_t bytes, void **memory) {
-  if (!comm)
-    return failNull("comm");
-  if (!memory)
-    return failNull("memory");
-  return guarded([&] {
+  return guarded({{"comm", comm}, {"memory", memory}}, [&] {
     constexpr uint64_t kLine = 64;
     uint64_t lines = bytes / kLine + 1;
     void *found = nullptr;
@@ -314,9 +301,7 @@ void colldsl_free(colldsl_comm *comm, void *memory) {
 }
 
 colldsl_status colldsl_progress(colldsl_comm *comm) {
-  if (!comm)
-    return failNull("comm");
-  return guarded([&] {
+  return guarded({{"comm", comm}}, [&] {
     comm->communicator.engine().progressOthers(nullptr);
     return COLLDSL_OK;
   });
@@ -324,11 +309,7 @@ colldsl_status colldsl_progress(colldsl_comm *comm) {
 
 colldsl_status colldsl_library_open(colldsl_context *context, const char *path,
                                     colldsl_library **library) {
-  if (!context)
-    return failNull("context");
-  if (!library)
-    return failNull("library");
-  return guarded([&] {
+  return guarded({{"context", context}, {"library", library}}, [&] {
     Result<std::unique_ptr<Library>> opened =
         path ? Library::open(path) : Library::view(standardLibraryBytes());
     if (!opened)
@@ -357,7 +338,7 @@ const char *colldsl_library_collective(colldsl_library *library, size_t i) {
 namespace {
 
 Status addEdges(uint32_t numRanks, const char *what, uint32_t degree, const int32_t *peers,
-                const int64_t *keys, std::vector<Neighborhood::Edge> &edges) {
+                const int64_t *keys, std::vector<RankEdges::Edge> &edges) {
   if (degree > 0 && !peers)
     return Status::error(concat("argument '", what, "' is null"));
   for (uint32_t i = 0; i < degree; ++i) {
@@ -375,15 +356,11 @@ colldsl_status colldsl_graph_create(colldsl_comm *comm, uint32_t outdegree,
                                     const int32_t *destinations, const int64_t *out_keys,
                                     uint32_t indegree, const int32_t *sources,
                                     const int64_t *in_keys, colldsl_graph **graph) {
-  if (!comm)
-    return failNull("comm");
-  if (!graph)
-    return failNull("graph");
-  return guarded([&] {
+  return guarded({{"comm", comm}, {"graph", graph}}, [&] {
     auto made = std::make_shared<OrderedGraph>();
     Communicator &communicator = comm->communicator;
     made->edges.firstRank = index(communicator.rank());
-    Neighborhood &own = made->edges.ranks.emplace_back();
+    RankEdges &own = made->edges.ranks.emplace_back();
     uint32_t numRanks = communicator.numRanks();
     Status s = addEdges(numRanks, "destinations", outdegree, destinations, out_keys, own.out);
     if (s)

@@ -26,16 +26,16 @@ if(COLLDSL_CCACHE)
 endif()
 
 # colldsl_room(NAME [COLD] SOURCES ... LINKS ...): one folder, one target, one alias. Rooms
-# are included from the top: #include "ir/Dag.h". COLD: what runs a few times per command, which is optimized
-# for size in packages.
+# are included from the top: #include "ir/Dag.h". COLD: what runs a few times per command, which is compiled
+# fast here, and for size in packages.
 function(colldsl_room name)
   cmake_parse_arguments(ROOM "COLD" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
   add_library(colldsl_${name} STATIC ${ROOM_SOURCES})
   add_library(colldsl::${name} ALIAS colldsl_${name})
   target_include_directories(colldsl_${name} PUBLIC ${CMAKE_SOURCE_DIR})
   target_compile_options(colldsl_${name} PRIVATE ${COLLDSL_CODEGEN} ${COLLDSL_WARNINGS})
-  if(ROOM_COLD AND COLLDSL_PACKAGED)
-    target_compile_options(colldsl_${name} PRIVATE -Os)
+  if(ROOM_COLD AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+    target_compile_options(colldsl_${name} PRIVATE $<IF:$<BOOL:${COLLDSL_PACKAGED}>,-Os,-O1>)
   endif()
   target_link_libraries(colldsl_${name} PUBLIC ${ROOM_LINKS} PRIVATE ${ROOM_PRIVATE_LINKS})
 endfunction()

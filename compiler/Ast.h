@@ -88,6 +88,16 @@ enum class BinaryOp : uint8_t {
 #include "program/Exprs.def"
 };
 
+/// "+", "and", "@": as written.
+constexpr llvm::StringRef spelling(BinaryOp op) {
+  constexpr llvm::StringLiteral kSpellings[] = {
+      "@",
+#define COLLDSL_BINARY(Name, usage, ...) usage,
+#include "program/Exprs.def"
+  };
+  return kSpellings[static_cast<size_t>(op)];
+}
+
 struct BinaryExpr : Expr {
   BinaryOp op;
   const Expr *left;

@@ -3,6 +3,7 @@
 #include "compiler/FileLoader.h"
 #include "compiler/Parser.h"
 #include "compiler/Sema.h"
+#include "ir/Concat.h"
 #include "program/CheckProgram.h"
 #include "program/Operands.h"
 #include "stdlib/StdlibFiles.h"
@@ -66,8 +67,12 @@ void Compilation::Impl::leaveOutUnused(llvm::MutableArrayRef<LoadedFile> stdlib,
 
 /// Moves the statements of a file, and all within them, to the origins of their lines.
 void Compilation::Impl::relocate(uint16_t file, const Origins &origins) {
-  if (sources.size() + origins.files.size() > Sources::kMaxFiles)
+  if (sources.size() + origins.files.size() > Sources::kMaxFiles) {
+    diagnostics.push_back(Diagnostic::error(
+        {}, concat("cannot read '", sources.name(file), "': it stands for ", origins.files.size(),
+                   " files, a compilation has at most ", Sources::kMaxFiles)));
     return;
+  }
   auto first = static_cast<uint16_t>(sources.size());
   for (const Origins::File &origin : origins.files)
     sources.add(llvm::MemoryBuffer::getMemBufferCopy(origin.text, origin.name), origin.name);

@@ -22,8 +22,8 @@ namespace colldsl {
 class SymbolIndex;
 
 /// The places that the lines of a generated text stand for, such as one that was traced from
-/// Python: ops and messages about them name these. With more files than a compilation may have, the
-/// lines stand for themselves.
+/// Python: ops and messages about them name these. More files than a compilation may have are an
+/// error.
 struct Origins {
   struct File {
     std::string name, text;

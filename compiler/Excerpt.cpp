@@ -2,6 +2,7 @@
 
 #include "ir/Printable.h"
 
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
@@ -38,6 +39,18 @@ Excerpt excerptAround(llvm::StringRef line, size_t column) {
 }
 
 } // namespace
+
+llvm::SourceMgr::DiagKind diagKindOf(Severity severity) {
+  switch (severity) {
+  case Severity::Error:
+    return llvm::SourceMgr::DK_Error;
+  case Severity::Warning:
+    return llvm::SourceMgr::DK_Warning;
+  case Severity::Note:
+    return llvm::SourceMgr::DK_Note;
+  }
+  llvm_unreachable("no such severity");
+}
 
 void printWithLine(llvm::raw_ostream &out, const llvm::SMDiagnostic &d) {
   static const llvm::SourceMgr none;

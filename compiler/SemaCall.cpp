@@ -49,7 +49,7 @@ TypedExpr Sema::analyseCall(const CallExpr &ast) {
   if (callee == "count")
     return {kNoExpr,
             failed(ast.loc, "'count' takes a comprehension", "count(for i in a..b: condition)")};
-  std::vector<StringRef> names = declNames({ast::DeclKind::Function, ast::DeclKind::Structure});
+  std::vector<StringRef> names = declNames({DeclKind::Function, DeclKind::Tree, DeclKind::Graph});
   llvm::append_range(names, builtinCallNames());
   std::string hint = hintForFunction(callee);
   error(name->loc, "unknown function '" + callee.str() + "'",
@@ -156,9 +156,7 @@ TypedExpr Sema::callAggregate(const CallExpr &ast, Aggregate aggregate) {
   if (over.element.is(ValueType::Slice))
     return {kNoExpr, failed(ast.loc, "an aggregate cannot run over segments")};
   uint32_t slot = loopName(argument.iteration->name, over.element);
-  ExprId condition = argument.iteration->condition
-                         ? exprOf(*argument.iteration->condition, ValueType::Bool, "condition").id
-                         : kNoExpr;
+  ExprId condition = conditionOf(*argument.iteration);
   bool counts = aggregate == Aggregate::Count;
   ExprId body = counts ? exprOf(*argument.value, ValueType::Bool, "what 'count' counts").id
                        : notNone(exprOf(*argument.value, ValueType::Int, "element")).id;

@@ -55,8 +55,7 @@ uint32_t Sema::analysePostcondition(const ast::Postcondition &postcondition, Nes
       error(each.loc, "'ensures' cannot run over segments");
     node.iterable = over.id;
     node.slot = loopName(each.iteration.name, over.element);
-    if (each.iteration.condition)
-      node.condition = exprOf(*each.iteration.condition, ValueType::Bool, "condition").id;
+    node.condition = conditionOf(each.iteration);
     node.inner = analysePostcondition(*each.inner, Nesting::Inner);
     break;
   }
@@ -154,8 +153,7 @@ void Sema::analyseReduce(const ast::CallExpr &call, const Type &target, EnsureNo
     error(call.loc, "'reduce' cannot run over segments");
   node.iterable = over.id;
   node.slot = loopName(operands.iteration->name, over.element);
-  if (operands.iteration->condition)
-    node.condition = exprOf(*operands.iteration->condition, ValueType::Bool, "condition").id;
+  node.condition = conditionOf(*operands.iteration);
   analyseEntryValue(*operands.value, target, node);
 }
 

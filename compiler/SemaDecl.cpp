@@ -25,18 +25,6 @@ DeclKind kindOf(const ast::Decl &decl) {
   llvm_unreachable("all kinds are listed");
 }
 
-bool sameKind(DeclKind kind, ast::DeclKind wanted) {
-  switch (wanted) {
-  case ast::DeclKind::Function:
-    return kind == DeclKind::Function;
-  case ast::DeclKind::Structure:
-    return kind == DeclKind::Tree || kind == DeclKind::Graph;
-  case ast::DeclKind::Collective:
-    return kind == DeclKind::Collective;
-  }
-  llvm_unreachable("all kinds are listed");
-}
-
 std::string elementTypeHint(StringRef name) {
   if (std::string meant = elementTypeMeant(name); !meant.empty())
     return didYouMean(meant);
@@ -97,12 +85,11 @@ Sema::Work *Sema::findDecl(StringRef name) {
   return best;
 }
 
-std::vector<StringRef> Sema::declNames(llvm::ArrayRef<ast::DeclKind> kinds) {
+std::vector<StringRef> Sema::declNames(llvm::ArrayRef<DeclKind> kinds) {
   std::vector<StringRef> names;
   for (const auto &work : works_)
-    for (ast::DeclKind kind : kinds)
-      if (sameKind(program_.decl(work->id).kind, kind))
-        names.push_back(program_.strings[program_.decl(work->id).name]);
+    if (const Decl &decl = program_.decl(work->id); llvm::is_contained(kinds, decl.kind))
+      names.push_back(program_.nameOf(decl));
   return names;
 }
 

@@ -1,5 +1,4 @@
 // Expressions other than calls.
-#include "compiler/AstDump.h"
 #include "compiler/ForeignWords.h"
 #include "compiler/SemaImpl.h"
 #include "compiler/Spelling.h"
@@ -410,9 +409,7 @@ TypedExpr Sema::analyseComprehension(const ListOfExpr &ast) {
   if (over.element.is(ValueType::Slice))
     return {kNoExpr, failed(ast.loc, "segments cannot be listed", "use a 'for' statement")};
   uint32_t slot = loopName(c.iteration.name, over.element);
-  ExprId condition = c.iteration.condition
-                         ? exprOf(*c.iteration.condition, ValueType::Bool, "condition").id
-                         : kNoExpr;
+  ExprId condition = conditionOf(c.iteration);
   TypedExpr element = expr(*c.element);
   bool isSlice = element.type.value == ValueType::Slice || element.type.value == ValueType::Slices;
   if (!element.type.invalid && !isSlice && !fits(element.type, kInt))

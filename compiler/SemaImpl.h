@@ -100,7 +100,7 @@ private:
   // Declarations (SemaDecl.cpp)
   bool declare(const SemaInput &input, const ast::Decl *decl, std::vector<DeclId> &mainDecls);
   Work *findDecl(llvm::StringRef name);
-  std::vector<llvm::StringRef> declNames(llvm::ArrayRef<ast::DeclKind> kinds);
+  std::vector<llvm::StringRef> declNames(llvm::ArrayRef<DeclKind> kinds);
   void needHead(Work &work);
   void analyseHead(Work &work);
   void analyseBody(Work &work);
@@ -164,6 +164,10 @@ private:
     Type element;
   };
   Iterable iterable(const ast::Range &range);
+  ExprId conditionOf(const ast::Iteration &iteration) {
+    return iteration.condition ? exprOf(*iteration.condition, ValueType::Bool, "condition").id
+                               : kNoExpr;
+  }
   std::optional<int64_t> knownInt(ExprId id) const;
   void checkAscends(const ast::Range &range, ExprId lo, ExprId hi);
   /// Declares a name in the innermost block. Returns its slot.
@@ -198,6 +202,11 @@ private:
   // Statements (SemaStmt.cpp)
   StmtId block(ast::Block body);
   StmtId statement(const ast::Stmt &ast);
+  /// Reports a statement that cannot stand in the declaration.
+  void checkPlace(StmtKind kind, SourceLoc loc);
+  Stmt begin(StmtKind kind, const ast::Stmt &ast);
+  /// Adds a statement that may have a label.
+  StmtId addOperation(Stmt &s, const ast::OperationStmt &ast);
   StmtId analyseLet(const ast::LetStmt &ast);
   StmtId analyseTemp(const ast::TempStmt &ast);
   StmtId analyseFor(const ast::ForStmt &ast);

@@ -21,37 +21,6 @@ Stmt newStmt(StmtKind kind, SourceLoc loc) {
   return s;
 }
 
-/// The kind of the checked statement, or one of two kinds whose rows are alike.
-StmtKind checkedKind(ast::StmtKind kind) {
-  switch (kind) {
-  case ast::StmtKind::Let:
-    return StmtKind::Let;
-  case ast::StmtKind::Temp:
-    return StmtKind::Temp;
-  case ast::StmtKind::For:
-    return StmtKind::For;
-  case ast::StmtKind::If:
-    return StmtKind::If;
-  case ast::StmtKind::Tree:
-    return StmtKind::Parent;
-  case ast::StmtKind::Edge:
-    return StmtKind::Edge;
-  case ast::StmtKind::Order:
-    return StmtKind::Depend;
-  case ast::StmtKind::Message:
-    return StmtKind::Message;
-  case ast::StmtKind::Copy:
-    return StmtKind::Copy;
-  case ast::StmtKind::Combine:
-    return StmtKind::Combine;
-  case ast::StmtKind::Calc:
-    return StmtKind::Calc;
-  case ast::StmtKind::Call:
-    return StmtKind::Call;
-  }
-  llvm_unreachable("all kinds are listed");
-}
-
 const char *wordFor(DeclKind kind) {
   switch (kind) {
   case DeclKind::Collective:
@@ -82,11 +51,24 @@ StmtId Sema::block(ast::Block body) {
   return addStmt(result);
 }
 
+// Collectives have ops; trees and graphs have edges between ranks.
+void Sema::checkPlace(StmtKind kind, SourceLoc loc) {
+  if (const StmtInfo &info = infoOf(kind); !canStandIn(info.where, decl().kind))
+    error(loc, "'" + std::string(info.word) + "' cannot stand in " + wordFor(decl().kind));
+}
+
+Stmt Sema::begin(StmtKind kind, const ast::Stmt &ast) {
+  checkPlace(kind, ast.loc);
+  return newStmt(kind, ast.loc);
+}
+
+StmtId Sema::addOperation(Stmt &s, const ast::OperationStmt &ast) {
+  if (ast.label)
+    s.label = labelRef(*ast.label, true);
+  return addStmt(s);
+}
+
 StmtId Sema::statement(const ast::Stmt &ast) {
-  // Collectives have ops; trees and graphs have edges between ranks.
-  DeclKind in = program_.decl(work_->id).kind;
-  if (const StmtInfo &info = infoOf(checkedKind(ast.kind)); !canStandIn(info.where, in))
-    error(ast.loc, "'" + std::string(info.word) + "' cannot stand in " + wordFor(in));
   switch (ast.kind) {
   case ast::StmtKind::Let:
     return analyseLet(cast<ast::LetStmt>(ast));
@@ -117,12 +99,12 @@ StmtId Sema::statement(const ast::Stmt &ast) {
 }
 
 StmtId Sema::analyseLet(const ast::LetStmt &ast) {
+  Stmt s = begin(StmtKind::Let, ast);
   TypedExpr value = expr(*ast.value);
   bool kept =
       value.type.invalid || livesInIntSlot(value.type.value) || value.type.is(ValueType::Slice);
   if (!kept)
     value.type = failed(ast.loc, "'let' cannot keep " + describe(value.type));
-  Stmt s = newStmt(StmtKind::Let, ast.loc);
   s.a = value.id;
   s.sliceSlot = value.type.is(ValueType::Slice);
   s.slot = localName(ast.name, value.type, SymbolKind::Local);
@@ -130,7 +112,7 @@ StmtId Sema::analyseLet(const ast::LetStmt &ast) {
 }
 
 StmtId Sema::analyseTemp(const ast::TempStmt &ast) {
-  Stmt s = newStmt(StmtKind::Temp, ast.loc);
+  Stmt s = begin(StmtKind::Temp, ast);
   BufferType type = analyseBufferType(ast.type, false);
   s.value = static_cast<int64_t>(program_.temps.size());
   program_.temps.push_back(type);
@@ -141,9 +123,9 @@ StmtId Sema::analyseTemp(const ast::TempStmt &ast) {
 }
 
 StmtId Sema::analyseFor(const ast::ForStmt &ast) {
+  Stmt s = begin(StmtKind::For, ast);
   Iterable over = iterable(ast.range);
   BlockScope scope(*scope_);
-  Stmt s = newStmt(StmtKind::For, ast.loc);
   s.a = over.id;
   s.sliceSlot = over.element.is(ValueType::Slice);
   s.slot = loopName(ast.name, over.element);
@@ -152,6 +134,8 @@ StmtId Sema::analyseFor(const ast::ForStmt &ast) {
 }
 
 StmtId Sema::analyseIf(const ast::IfStmt &ast, size_t arm) {
+  if (arm == 0)
+    checkPlace(StmtKind::If, ast.loc);
   Stmt s = newStmt(StmtKind::If, ast.arms[arm].condition->loc);
   TypedExpr condition = expr(*ast.arms[arm].condition);
   if (!fits(condition.type, ValueType::Bool))
@@ -170,13 +154,13 @@ StmtId Sema::analyseIf(const ast::IfStmt &ast, size_t arm) {
 }
 
 StmtId Sema::analyseTree(const ast::TreeStmt &ast) {
-  Stmt s = newStmt(ast.isParent ? StmtKind::Parent : StmtKind::Child, ast.loc);
+  Stmt s = begin(ast.isParent ? StmtKind::Parent : StmtKind::Child, ast);
   s.a = exprOf(*ast.rank, ValueType::Rank, ast.isParent ? "parent" : "child").id;
   return addStmt(s);
 }
 
 StmtId Sema::analyseEdge(const ast::EdgeStmt &ast) {
-  Stmt s = newStmt(StmtKind::Edge, ast.loc);
+  Stmt s = begin(StmtKind::Edge, ast);
   s.value = ast.isOut ? 0 : 1;
   s.a = exprOf(*ast.peer, ValueType::Rank, "end of the edge").id;
   if (ast.key)
@@ -216,7 +200,7 @@ uint32_t Sema::labelRef(const ast::Label &label, bool declares) {
 }
 
 StmtId Sema::analyseOrder(const ast::OrderStmt &ast) {
-  Stmt s = newStmt(StmtKind::Depend, ast.loc);
+  Stmt s = begin(StmtKind::Depend, ast);
   s.value = ast.onStart;
   s.listBegin = labelRef(ast.waiting, false);
   for (const ast::Label &label : ast.awaited)
@@ -252,7 +236,7 @@ void Sema::checkOperator(SourceLoc loc, ExprId reduction, const Type &operands) 
 }
 
 StmtId Sema::analyseMessage(const ast::MessageStmt &ast) {
-  Stmt s = newStmt(StmtKind::Message, ast.loc);
+  Stmt s = begin(StmtKind::Message, ast);
   s.op = ast.op;
   s.alongEdge = ast.alongEdge;
   s.value = ast.multicast;
@@ -270,22 +254,18 @@ StmtId Sema::analyseMessage(const ast::MessageStmt &ast) {
     s.side = ast.combine->side;
     checkOperator(ast.loc, s.d, payload.type);
   }
-  if (ast.label)
-    s.label = labelRef(*ast.label, true);
-  return addStmt(s);
+  return addOperation(s, ast);
 }
 
 StmtId Sema::analyseCopy(const ast::CopyStmt &ast) {
-  Stmt s = newStmt(StmtKind::Copy, ast.loc);
+  Stmt s = begin(StmtKind::Copy, ast);
   s.a = slices(*ast.source, false).id;
   s.b = slices(*ast.target, true).id;
-  if (ast.label)
-    s.label = labelRef(*ast.label, true);
-  return addStmt(s);
+  return addOperation(s, ast);
 }
 
 StmtId Sema::analyseCombine(const ast::CombineStmt &ast) {
-  Stmt s = newStmt(StmtKind::Combine, ast.loc);
+  Stmt s = begin(StmtKind::Combine, ast);
   TypedExpr source = slices(*ast.source, false), target = slices(*ast.target, true);
   s.a = source.id;
   s.b = target.id;
@@ -297,17 +277,13 @@ StmtId Sema::analyseCombine(const ast::CombineStmt &ast) {
   else
     checkOperator(ast.loc, s.d, target.type);
   s.side = ast.how.side;
-  if (ast.label)
-    s.label = labelRef(*ast.label, true);
-  return addStmt(s);
+  return addOperation(s, ast);
 }
 
 StmtId Sema::analyseCalc(const ast::CalcStmt &ast) {
-  Stmt s = newStmt(StmtKind::Calc, ast.loc);
+  Stmt s = begin(StmtKind::Calc, ast);
   s.a = exprOf(*ast.time, ValueType::Time, "time of 'calc'").id;
-  if (ast.label)
-    s.label = labelRef(*ast.label, true);
-  return addStmt(s);
+  return addOperation(s, ast);
 }
 
 void Sema::notACollective(const ast::Name &callee, const Work *found) {
@@ -318,11 +294,11 @@ void Sema::notACollective(const ast::Name &callee, const Work *found) {
   if (std::string hint = hintForMpi(name); !hint.empty())
     return error(callee.loc, "'" + name + "' is a call of MPI, not of this language", hint);
   error(callee.loc, "unknown collective '" + name + "'",
-        didYouMean(nearestWord(name, declNames({ast::DeclKind::Collective}))));
+        didYouMean(nearestWord(name, declNames({DeclKind::Collective}))));
 }
 
 StmtId Sema::analyseCall(const ast::CallStmt &ast) {
-  Stmt s = newStmt(StmtKind::Call, ast.loc);
+  Stmt s = begin(StmtKind::Call, ast);
   StringRef name = ast.callee.text;
   Work *callee = findDecl(name);
   bool isCollective = callee && program_.decl(callee->id).kind == DeclKind::Collective;
@@ -342,9 +318,7 @@ StmtId Sema::analyseCall(const ast::CallStmt &ast) {
   s.listCount = static_cast<uint32_t>(operands.size());
   for (ExprId id : operands)
     program_.operands.push_back(index(id));
-  if (ast.label)
-    s.label = labelRef(*ast.label, true);
-  return addStmt(s);
+  return addOperation(s, ast);
 }
 
 } // namespace colldsl

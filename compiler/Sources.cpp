@@ -2,40 +2,11 @@
 
 #include "compiler/Excerpt.h"
 
-#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cassert>
 
 namespace colldsl {
-namespace {
-
-llvm::SourceMgr::DiagKind kindOf(Severity severity) {
-  switch (severity) {
-  case Severity::Error:
-    return llvm::SourceMgr::DK_Error;
-  case Severity::Warning:
-    return llvm::SourceMgr::DK_Warning;
-  case Severity::Note:
-    return llvm::SourceMgr::DK_Note;
-  }
-  llvm_unreachable("no such severity");
-}
-
-llvm::StringRef wordFor(Severity severity) {
-  switch (severity) {
-  case Severity::Error:
-    return "error";
-  case Severity::Warning:
-    return "warning";
-  case Severity::Note:
-    return "note";
-  }
-  llvm_unreachable("no such severity");
-}
-
-} // namespace
-
 uint16_t Sources::add(std::unique_ptr<llvm::MemoryBuffer> text, std::string name) {
   assert(names_.size() < kMaxFiles && "too many files");
   manager_.AddNewSourceBuffer(std::move(text), llvm::SMLoc());
@@ -58,9 +29,11 @@ std::string Sources::render(const Diagnostic &diagnostic) const {
   llvm::raw_string_ostream out(text);
   llvm::SMLoc place = find(diagnostic.loc);
   if (place.isValid())
-    printWithLine(out, manager_.GetMessage(place, kindOf(diagnostic.severity), diagnostic.message));
+    printWithLine(out,
+                  manager_.GetMessage(place, diagKindOf(diagnostic.severity), diagnostic.message));
   else
-    out << wordFor(diagnostic.severity) << ": " << diagnostic.message << '\n';
+    llvm::SMDiagnostic("", diagKindOf(diagnostic.severity), diagnostic.message)
+        .print(nullptr, out, /*ShowColors=*/false);
   if (!diagnostic.hint.empty())
     out << "  hint: " << diagnostic.hint << '\n';
   for (const Diagnostic &note : diagnostic.notes)

@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 #include <algorithm>
 #include <bit>
@@ -162,6 +163,8 @@ Result<uint64_t> parseTimeNs(llvm::StringRef text) {
   }
   return Status::error("'" + text.str() + "' is no time; times are like 250, 10us, 2ms");
 }
+
+std::string factorWord(double factor) { return llvm::formatv("{0:f2}", factor).str(); }
 
 std::string timeWord(int64_t ns) {
   constexpr const char *kUnits[] = {"ns", "us", "ms", "s"};

@@ -38,6 +38,8 @@ Result<uint64_t> parseTimeNs(llvm::StringRef text);
 
 /// Three digits and a unit: "912 ns", "1.32 us", "45.0 ms".
 std::string timeWord(int64_t ns);
+/// Two decimals: "1.25".
+std::string factorWord(double factor);
 
 /// "where: " before the message of the status, unless it is ok.
 Status wrap(llvm::StringRef where, const Status &status);

@@ -1,18 +1,6 @@
 #include "executor/Exchange.h"
 
-#include "transports/Pieces.h"
-
-#include <algorithm>
-
 namespace colldsl {
-
-void Exchange::add(std::vector<End> &ends, Rank peer, std::span<const iovec> pieces) {
-  auto at = std::find_if(ends.begin(), ends.end(), [&](const End &e) { return e.peer == peer; });
-  if (at == ends.end())
-    at = ends.insert(ends.end(), End{peer, {}, {}, nullptr, nullptr});
-  for (const iovec &piece : pieces)
-    appendPiece(at->pieces, piece);
-}
 
 void Exchange::copy(std::span<const iovec> targets, std::span<const iovec> sources) {
   addCopies(copies_, targets, sources);
@@ -39,12 +27,9 @@ void Exchange::addCopies(std::vector<LocalCopy> &copies, std::span<const iovec> 
 }
 
 void Exchange::prepare(End &end) {
-  uint64_t bytes = 0;
-  for (const iovec &piece : end.pieces)
-    bytes += piece.iov_len;
   end.request.tag = progress_->stream();
   end.request.payload = {end.pieces.data(), static_cast<uint32_t>(end.pieces.size()), false, false,
-                         bytes};
+                         bytesOf(end.pieces)};
   end.request.counter = &counter_;
 }
 

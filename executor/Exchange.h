@@ -17,10 +17,8 @@
 /// Threads: as LocalWorker.
 #pragma once
 
+#include "executor/MessagePieces.h"
 #include "protocol/local/LocalWorker.h"
-
-#include <cstring>
-#include <span>
 
 namespace colldsl {
 
@@ -39,8 +37,8 @@ public:
 
   // Called before seal(). Pieces without bytes are ignored; a piece right behind the one before
   // lengthens it.
-  void send(Rank peer, std::span<const iovec> pieces) { add(sends_, peer, pieces); }
-  void recv(Rank peer, std::span<const iovec> pieces) { add(recvs_, peer, pieces); }
+  void send(Rank peer, std::span<const iovec> pieces) { addPieces(sends_, peer, pieces); }
+  void recv(Rank peer, std::span<const iovec> pieces) { addPieces(recvs_, peer, pieces); }
   /// Copies within this rank. Both lists have the same number of bytes.
   void copy(std::span<const iovec> targets, std::span<const iovec> sources);
 
@@ -57,10 +55,8 @@ public:
     auto move = [&](void *address, ptrdiff_t by) -> std::byte * {
       return static_cast<std::byte *>(address) + (stays(address) ? 0 : by);
     };
-    for (auto [ends, by] : {std::pair(&sends_, sent), std::pair(&recvs_, received)})
-      for (End &end : *ends)
-        for (iovec &piece : end.pieces)
-          piece.iov_base = move(piece.iov_base, by);
+    movePieces(sends_, sent, stays);
+    movePieces(recvs_, received, stays);
     for (auto [copies, by] : {std::pair(&copies_, sent), std::pair(&repeats_, received)})
       for (LocalCopy &copy : *copies) {
         copy.target = move(copy.target, received);
@@ -125,7 +121,7 @@ public:
 
 private:
   struct End {
-    Rank peer;
+    Rank peer = kNoRank;
     std::vector<iovec> pieces;
     protocol::Request request;
     protocol::LocalSends *sends = nullptr;
@@ -137,7 +133,6 @@ private:
     uint64_t bytes;
   };
 
-  static void add(std::vector<End> &ends, Rank peer, std::span<const iovec> pieces);
   void prepare(End &end);
   void begin(uint32_t number) {
     received_ = 0;

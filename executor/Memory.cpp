@@ -17,11 +17,15 @@ bool holdsAtEntry(const Buffer &buffer) {
   return buffer.role == BufferRole::In || buffer.role == BufferRole::InOut;
 }
 
-Status wrong(const char *what, size_t i, const Status &why) {
-  return Status::error(concat(what, " ", i, " ", why.message()));
+} // namespace
+
+std::string Memory::inWords(uint32_t b) const {
+  return b < names_.size() ? concat("'", names_[b], "'") : concat("buffer ", b);
 }
 
-} // namespace
+Status Memory::wrong(uint32_t b, const Status &why) const {
+  return Status::error(concat(inWords(b), " ", why.message()));
+}
 
 Result<Memory> Memory::bind(const RankView &view, const SizeClass &sizeClass,
                             const Binding &binding) {
@@ -31,6 +35,7 @@ Result<Memory> Memory::bind(const RankView &view, const SizeClass &sizeClass,
                                 " that the schedule was made for"));
   Memory memory;
   memory.buffers_ = view.buffers;
+  memory.names_ = binding.names;
   memory.sizes_.elements = binding.elements;
   memory.sizes_.elementBytes = binding.combiner.elementBytes;
   memory.sizes_.blocks.resize(view.buffers.size());
@@ -57,23 +62,23 @@ Status Memory::checkCombiner(const Combiner &combiner) const {
                                       : Status::error("elements have a size but no operator");
   if (combiner.elementBytes == 0)
     return Status::error("the operator is for elements of 0 bytes");
-  for (size_t b = 0; b < buffers_.size(); ++b)
+  for (uint32_t b = 0; b < buffers_.size(); ++b)
     if (buffers_[b].type != ElementType::U8 && sizeBytes(buffers_[b].type) != combiner.elementBytes)
       return Status::error(
-          concat("buffer ", b, " has elements of type ", spelling(buffers_[b].type), ", not any"));
+          concat(inWords(b), " has elements of type ", spelling(buffers_[b].type), ", not any"));
   return {};
 }
 
 // The image was checked at the size that it was made for, so this size needs a check.
 Status Memory::checkSymbols(const RankView &view) const {
-  for (size_t i = 0; i < buffers_.size(); ++i)
-    if (Status s = checkBuffer(buffers_[i], sizes_.elements, sizes_.elementBytes); !s)
-      return wrong("buffer", i, s);
+  for (uint32_t b = 0; b < buffers_.size(); ++b)
+    if (Status s = checkBuffer(buffers_[b], sizes_.elements, sizes_.elementBytes); !s)
+      return wrong(b, s);
   for (size_t i = 0; i < view.slices.size(); ++i)
     if (Status s = checkSlice(view.slices[i], bufferOf(view.slices[i]), sizes_.elements,
                               sizes_.elementBytes);
         !s)
-      return wrong("slice", i, s);
+      return Status::error(concat("slice ", i, " ", s.message()));
   return {};
 }
 
@@ -91,12 +96,12 @@ Status Memory::bindBlocks(const RankView &view, const Binding &binding) {
       break;
     }
     if (!s)
-      return wrong("buffer", b, s);
+      return wrong(b, s);
   }
   findShared(view);
   for (const SharedBlock &shared : shared_)
     if (Status s = lendLength(shared, binding); !s)
-      return wrong("buffer", shared.own.buffer, s);
+      return wrong(shared.own.buffer, s);
   for (const SharedBlock &shared : shared_)
     shareLength(shared.owner, lengthOf(shared.owner) * elementBytesOf(shared.owner));
   for (uint32_t b : capacityBuffers_)
@@ -141,7 +146,7 @@ Status Memory::lendLength(const SharedBlock &shared, const Binding &binding) {
                            : capacityBytes(shared.owner.buffer);
   if (isFixed ? bytes != there : bytes > there)
     return Status::error(concat("has ", bytes, " bytes, and lies in block ", shared.owner.number,
-                                " of buffer ", shared.owner.buffer,
+                                " of ", inWords(shared.owner.buffer),
                                 isFixed ? ", which has " : ", which has room for ", there));
   if (!isFixed)
     lengthOf(shared.owner) = bytes / elementBytesOf(shared.owner);
@@ -232,14 +237,14 @@ Status Memory::bindParameters(const Binding &binding) {
     uint64_t needed = neededBytes(b);
     if (b >= binding.buffers.size())
       return Status::error(
-          concat("buffer ", b, " is missing, ", binding.buffers.size(), " were given"));
+          concat(inWords(b), " is missing, ", binding.buffers.size(), " were given"));
     const BoundBuffer &given = binding.buffers[b];
     if (needed > 0 && !given.data)
-      return Status::error(concat("buffer ", b, " is null, it needs ", needed, " bytes"));
+      return Status::error(concat(inWords(b), " is null, it needs ", needed, " bytes"));
     if (given.isConst && buffers_[b].role != BufferRole::In)
-      return Status::error(concat("buffer ", b, " is written, but the memory for it is constant"));
+      return Status::error(concat(inWords(b), " is written, but the memory for it is constant"));
     if (given.bytes < needed)
-      return Status::error(concat("buffer ", b, " has ", given.bytes, " bytes, it needs ", needed));
+      return Status::error(concat(inWords(b), " has ", given.bytes, " bytes, it needs ", needed));
     bases_[b] = {static_cast<std::byte *>(given.data), needed};
   }
   return {};
@@ -311,8 +316,8 @@ Status Memory::checkTouched(const Slice &slice, uint32_t op) const {
   bool inside = range.offset <= range.end() && range.end() <= bases_[index(slice.buffer)].bytes;
   if (inside || range.length == 0) // no bytes may lie anywhere
     return {};
-  return Status::error(concat("op ", op, " touches bytes ", range.offset, "..", range.end(),
-                              " of buffer ", index(slice.buffer), ", which has ",
+  return Status::error(concat("op ", op, " touches bytes ", range.offset, "..", range.end(), " of ",
+                              inWords(index(slice.buffer)), ", which has ",
                               bases_[index(slice.buffer)].bytes, " on this rank"));
 }
 

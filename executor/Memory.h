@@ -34,6 +34,9 @@ struct Binding {
   /// Replaces the operators of the schedule, which then was made for elements of type u8: each of
   /// these is an element of the combiner, whose bytes stay together. n and the blocks count those.
   Combiner combiner = {};
+  /// The parameters' names, by which errors call them: "'x' is null". Others are "buffer 1".
+  /// Outlive what is bound.
+  std::span<const std::string> names = {};
 };
 
 /// Frees memory from calloc, which is zero without being touched.
@@ -78,6 +81,9 @@ public:
     return sizes_.blocks[index(buffer)].length;
   }
 
+  /// The buffer in the words of errors: "'x'", "buffer 1".
+  std::string inWords(uint32_t b) const;
+
   size_t numBuffers() const { return buffers_.size(); }
 
   /// The memory that the caller gave for a buffer; empty: there is none, or none of its bytes are
@@ -113,6 +119,7 @@ private:
     return buffer.aliasOf == kNoBuffer && buffer.significant;
   }
   uint32_t ownerOf(uint32_t b) const;
+  Status wrong(uint32_t b, const Status &why) const;
   Status checkSymbols(const RankView &view) const;
   Status checkCombiner(const Combiner &combiner) const;
   Status bindBlocks(const RankView &view, const Binding &binding);
@@ -134,6 +141,7 @@ private:
   Status checkTouched(const Slice &slice, uint32_t op) const;
 
   std::span<const Buffer> buffers_;
+  std::span<const std::string> names_; ///< of the first buffers
   Sizes sizes_;
   std::vector<uint32_t> capacityBuffers_;
   std::vector<BlockTable> boundBlocks_; ///< parallel to capacityBuffers_

@@ -1,9 +1,5 @@
 #include "executor/RemoteExchange.h"
 
-#include "transports/Pieces.h"
-
-#include <algorithm>
-
 namespace colldsl {
 namespace {
 
@@ -19,34 +15,11 @@ RemoteExchange::RemoteExchange(protocol::RemoteWorker &worker, protocol::RankGro
     : keepsMemory_(keepsMemory),
       endpoint_(worker, numbered(std::move(group), stream, run_), nullptr) {}
 
-void RemoteExchange::add(std::vector<End> &ends, Rank peer, std::span<const iovec> pieces) {
-  auto at = std::find_if(ends.begin(), ends.end(), [&](const End &e) { return e.peer == peer; });
-  if (at == ends.end())
-    at = ends.insert(ends.end(), End{peer, {}, {}});
-  for (const iovec &piece : pieces)
-    appendPiece(at->pieces, piece);
-}
-
-void RemoteExchange::shift(std::vector<End> &ends, ptrdiff_t distance,
-                           const std::function<bool(const void *)> &stays) {
-  for (End &end : ends)
-    for (iovec &piece : end.pieces)
-      if (!stays(piece.iov_base))
-        piece.iov_base = static_cast<std::byte *>(piece.iov_base) + distance;
-}
-
-void RemoteExchange::shift(ptrdiff_t sent, ptrdiff_t received,
-                           const std::function<bool(const void *)> &stays) {
-  shift(sends_, sent, stays);
-  shift(recvs_, received, stays);
-}
-
 std::vector<EdgeSpec> RemoteExchange::seal(std::vector<End> &ends) const {
   std::vector<EdgeSpec> edges;
   for (End &end : ends) {
     end.payload = {end.pieces.data(), static_cast<uint32_t>(end.pieces.size())};
-    for (const iovec &piece : end.pieces)
-      end.payload.bytes += piece.iov_len;
+    end.payload.bytes = bytesOf(end.pieces);
     Transfer way{.protocol = keepsMemory_ ? Protocol::Static : Protocol::Any};
     edges.push_back({end.peer, {MessageId{0}}, {way}});
   }

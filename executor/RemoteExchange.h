@@ -5,6 +5,7 @@
 /// Threads: as RemoteWorker.
 #pragma once
 
+#include "executor/MessagePieces.h"
 #include "protocol/remote/RemoteEndpoint.h"
 
 namespace colldsl {
@@ -19,14 +20,17 @@ public:
   RemoteExchange &operator=(const RemoteExchange &) = delete;
 
   // Called before open(); ranks are those of the group. Pieces without bytes are ignored.
-  void send(Rank peer, std::span<const iovec> pieces) { add(sends_, peer, pieces); }
-  void recv(Rank peer, std::span<const iovec> pieces) { add(recvs_, peer, pieces); }
+  void send(Rank peer, std::span<const iovec> pieces) { addPieces(sends_, peer, pieces); }
+  void recv(Rank peer, std::span<const iovec> pieces) { addPieces(recvs_, peer, pieces); }
   /// Waits for no other rank.
   Status open();
 
   /// Called between runs: moves the memory that is sent, and the memory that is received, by so
   /// many bytes, except addresses for which stays(address) is true.
-  void shift(ptrdiff_t sent, ptrdiff_t received, const std::function<bool(const void *)> &stays);
+  template <typename Stays> void shift(ptrdiff_t sent, ptrdiff_t received, Stays stays) {
+    movePieces(sends_, sent, stays);
+    movePieces(recvs_, received, stays);
+  }
 
   /// Begins the run of this number, which meets the run of the same number at every peer. The
   /// memory belongs to this object until the run is done.
@@ -42,14 +46,11 @@ public:
 
 private:
   struct End {
-    Rank peer;
+    Rank peer = kNoRank;
     std::vector<iovec> pieces;
     Payload payload;
   };
 
-  static void add(std::vector<End> &ends, Rank peer, std::span<const iovec> pieces);
-  static void shift(std::vector<End> &ends, ptrdiff_t distance,
-                    const std::function<bool(const void *)> &stays);
   std::vector<EdgeSpec> seal(std::vector<End> &ends) const;
 
   uint32_t run_ = 0; ///< the run that was started

@@ -180,7 +180,7 @@ std::string Steps::inWords(std::span<const Slice> slices) const {
     bytes += memory_->rangeOf(slice).length;
   std::string words = concat(bytes, " bytes");
   if (slices.size() == 1) {
-    words += concat(" of buffer ", index(slices[0].buffer));
+    words += concat(" of ", memory_->inWords(index(slices[0].buffer)));
     words += slices[0].block == kNoBlock ? "" : concat(", block ", slices[0].block);
   }
   return words;

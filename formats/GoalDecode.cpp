@@ -3,11 +3,11 @@
 #include "formats/GoalLayout.h"
 #include "ir/Concat.h"
 #include "ir/MessageLines.h"
+#include "ir/TopologicalOrder.h"
 
 #include <algorithm>
 #include <functional>
 #include <numeric>
-#include <queue>
 
 namespace colldsl {
 namespace {
@@ -186,8 +186,7 @@ void RankDecoder::numberMessages() {
   });
 }
 
-// Topological order, smallest op first (Kahn 1962, with a heap). Shorter than the rank
-// if there is a cycle. Fills deps_ on the way.
+// Shorter than the rank if there is a cycle. Fills deps_ on the way.
 std::vector<uint32_t> RankDecoder::order() {
   depBegin_.assign(size_t{part_.nodes} + 1, 0);
   std::partial_sum(releasers_.begin(), releasers_.end(), depBegin_.begin() + 1, std::plus<>());
@@ -202,42 +201,20 @@ std::vector<uint32_t> RankDecoder::order() {
   };
   for (uint32_t i = 0; i < part_.nodes; ++i)
     forEachSuccessor(i, [&](uint32_t op, DepKind kind) { deps_[cursor[op]++] = {OpId{i}, kind}; });
-
-  std::vector<uint32_t> open = releasers_;
-  std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready;
-  for (uint32_t i = 0; i < part_.nodes; ++i)
-    if (open[i] == 0)
-      ready.push(i);
-  std::vector<uint32_t> order;
-  order.reserve(part_.nodes);
-  while (!ready.empty()) {
-    uint32_t i = ready.top();
-    ready.pop();
-    order.push_back(i);
-    forEachSuccessor(i, [&](uint32_t op, DepKind) {
-      if (--open[op] == 0)
-        ready.push(op);
-    });
-  }
-  return order;
+  return topologicalOrder(releasers_, [&](uint32_t i, auto visit) {
+    forEachSuccessor(i, [&](uint32_t op, DepKind) { visit(op); });
+  });
 }
 
-// Reports a cycle. Every node without a place in the order waits for another such node, so
-// following one from each leads into a cycle.
 Status RankDecoder::cycle(const std::vector<uint32_t> &ordered) const {
-  std::vector<bool> isOrdered(part_.nodes), isSeen(part_.nodes);
-  for (uint32_t i : ordered)
-    isOrdered[i] = true;
+  std::vector<bool> isOrdered = placesIn(ordered, part_.nodes);
   auto blocker = [&](uint32_t i) {
     auto deps = depsOf(i);
     return index(std::find_if(deps.begin(), deps.end(), [&](const Dep &dep) {
                    return !isOrdered[index(dep.op)];
                  })->op);
   };
-  auto first = static_cast<uint32_t>(std::find(isOrdered.begin(), isOrdered.end(), false) -
-                                     isOrdered.begin());
-  for (; !isSeen[first]; first = blocker(first))
-    isSeen[first] = true;
+  uint32_t first = opOfCycle(isOrdered, blocker);
   std::string chain;
   size_t length = 0;
   for (uint32_t i = first; length == 0 || i != first; i = blocker(i))

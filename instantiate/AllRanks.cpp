@@ -1,4 +1,5 @@
 #include "instantiate/AllRanks.h"
+#include "ir/Concat.h"
 #include "ir/Index32.h"
 
 #include <algorithm>
@@ -6,54 +7,9 @@
 namespace colldsl {
 namespace {
 
-std::string rankText(int64_t rank) {
-  return rank == kNone ? "none" : "rank " + std::to_string(rank);
-}
-
-bool promisesToSynchronize(const Program &program, const Decl &decl) {
-  return std::any_of(decl.ensures.begin(), decl.ensures.end(), [&](uint32_t root) {
-    return program.ensures[root].kind == EnsureKind::Synchronizes;
-  });
-}
+std::string rankText(int64_t rank) { return rank == kNone ? "none" : concat("rank ", rank); }
 
 } // namespace
-
-Status checkNumRanks(const InstantiateRequest &request) {
-  if (request.ranks != 0 && request.ranks <= request.limits.maxRanks)
-    return {};
-  return Status::error(std::to_string(request.ranks) + " ranks; between 1 and " +
-                       std::to_string(request.limits.maxRanks) + " are instantiated together");
-}
-
-Status checkTotals(const Program &program, const InstantiateRequest &request,
-                   const RankCounts &counts) {
-  const InstantiateLimits &limits = request.limits;
-  const Decl &decl = program.decl(request.collective);
-  auto fail = [&](uint64_t count, const char *what, uint64_t limit, const char *option) {
-    return Status(Diagnostic::error(decl.loc,
-                                    "the first " + std::to_string(counts.ranks) + " of " +
-                                        std::to_string(request.ranks) + " ranks of '" +
-                                        program.nameOf(decl) + "' have " + std::to_string(count) +
-                                        what + ", the limit for all is " + std::to_string(limit),
-                                    "raise the limit with " + std::string(option)));
-  };
-  if (counts.ops > limits.maxTotalOps)
-    return fail(counts.ops, " ops", limits.maxTotalOps, "--max-total-ops");
-  if (counts.deps > limits.maxTotalDeps)
-    return fail(counts.deps, " dependencies", limits.maxTotalDeps, "--max-total-deps");
-  return {};
-}
-
-Schedule sharedOf(const Program &program, const InstantiateRequest &request) {
-  const Decl &decl = program.decl(request.collective);
-  Schedule shared;
-  shared.name = program.nameOf(decl);
-  shared.files = program.files;
-  shared.hasContract = request.contract;
-  shared.deterministic = request.contract && decl.deterministic;
-  shared.synchronizes = request.contract && promisesToSynchronize(program, decl);
-  return shared;
-}
 
 void CallChecker::add(uint32_t rank, const std::vector<CallRecord> &calls) {
   for (const CallRecord &call : calls) {
@@ -71,10 +27,9 @@ Status CallChecker::check() const {
   if (!first)
     return {};
   return Status::error(first->call.loc,
-                       "of the " + std::to_string(first->call.size) + " ranks of the group only " +
-                           std::to_string(first->made) + " make this call (rank " +
-                           std::to_string(first->rank) +
-                           " does); all members must make the same calls in the same order");
+                       concat("of the ", first->call.size, " ranks of the group only ", first->made,
+                              " make this call (rank ", first->rank,
+                              " does); all members must make the same calls in the same order"));
 }
 
 Status TreeChecker::check(const TreeRecord &record) {
@@ -103,7 +58,7 @@ Status TreeChecker::view(const TreeRecord &record) {
 template <typename Bad>
 Status TreeChecker::checkRoot(const TreeValue &tree, int64_t root, Bad bad) const {
   auto wrong = [&](int64_t said) {
-    return bad("its root is rank " + std::to_string(root) + ", not " + rankText(said));
+    return bad(concat("its root is rank ", root, ", not ", rankText(said)));
   };
   if (tree.given)
     return index(tree.given->root) == root ? Status() : wrong(index(tree.given->root));
@@ -116,7 +71,7 @@ Status TreeChecker::checkRoot(const TreeValue &tree, int64_t root, Bad bad) cons
 
 Status TreeChecker::checkViews(const TreeRecord &record) const {
   auto bad = [&](const std::string &what) {
-    std::string over = " over " + std::to_string(record.group.size) + " ranks: " + what;
+    std::string over = concat(" over ", record.group.size, " ranks: ", what);
     if (record.tree.given)
       return Status(Diagnostic::error(record.loc, "the tree that was given" + over));
     const Decl &decl = program_.decl(record.tree.decl);
@@ -129,24 +84,23 @@ Status TreeChecker::checkViews(const TreeRecord &record) const {
   for (uint32_t r = 0; r < size; ++r)
     for (int64_t child : children_[r]) {
       if (claimedBy[child] != kNone)
-        return bad("ranks " + std::to_string(claimedBy[child]) + " and " + std::to_string(r) +
-                   " both call rank " + std::to_string(child) + " their child");
+        return bad(concat("ranks ", claimedBy[child], " and ", r, " both call rank ", child,
+                          " their child"));
       claimedBy[child] = r;
       if (parent_[child] != r)
-        return bad("rank " + std::to_string(r) + " calls rank " + std::to_string(child) +
-                   " its child, whose parent is " + rankText(parent_[child]));
+        return bad(concat("rank ", r, " calls rank ", child, " its child, whose parent is ",
+                          rankText(parent_[child])));
     }
   for (uint32_t r = 0; r < size; ++r)
     if (parent_[r] != kNone && claimedBy[r] == kNone)
-      return bad("rank " + std::to_string(r) + " calls rank " + std::to_string(parent_[r]) +
-                 " its parent, which does not call it a child");
+      return bad(concat("rank ", r, " calls rank ", parent_[r],
+                        " its parent, which does not call it a child"));
   auto roots = std::count(parent_.begin(), parent_.end(), kNone);
   if (roots > 1) {
     auto first = std::find(parent_.begin(), parent_.end(), kNone);
     auto second = std::find(first + 1, parent_.end(), kNone);
-    return bad("it has " + std::to_string(roots) + " roots, among them ranks " +
-               std::to_string(first - parent_.begin()) + " and " +
-               std::to_string(second - parent_.begin()));
+    return bad(concat("it has ", roots, " roots, among them ranks ", first - parent_.begin(),
+                      " and ", second - parent_.begin()));
   }
   std::vector<int64_t> reached;
   for (uint32_t r = 0; r < size; ++r)
@@ -155,8 +109,8 @@ Status TreeChecker::checkViews(const TreeRecord &record) const {
   for (size_t i = 0; i < reached.size(); ++i)
     reached.insert(reached.end(), children_[reached[i]].begin(), children_[reached[i]].end());
   if (reached.size() != size)
-    return bad("only " + std::to_string(reached.size()) +
-               " ranks hang below a root; the others form a cycle");
+    return bad(
+        concat("only ", reached.size(), " ranks hang below a root; the others form a cycle"));
   return checkRoot(record.tree, reached.front(), bad);
 }
 

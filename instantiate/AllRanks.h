@@ -1,4 +1,4 @@
-/// State that all ranks of a job share: their checks, counts, and the names of their buffers.
+/// State that all ranks of a job share: their checks, and the names of their buffers.
 /// Internal to this folder.
 #pragma once
 
@@ -7,21 +7,6 @@
 #include <unordered_map>
 
 namespace colldsl {
-
-/// An error unless there are between 1 and InstantiateLimits::maxRanks ranks.
-Status checkNumRanks(const InstantiateRequest &request);
-
-/// The totals of the ranks that were made so far.
-struct RankCounts {
-  uint32_t ranks = 0;
-  uint64_t ops = 0, deps = 0;
-};
-/// Checks the totals against InstantiateLimits::maxTotalOps and maxTotalDeps.
-Status checkTotals(const Program &program, const InstantiateRequest &request,
-                   const RankCounts &counts);
-
-/// Name, files and flags of the schedule; no ranks, names or validity range yet.
-Schedule sharedOf(const Program &program, const InstantiateRequest &request);
 
 /// Checks that all members of a group make the same calls.
 class CallChecker {

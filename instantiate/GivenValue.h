@@ -12,7 +12,7 @@
 namespace colldsl {
 
 /// The edges of one rank, in the order of their slots.
-struct Neighborhood {
+struct RankEdges {
   struct Edge {
     int64_t peer = 0; ///< kNone: leads nowhere, but keeps its slot
     int64_t key =
@@ -25,7 +25,7 @@ struct Neighborhood {
 /// A graph as its caller knows it: the edges of some ranks in a row, often of one only.
 struct GivenGraph {
   uint32_t firstRank = 0;
-  std::vector<Neighborhood> ranks;
+  std::vector<RankEdges> ranks;
 };
 
 /// A tree of all ranks of the job.

@@ -1,8 +1,63 @@
 #include "instantiate/Instantiate.h"
 
 #include "instantiate/AllRanks.h"
+#include "ir/Concat.h"
+
+#include <algorithm>
 
 namespace colldsl {
+namespace {
+
+bool promisesToSynchronize(const Program &program, const Decl &decl) {
+  return std::any_of(decl.ensures.begin(), decl.ensures.end(), [&](uint32_t root) {
+    return program.ensures[root].kind == EnsureKind::Synchronizes;
+  });
+}
+
+Status checkNumRanks(const InstantiateRequest &request) {
+  if (request.ranks != 0 && request.ranks <= request.limits.maxRanks)
+    return {};
+  return Status::error(concat(request.ranks, " ranks; between 1 and ", request.limits.maxRanks,
+                              " are instantiated together"));
+}
+
+/// The totals of the ranks that were made so far.
+struct RankCounts {
+  uint32_t ranks = 0;
+  uint64_t ops = 0, deps = 0;
+};
+
+Status checkTotals(const Program &program, const InstantiateRequest &request,
+                   const RankCounts &counts) {
+  const InstantiateLimits &limits = request.limits;
+  const Decl &decl = program.decl(request.collective);
+  auto fail = [&](uint64_t count, const char *what, uint64_t limit, const char *option) {
+    return Status(Diagnostic::error(decl.loc,
+                                    concat("the first ", counts.ranks, " of ", request.ranks,
+                                           " ranks of '", program.nameOf(decl), "' have ", count,
+                                           what, ", the limit for all is ", limit),
+                                    concat("raise the limit with ", option)));
+  };
+  if (counts.ops > limits.maxTotalOps)
+    return fail(counts.ops, " ops", limits.maxTotalOps, "--max-total-ops");
+  if (counts.deps > limits.maxTotalDeps)
+    return fail(counts.deps, " dependencies", limits.maxTotalDeps, "--max-total-deps");
+  return {};
+}
+
+/// Name, files and flags of the schedule; no ranks, names or validity range yet.
+Schedule sharedOf(const Program &program, const InstantiateRequest &request) {
+  const Decl &decl = program.decl(request.collective);
+  Schedule shared;
+  shared.name = program.nameOf(decl);
+  shared.files = program.files;
+  shared.hasContract = true;
+  shared.deterministic = decl.deterministic;
+  shared.synchronizes = promisesToSynchronize(program, decl);
+  return shared;
+}
+
+} // namespace
 
 struct Instantiator::Impl {
   InstantiateRequest request;

@@ -99,6 +99,12 @@ private:
   // Errors and limits (Interpreter.cpp)
   void fail(SourceLoc loc, std::string message, std::string hint = {});
   void fail(Diagnostic d);
+  /// Reports `what`, which ends with the word before the rank's number, as of a rank that the
+  /// current group does not have.
+  void failBeyond(SourceLoc loc, const std::string &what, int64_t rank) {
+    fail(loc, what + " " + std::to_string(rank) + ", but there are only " +
+                  std::to_string(currentGroup().size) + " ranks");
+  }
   bool failed() const { return failed_; }
   bool step(SourceLoc loc, uint64_t count = 1) {
     steps_ += count;
@@ -129,8 +135,9 @@ private:
   int64_t shift(bool right, int64_t a, int64_t b, SourceLoc loc);
   int64_t bits(const Expr &e, int64_t x);
   int64_t reverseBits(int64_t x, int64_t bits, SourceLoc loc);
-  int64_t sumList(int64_t handle, SourceLoc loc);
-  int64_t productList(int64_t handle, SourceLoc loc);
+  using IntOperation = bool(int64_t a, int64_t b, int64_t &result); ///< false: overflow
+  int64_t foldList(int64_t handle, int64_t start, IntOperation *compute, const char *what,
+                   SourceLoc loc);
   void failGrid(SourceLoc loc, std::string message);
   int64_t gridShift(const Expr &e, int64_t grid, int64_t d, int64_t delta);
 
@@ -220,8 +227,8 @@ private:
   // Sizes, and buffers of the job and of statements (InterpreterBuffers.cpp)
   static SizeExtent sizeOfInt(int64_t value);
   SizeExtent loadSize(uint32_t slot, SourceLoc loc);
-  SizeExtent addSizes(const SizeExtent &a, const SizeExtent &b, const Expr &e);
-  SizeExtent subtractSizes(const SizeExtent &a, const SizeExtent &b, const Expr &e);
+  /// The sum of both, or the difference if `sign` is -1.
+  SizeExtent addSizes(const SizeExtent &a, int sign, const SizeExtent &b, const Expr &e);
   SizeExtent multiplySizes(const SizeExtent &a, const SizeExtent &b, const Expr &e);
   int64_t intOf(const SizeExtent &size, SourceLoc loc);
   SizeExtent wholeElements(SizeExtent size);
@@ -243,6 +250,7 @@ private:
   void bindCapacity(const Dim &dim, const SliceValue &s);
   void bindEqualBlocks(const Param &param, SliceValue &s, SourceLoc loc);
   void bindCounts(const Param &param, SliceValue &s, SourceLoc loc);
+  void failArgument(SourceLoc loc, const Param &param, const std::string &what);
   void bindLength(const Dim &dim, const SizeExtent &size, const Param &param, SourceLoc loc);
 
   // Statements (InterpreterExecute.cpp)
@@ -261,7 +269,6 @@ private:
   void depend(const Instruction &at, int64_t waiterIndex, int64_t firstIndex);
   void failLabelSetTwice(const LabelRef &label);
   void failLabelNotSet(const LabelRef &label);
-  void failPeer(const Stmt &s, int64_t peer);
   /// Checks the limits once a statement has added its ops and dependencies.
   void checkCounts(SourceLoc loc) {
     if (builder_.numOps() > maxOps_ || builder_.numDeps() > maxDeps_) [[unlikely]]

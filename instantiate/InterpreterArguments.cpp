@@ -3,13 +3,9 @@
 #include "instantiate/Interpreter.h"
 
 namespace colldsl {
-namespace {
-
-std::string named(const std::string &param, const std::string &what) {
-  return "argument '" + param + "': " + what;
+void Interpreter::failArgument(SourceLoc loc, const Param &param, const std::string &what) {
+  fail(loc, "argument '" + program_.nameOf(param) + "': " + what);
 }
-
-} // namespace
 
 void Interpreter::bindLength(const Dim &dim, const SizeExtent &size, const Param &param,
                              SourceLoc loc) {
@@ -24,13 +20,13 @@ void Interpreter::bindLength(const Dim &dim, const SizeExtent &size, const Param
     bool same = wanted.callTime && size.callTime && wanted.begin.sameForm(size.begin) &&
                 wanted.end.sameForm(size.end);
     if (!same)
-      fail(loc, named(program_.nameOf(param), "its length is known at call time only"));
+      failArgument(loc, param, "its length is known at call time only");
     return;
   }
   if (wanted.value() != size.value())
-    return fail(loc,
-                named(program_.nameOf(param), std::to_string(size.value()) + " elements given, " +
-                                                  std::to_string(wanted.value()) + " expected"));
+    return failArgument(loc, param,
+                        std::to_string(size.value()) + " elements given, " +
+                            std::to_string(wanted.value()) + " expected");
   bool sameForms = wanted.begin.sameForm(size.begin) && wanted.end.sameForm(size.end);
   bool sameDifference = wanted.begin.denominator == 1 && wanted.end.denominator == 1 &&
                         size.begin.denominator == 1 && size.end.denominator == 1 &&
@@ -43,8 +39,8 @@ void Interpreter::bindOneDimension(const Param &param, SliceValue &s, SourceLoc 
   const Dim &dim = param.buffer.dim[0];
   bool wantsBlock = dim.kind == DimKind::CallTime || dim.kind == DimKind::Capacity;
   if (s.isWholeBuffer2d())
-    return fail(loc, named(program_.nameOf(param),
-                           "one block is expected, " + std::to_string(s.blocks) + " given"));
+    return failArgument(loc, param,
+                        "one block is expected, " + std::to_string(s.blocks) + " given");
   s.shape = BlockShape::None;
   s.blocks = 0;
   if (wantsBlock)
@@ -58,14 +54,14 @@ void Interpreter::bindEqualBlocks(const Param &param, SliceValue &s, SourceLoc l
   int64_t blocks = s.blocks;
   if (blocks == 0) {
     if (s.length() != 0)
-      fail(loc, named(program_.nameOf(param),
-                      "0 blocks expected, " + std::to_string(s.length()) + " elements given"));
+      failArgument(loc, param,
+                   "0 blocks expected, " + std::to_string(s.length()) + " elements given");
     return;
   }
   if (s.length() % blocks != 0)
-    return fail(loc,
-                named(program_.nameOf(param), std::to_string(s.length()) + " elements are not " +
-                                                  std::to_string(blocks) + " equal blocks"));
+    return failArgument(loc, param,
+                        std::to_string(s.length()) + " elements are not " + std::to_string(blocks) +
+                            " equal blocks");
   if ((s.end.scale - s.begin.scale) % blocks != 0 || (s.end.offset - s.begin.offset) % blocks != 0)
     makeConstant(s);
   Position end = s.begin;
@@ -82,11 +78,10 @@ void Interpreter::bindCounts(const Param &param, SliceValue &s, SourceLoc loc) {
   s.prefix = prefixSums(counts, loc);
   int64_t total = list(s.prefix).back();
   if (list(counts).size() != s.blocks || total != s.length())
-    return fail(loc,
-                named(program_.nameOf(param),
-                      std::to_string(list(counts).size()) + " block lengths (" +
-                          std::to_string(total) + " elements) for " + std::to_string(s.blocks) +
-                          " blocks (" + std::to_string(s.length()) + " elements)"));
+    return failArgument(loc, param,
+                        std::to_string(list(counts).size()) + " block lengths (" +
+                            std::to_string(total) + " elements) for " + std::to_string(s.blocks) +
+                            " blocks (" + std::to_string(s.length()) + " elements)");
   makeConstant(s);
   s.shape = BlockShape::Counts;
 }
@@ -109,22 +104,24 @@ void Interpreter::bindBlocks(const Param &param, SliceValue &s, SourceLoc loc) {
   if (failed_)
     return;
   if (s.shape != BlockShape::None && s.blocks != blocks)
-    return fail(loc, named(program_.nameOf(param), std::to_string(s.blocks) + " blocks given, " +
-                                                       std::to_string(blocks) + " expected"));
+    return failArgument(loc, param,
+                        std::to_string(s.blocks) + " blocks given, " + std::to_string(blocks) +
+                            " expected");
   s.blocks = static_cast<uint32_t>(blocks);
   DimKind kind = param.buffer.dim[1].kind;
   bool wantsCallTime = kind == DimKind::CallTime || kind == DimKind::Capacity;
   if (wantsCallTime != s.isWholeBuffer2d() || s.inBlock())
-    return fail(loc, named(program_.nameOf(param), wantsCallTime
-                                                       ? "blocks of call-time length are expected"
-                                                       : "blocks of known length are expected"));
+    return failArgument(loc, param,
+                        wantsCallTime ? "blocks of call-time length are expected"
+                                      : "blocks of known length are expected");
   if (wantsCallTime)
     return bindCapacity(param.buffer.dim[1], s);
   if (kind == DimKind::Counts)
     return bindCounts(param, s, loc);
   if (s.shape == BlockShape::Counts)
-    return fail(loc, named(program_.nameOf(param), "equal blocks are expected, blocks with "
-                                                   "lengths of their own given"));
+    return failArgument(loc, param,
+                        "equal blocks are expected, blocks with "
+                        "lengths of their own given");
   bindEqualBlocks(param, s, loc);
   if (!failed_)
     s.setEqualBlocks(s.blocks);
@@ -134,9 +131,9 @@ void Interpreter::bindArgument(const Param &param, SliceValue s, SourceLoc loc) 
   if (param.buffer.generic)
     frame_->type = s.type;
   else if (param.buffer.type != s.type)
-    return fail(loc, named(program_.nameOf(param),
-                           std::string(spelling(s.type)) + " elements given, " +
-                               std::string(spelling(param.buffer.type)) + " expected"));
+    return failArgument(loc, param,
+                        std::string(spelling(s.type)) + " elements given, " +
+                            std::string(spelling(param.buffer.type)) + " expected");
   if (param.buffer.dims == 1)
     bindOneDimension(param, s, loc);
   else

@@ -58,22 +58,15 @@ int64_t Interpreter::intOf(const SizeExtent &size, SourceLoc loc) {
 
 // Arithmetic of sizes. Results are linear in n if they can be.
 
-SizeExtent Interpreter::addSizes(const SizeExtent &a, const SizeExtent &b, const Expr &e) {
+SizeExtent Interpreter::addSizes(const SizeExtent &a, int sign, const SizeExtent &b,
+                                 const Expr &e) {
   if (isLinear(a) && isLinear(b) && small(a) && small(b))
-    return combine(a, 1, b, 1);
+    return combine(a, 1, b, sign);
+  IntOperation *compute = sign > 0 ? addInts : subtractInts;
   int64_t sum = 0;
-  if (!addInts(intOf(a, program_.expr(e.a).loc), intOf(b, program_.expr(e.b).loc), sum))
-    failOverflow(e.loc, "sum");
+  if (!compute(intOf(a, program_.expr(e.a).loc), intOf(b, program_.expr(e.b).loc), sum))
+    failOverflow(e.loc, sign > 0 ? "sum" : "difference");
   return constantSize(sum);
-}
-
-SizeExtent Interpreter::subtractSizes(const SizeExtent &a, const SizeExtent &b, const Expr &e) {
-  if (isLinear(a) && isLinear(b) && small(a) && small(b))
-    return combine(a, 1, b, -1);
-  int64_t difference = 0;
-  if (!subtractInts(intOf(a, program_.expr(e.a).loc), intOf(b, program_.expr(e.b).loc), difference))
-    failOverflow(e.loc, "difference");
-  return constantSize(difference);
 }
 
 SizeExtent Interpreter::multiplySizes(const SizeExtent &a, const SizeExtent &b, const Expr &e) {

@@ -65,8 +65,7 @@ void Interpreter::checkValue(const Param &param, SourceLoc loc) {
   const std::string &name = program_.nameOf(param);
   if (param.type == ValueType::Rank && value != kNone &&
       (value < 0 || value >= currentGroup().size))
-    return fail(loc, "'" + name + "' is rank " + std::to_string(value) + ", but there are only " +
-                         std::to_string(currentGroup().size) + " ranks");
+    return failBeyond(loc, "'" + name + "' is rank", value);
   if (param.type == ValueType::Rank && value == kNone)
     return fail(loc, "'" + name + "' is 'none'");
   bool isNumber = param.type == ValueType::Int || param.type == ValueType::Bytes;

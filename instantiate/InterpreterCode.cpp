@@ -175,8 +175,10 @@ bool Machine::doBits() { return setOrFail(in_.bits(expr(), a())); }
 bool Machine::doMin() { return set(std::min(a(), b())); }
 bool Machine::doMax() { return set(std::max(a(), b())); }
 bool Machine::doBitReverse() { return setOrFail(in_.reverseBits(a(), b(), loc())); }
-bool Machine::doSumList() { return setOrFail(in_.sumList(a(), loc())); }
-bool Machine::doProductList() { return setOrFail(in_.productList(a(), loc())); }
+bool Machine::doSumList() { return setOrFail(in_.foldList(a(), 0, addInts, "sum", loc())); }
+bool Machine::doProductList() {
+  return setOrFail(in_.foldList(a(), 1, multiplyInts, "product", loc()));
+}
 bool Machine::doGridShift() { return setOrFail(in_.gridShift(expr(), a(), b(), c())); }
 bool Machine::doEdgeSlot() { return set(EdgeRef::of(a()).slot); }
 bool Machine::doJoinIndices() { return set(joinIndices(a(), b())); }
@@ -288,10 +290,8 @@ bool Machine::doEndSources() {
 // Sizes
 
 bool Machine::doLoadSize() { return setSize(in_.loadSize(at_->a, loc())); }
-bool Machine::doAddSizes() { return setSize(in_.addSizes(size(at_->a), size(at_->b), expr())); }
-bool Machine::doSubSizes() {
-  return setSize(in_.subtractSizes(size(at_->a), size(at_->b), expr()));
-}
+bool Machine::doAddSizes() { return setSize(in_.addSizes(size(at_->a), 1, size(at_->b), expr())); }
+bool Machine::doSubSizes() { return setSize(in_.addSizes(size(at_->a), -1, size(at_->b), expr())); }
 bool Machine::doMulSizes() {
   return setSize(in_.multiplySizes(size(at_->a), size(at_->b), expr()));
 }

@@ -114,8 +114,7 @@ bool Interpreter::enterRank(const EnsureNode &node, int64_t rank) {
   if (rank == kNone)
     return false;
   if (rank < 0 || rank >= currentGroup().size)
-    fail(node.loc, "the value at rank " + std::to_string(rank) + ", but there are only " +
-                       std::to_string(currentGroup().size) + " ranks");
+    failBeyond(node.loc, "the value at rank", rank);
   remote_ = rank == currentGroup().me ? kNone : rank;
   return true;
 }

@@ -56,12 +56,6 @@ SliceValue Interpreter::execTemp(const Stmt &s) {
   return makeBuffer(program_.temps[s.value], buffer, s.loc);
 }
 
-void Interpreter::failPeer(const Stmt &s, int64_t peer) {
-  fail(s.loc, std::string(spelling(s.op)) + (sendsMessage(s.op) ? " to" : " from") + " rank " +
-                  std::to_string(peer) + ", but there are only " +
-                  std::to_string(currentGroup().size) + " ranks");
-}
-
 /// Makes the id of the next message: equal on both of its sides, and on no other pair. `key` holds
 /// all that its statement says except the peer.
 MessageId Interpreter::nextMessage(OpKind kind, int64_t peer, uint64_t key) {
@@ -102,7 +96,9 @@ void Interpreter::execMessage(const Stmt &s, int64_t peer, int64_t tag, int64_t 
     return;
   const Group &group = *frame_->group;
   if (static_cast<uint64_t>(peer) >= group.size)
-    return failPeer(s, peer);
+    return failBeyond(
+        s.loc, std::string(spelling(s.op)) + (sendsMessage(s.op) ? " to" : " from") + " rank",
+        peer);
   bool isSimple = s.c == kNoExpr && !s.alongEdge;
   uint64_t key = isSimple ? frame_->instance : messageKey(s, tag, s.alongEdge ? &along : nullptr);
   if (carried_.size() > 1 && !checkTotal(carried_, s.loc))
@@ -351,8 +347,7 @@ void Interpreter::execParent(const Stmt &s, int64_t parent) {
   if (parent == kNone)
     return;
   if (parent < 0 || parent >= currentGroup().size)
-    return fail(s.loc, "parent " + std::to_string(parent) + ", but there are only " +
-                           std::to_string(currentGroup().size) + " ranks");
+    return failBeyond(s.loc, "parent", parent);
   if (tree.parent != kNone)
     return fail(s.loc, "rank " + std::to_string(currentGroup().me) + " has two parents, " +
                            std::to_string(tree.parent) + " and " + std::to_string(parent));
@@ -363,16 +358,13 @@ void Interpreter::execChild(const Stmt &s, int64_t child) {
   if (child == kNone)
     return;
   if (child < 0 || child >= currentGroup().size)
-    return fail(s.loc, "child " + std::to_string(child) + ", but there are only " +
-                           std::to_string(currentGroup().size) + " ranks");
+    return failBeyond(s.loc, "child", child);
   frame_->tree->children.push_back(child);
 }
 
 void Interpreter::execEdge(const Stmt &s, const EdgeValue &edge) {
   if (edge.peer != kNone && (edge.peer < 0 || edge.peer >= currentGroup().size))
-    return fail(s.loc, "edge " + std::string(s.value == 0 ? "to" : "from") + " rank " +
-                           std::to_string(edge.peer) + ", but there are only " +
-                           std::to_string(currentGroup().size) + " ranks");
+    return failBeyond(s.loc, s.value == 0 ? "edge to rank" : "edge from rank", edge.peer);
   frame_->graph->edges[s.value].push_back(edge);
 }
 

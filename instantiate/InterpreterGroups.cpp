@@ -9,8 +9,7 @@ namespace colldsl {
 /// fails otherwise.
 bool Interpreter::checkInclude(const char *who, int64_t include, SourceLoc loc) {
   if (include != kNone && (include < 0 || include >= currentGroup().size))
-    fail(loc, std::string(who) + " must include rank " + std::to_string(include) +
-                  ", but there are only " + std::to_string(currentGroup().size) + " ranks");
+    failBeyond(loc, std::string(who) + " must include rank", include);
   return !failed_;
 }
 

@@ -87,24 +87,15 @@ int64_t Interpreter::reverseBits(int64_t x, int64_t bits, SourceLoc loc) {
   return result;
 }
 
-int64_t Interpreter::sumList(int64_t handle, SourceLoc loc) {
-  int64_t sum = 0;
+int64_t Interpreter::foldList(int64_t handle, int64_t start, IntOperation *compute,
+                              const char *what, SourceLoc loc) {
+  int64_t result = start;
   for (int64_t item : list(handle))
-    if (!addInts(sum, item, sum)) {
-      failOverflow(loc, "sum");
+    if (!compute(result, item, result)) {
+      failOverflow(loc, what);
       return 0;
     }
-  return sum;
-}
-
-int64_t Interpreter::productList(int64_t handle, SourceLoc loc) {
-  int64_t product = 1;
-  for (int64_t item : list(handle))
-    if (!multiplyInts(product, item, product)) {
-      failOverflow(loc, "product");
-      return 0;
-    }
-  return product;
+  return result;
 }
 
 /// Reports a wrong grid; for the dimensions of a graph, at the place that made the graph.

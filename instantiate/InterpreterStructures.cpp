@@ -218,10 +218,10 @@ void Interpreter::takeGivenEdges(GraphValue &graph, SourceLoc loc) {
     return fail(loc, "the edges of rank " + std::to_string(graph.view.rank) +
                          " are not known here; a graph that is looked at from other ranks must be "
                          "declared 'global graph'");
-  const Neighborhood &mine = given.ranks[static_cast<size_t>(at)];
-  for (const Neighborhood::Edge &edge : mine.out)
+  const RankEdges &mine = given.ranks[static_cast<size_t>(at)];
+  for (const RankEdges::Edge &edge : mine.out)
     graph.edges[0].push_back({edge.peer, edge.key, edge.weight, 0});
-  for (const Neighborhood::Edge &edge : mine.in)
+  for (const RankEdges::Edge &edge : mine.in)
     graph.edges[1].push_back({edge.peer, edge.key, edge.weight, 0});
 }
 
@@ -291,8 +291,7 @@ bool Interpreter::checkPlace(int64_t rank, SourceLoc loc) {
   if (rank == kNone)
     fail(loc, "as seen by 'none', which is no rank");
   else if (rank < 0 || rank >= currentGroup().size)
-    fail(loc, "as seen by rank " + std::to_string(rank) + ", but there are only " +
-                  std::to_string(currentGroup().size) + " ranks");
+    failBeyond(loc, "as seen by rank", rank);
   return !failed_;
 }
 
@@ -379,8 +378,7 @@ int64_t Interpreter::peerSlot(int64_t handle, SourceLoc loc) {
   if (mine.peer == kNone || failed_)
     return kNone;
   if (mine.peer < 0 || mine.peer >= currentGroup().size) {
-    fail(loc, "edge " + std::to_string(ref.slot) + " leads to rank " + std::to_string(mine.peer) +
-                  ", but there are only " + std::to_string(currentGroup().size) + " ranks");
+    failBeyond(loc, "edge " + std::to_string(ref.slot) + " leads to rank", mine.peer);
     return kNone;
   }
   int64_t me = graphs_[ref.graph].view.rank;

@@ -6,8 +6,7 @@
 ///          | where the ranks' parts lie | name and file strings | trailer
 ///
 /// Parts are 64-byte aligned. Indices inside a rank's records count from the beginning of
-/// its part. Nothing depends on what comes behind it, so that an image can be written as
-/// its ranks are made (ir/ImageWriter.h). The whole layout is in docs/image.md.
+/// its part. Nothing depends on what comes behind it. The whole layout is in docs/image.md.
 #pragma once
 
 #include "ir/Schedule.h"

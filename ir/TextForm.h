@@ -39,8 +39,4 @@ struct ParsedText {
 };
 ParsedText parseText(std::string_view text, std::string_view fileName, TextLimits limits = {});
 
-/// The errors as lines of text, `file:line:column: error: message`, notes and hints
-/// behind each; ends with a newline.
-std::string describeErrors(std::span<const Diagnostic> errors, std::string_view fileName);
-
 } // namespace colldsl

@@ -3,11 +3,10 @@
 #include "ir/Concat.h"
 #include "ir/Index32.h"
 #include "ir/MessageLines.h"
+#include "ir/TopologicalOrder.h"
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
-#include <queue>
 
 namespace colldsl {
 namespace {
@@ -123,28 +122,18 @@ void Linker::groupEdges() {
   std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
 }
 
-// Topological order, smallest op first (Kahn 1962, with a heap). Shorter than the
-// rank if there is a cycle.
+// Shorter than the rank if there is a cycle.
 std::vector<uint32_t> Linker::order() {
-  std::vector<uint32_t> order(rank_.dag.size());
-  std::iota(order.begin(), order.end(), 0);
-  if (std::all_of(edges_.begin(), edges_.end(), [](const Edge &e) { return e.on < e.op; }))
+  if (std::all_of(edges_.begin(), edges_.end(), [](const Edge &e) { return e.on < e.op; })) {
+    std::vector<uint32_t> order(rank_.dag.size());
+    std::iota(order.begin(), order.end(), 0);
     return order;
-  order.clear();
-  Releases releases(edges_, rank_.dag.size());
-  std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready;
-  for (uint32_t i = 0; i < rank_.dag.size(); ++i)
-    if (releases.open[i] == 0)
-      ready.push(i);
-  while (!ready.empty()) {
-    uint32_t op = ready.top();
-    ready.pop();
-    order.push_back(op);
-    for (uint32_t successor : releases.of(op))
-      if (--releases.open[successor] == 0)
-        ready.push(successor);
   }
-  return order;
+  Releases releases(edges_, rank_.dag.size());
+  return topologicalOrder(releases.open, [&](uint32_t op, auto visit) {
+    for (uint32_t successor : releases.of(op))
+      visit(successor);
+  });
 }
 
 std::string Linker::describe(uint32_t op) {
@@ -154,24 +143,14 @@ std::string Linker::describe(uint32_t op) {
                 rank_.opPlaces[op].line, ")");
 }
 
-// Every op that has no place in the order waits for another such op: following one
-// from each leads into a cycle.
 void Linker::reportCycle(const std::vector<uint32_t> &ordered) {
-  std::vector<bool> isOrdered(rank_.dag.size());
-  for (uint32_t op : ordered)
-    isOrdered[op] = true;
+  std::vector<bool> isOrdered = placesIn(ordered, rank_.dag.size());
   auto blocker = [&](uint32_t op) {
     auto edges = edgesOf(op);
     return *std::find_if(edges.begin(), edges.end(),
                          [&](const Edge &edge) { return !isOrdered[edge.on]; });
   };
-  std::vector<bool> isSeen(rank_.dag.size());
-  auto op = static_cast<uint32_t>(std::find(isOrdered.begin(), isOrdered.end(), false) -
-                                  isOrdered.begin());
-  for (; !isSeen[op]; op = blocker(op).on)
-    isSeen[op] = true;
-
-  uint32_t first = op;
+  uint32_t first = opOfCycle(isOrdered, [&](uint32_t op) { return blocker(op).on; }), op = first;
   Diagnostic error = Diagnostic::error(locOf(rank_.opPlaces[first]), "");
   size_t length = 0;
   do {

@@ -16,12 +16,7 @@ std::optional<uint64_t> statedBytes(const Dag &dag, const Op &op, uint64_t n) {
   });
   if (!isKnown)
     return std::nullopt;
-  Sizes sizes;
-  sizes.elements = n;
-  uint64_t bytes = 0;
-  for (const Slice &slice : slices)
-    bytes += resolve(slice, dag.bufferOf(slice), sizes).length;
-  return bytes;
+  return payloadBytes(dag, op, Sizes{n, {}});
 }
 
 } // namespace colldsl

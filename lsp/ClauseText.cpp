@@ -4,6 +4,7 @@
 #include "lsp/ClauseText.h"
 
 #include "ir/Cost.h"
+#include "lsp/LanguageWords.h"
 #include "lsp/Structure.h"
 #include "lsp/SymbolText.h"
 
@@ -12,20 +13,6 @@
 
 namespace colldsl::lsp {
 namespace {
-
-// Each kind of postcondition that the program has is a row of the table.
-constexpr EnsureKind kKinds[] = {
-#define COLLDSL_POSTCONDITION(Name, word, form, summary) EnsureKind::Name,
-#include "program/Clauses.def"
-};
-static_assert(std::size(kKinds) == kEnsureKinds);
-
-constexpr struct {
-  std::string_view word, form, summary;
-} kClauses[] = {
-#define COLLDSL_CLAUSE(word, form, summary) {word, form, summary},
-#include "program/Clauses.def"
-};
 
 constexpr std::string_view kCostSummaries[] = {
 #define COLLDSL_COST(Name, spelling, unit, summary) summary,
@@ -145,9 +132,10 @@ std::string describeClause(std::string_view text, size_t keyword, bool markdown)
   std::string description = fenced(clause, markdown);
   if (std::string states = tokens ? statement(Words(*tokens)) : ""; !states.empty())
     description += "\n\n" + states;
-  for (const auto &row : kClauses)
-    if (text.substr(keyword).starts_with(row.word))
-      description += "\n\n`" + std::string(row.form) + "`: " + std::string(row.summary);
+  for (const LanguageWord &row : languageWords())
+    if (row.kind == LanguageWord::Kind::Keyword && !row.summary.empty() &&
+        text.substr(keyword).starts_with(row.word))
+      description += "\n\n`" + row.usage + "`: " + row.summary;
   return description;
 }
 

@@ -37,7 +37,7 @@ json::Object symbolObject(const std::string &name, int kind, const std::string &
                       {"selectionRange", std::move(selection)}};
 }
 
-json::Array parametersOf(const View &view, const Decl &decl) {
+json::Array parameterSymbols(const View &view, const Decl &decl) {
   json::Array all;
   for (const Param &param : decl.params) {
     const std::string &name = view.analysis().program().nameOf(param);
@@ -75,7 +75,7 @@ Answer documentSymbols(const View &view) {
     json::Object object =
         symbolObject(name, kindNumber(decl.kind), driver::kindWord(decl.kind).str(), toJson(whole),
                      toJson(*selection));
-    object["children"] = parametersOf(view, decl);
+    object["children"] = parameterSymbols(view, decl);
     all.push_back(std::move(object));
   }
   return json::Value(std::move(all));

@@ -30,6 +30,13 @@ constexpr struct {
 #include "program/Builtins.def"
 };
 
+// Each kind of postcondition that the program has is a row of the table.
+constexpr EnsureKind kKinds[] = {
+#define COLLDSL_POSTCONDITION(Name, word, form, summary) EnsureKind::Name,
+#include "program/Clauses.def"
+};
+static_assert(std::size(kKinds) == kEnsureKinds);
+
 constexpr struct {
   llvm::StringRef word, form, summary;
 } kClauseWords[] = {

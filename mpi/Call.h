@@ -1,22 +1,14 @@
 /// The arguments of any collective that the backend serves.
 #pragma once
 
+#include "mpi/Collectives.h"
 #include "mpi/types/Datatype.h"
-
-#include <cstddef>
-#include <cstdint>
 
 namespace colldsl::mpi {
 
-/// `from` may be MPI_BOTTOM, which is null; `by` is then an absolute address.
-inline std::byte *moved(void *from, MPI_Aint by) {
-  return reinterpret_cast<std::byte *>(reinterpret_cast<uintptr_t>(from) +
-                                       static_cast<uintptr_t>(by));
-}
-
 /// The send arguments or the receive arguments of a call. A slot is a place in the lists of
 /// neighbours, or a rank.
-struct Side {
+struct BlockSide {
   void *buffer = nullptr;
   MPI_Count count = 0;                   ///< without `counts`
   MPI_Datatype type = MPI_DATATYPE_NULL; ///< without `types`
@@ -31,6 +23,8 @@ struct Side {
   const void *displs = nullptr;
   const MPI_Datatype *types = nullptr;
 
+  bool isInPlace() const { return buffer == MPI_IN_PLACE; }
+
   MPI_Count countOf(int slot) const {
     if (!counts)
       return count;
@@ -43,7 +37,7 @@ struct Side {
                          : static_cast<const int *>(displs)[slot];
   }
 
-  bool hasSameLists(const Side &other) const {
+  bool hasSameLists(const BlockSide &other) const {
     return counts == other.counts && displs == other.displs && types == other.types &&
            hasLongCounts == other.hasLongCounts;
   }
@@ -58,70 +52,38 @@ struct Side {
   }
 };
 
-/// Kinds along a topology come first.
-enum class CallKind : uint8_t {
-  NeighborAllgather,
-  NeighborAllgatherv,
-  NeighborAlltoall,
-  NeighborAlltoallv,
-  NeighborAlltoallw,
-  Barrier,
-  Bcast,
-  Gather,
-  Gatherv,
-  Scatter,
-  Scatterv,
-  Allgather,
-  Allgatherv,
-  Alltoall,
-  Alltoallv,
-  Alltoallw,
-  Reduce,
-  Allreduce,
-  ReduceScatter,
-  ReduceScatterBlock,
-  Scan,
-  Exscan
-};
-inline constexpr size_t kCallKinds = 22;
-
-inline constexpr size_t kTopologyKinds = 5;
-
-constexpr bool isAlongTopology(CallKind kind) { return kind <= CallKind::NeighborAlltoallw; }
-
-/// A kind in all its forms: blocking, nonblocking, persistent; int and MPI_Count.
-inline constexpr const char *kCallNames[kCallKinds] = {"neighbor_allgather",
-                                                       "neighbor_allgatherv",
-                                                       "neighbor_alltoall",
-                                                       "neighbor_alltoallv",
-                                                       "neighbor_alltoallw",
-                                                       "barrier",
-                                                       "bcast",
-                                                       "gather",
-                                                       "gatherv",
-                                                       "scatter",
-                                                       "scatterv",
-                                                       "allgather",
-                                                       "allgatherv",
-                                                       "alltoall",
-                                                       "alltoallv",
-                                                       "alltoallw",
-                                                       "reduce",
-                                                       "allreduce",
-                                                       "reduce_scatter",
-                                                       "reduce_scatter_block",
-                                                       "scan",
-                                                       "exscan"};
-
 struct Call {
   CallKind kind;
-  Side send, recv; ///< a broadcast, and a side with MPI_IN_PLACE, uses `recv` alone
+  BlockSide send, recv; ///< a broadcast, and a side with MPI_IN_PLACE, uses `recv` alone
   int root = 0;
   MPI_Op op = MPI_OP_NULL;
   bool lacksRequest = false; ///< there is no place for the handle of a nonblocking call
 
   /// The datatype that a reduction combines.
-  MPI_Datatype reducedType() const { return send.buffer == MPI_IN_PLACE ? recv.type : send.type; }
+  MPI_Datatype reducedType() const { return input().type; }
+
+  /// The side that has the data of this rank.
+  const BlockSide &input() const { return send.isInPlace() ? recv : send; }
+
+  /// The side whose count is significant on this rank and is the length of a block on all ranks.
+  /// Null: blocks have lengths of their own, or the call has no blocks.
+  const BlockSide *blockSide(bool isRoot) const {
+    switch (factsOf(kind).length) {
+    case BlockLength::None:
+    case BlockLength::Listed:
+    case BlockLength::Counted:
+      return nullptr;
+    case BlockLength::OfRecv:
+      return &recv;
+    case BlockLength::OfInput:
+      return &input();
+    case BlockLength::Gathered:
+      return isRoot ? &recv : &send;
+    case BlockLength::Scattered:
+      return isRoot ? &send : &recv;
+    }
+    __builtin_unreachable();
+  }
 
   bool hasLists() const { return send.counts || recv.counts; }
 

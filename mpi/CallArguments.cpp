@@ -5,7 +5,6 @@
 #include "mpi/comm/ServedComm.h"
 
 #include <algorithm>
-#include <cctype>
 
 namespace colldsl::mpi {
 namespace {
@@ -14,18 +13,21 @@ namespace {
 constexpr uintptr_t kFirstPage = 4096;
 
 constexpr bool kIsOpenMpi = COLLDSL_OPEN_MPI != 0;
+constexpr bool kIsMpich = COLLDSL_MPICH != 0;
 constexpr int kWrongInPlace = kIsOpenMpi ? MPI_ERR_ARG : MPI_ERR_BUFFER;
 
-bool isInPlace(const Side &side) { return side.buffer == MPI_IN_PLACE; }
-
-constexpr bool kIsMpich = COLLDSL_MPICH != 0;
-
-bool hasRoot(CallKind kind) {
-  return kind == CallKind::Bcast || kind == CallKind::Reduce ||
-         (kind >= CallKind::Gather && kind <= CallKind::Scatterv);
-}
-
-bool reduces(CallKind kind) { return kind >= CallKind::Reduce; }
+/// Equal buffers that MPICH refuses; it accepts others.
+enum class AliasBelow : uint8_t {
+  None,
+  OwnIsSent,     ///< the send buffer is the own block of the receive buffer
+  OwnIsReceived, ///< the receive buffer is the own block of the send buffer
+  Same,
+  SameWithData ///< unless the count is 0
+};
+constexpr AliasBelow kAliases[] = {
+#define COLLDSL_COLLECTIVE(Kind, Name, name, shape, length, inPlace, alias) AliasBelow::alias,
+#include "mpi/Collectives.def"
+};
 
 class Check {
 public:
@@ -41,28 +43,27 @@ public:
     checkRoot();
     checkInPlace();
     checkOperator();
-    bool hasTopology = isAlongTopology(call_.kind);
-    checkSide(call_.send, hasTopology ? comm_.neighborhood().outdegree : ranks());
-    checkSide(call_.recv, hasTopology ? comm_.neighborhood().indegree : ranks());
+    checkSide(call_.send, comm_.sendSlots(call_.kind));
+    checkSide(call_.recv, comm_.recvSlots(call_.kind));
     checkEdges();
     checkAliases();
     return wrong_;
   }
 
 private:
-  int ranks() const { return comm_.numRanks(); }
-  bool isRoot() const { return comm_.rank() == call_.root; }
+  int ranks() const { return comm_.ranks().count(); }
+  bool isRoot() const { return comm_.ranks().self() == call_.root; }
   bool isBroadcast() const { return call_.kind == CallKind::Bcast; }
 
   /// Keeps the first refusal.
   void refuse(int errorClass, bool isRefusedBelow, std::string reason) {
     if (!wrong_)
       wrong_ = {errorClass, isRefusedBelow && comm_.job().checksArguments(),
-                concat(nameOfCall(call_.kind), ": ", reason)};
+                concat(factsOf(call_.kind).mpiName, ": ", reason)};
   }
 
   /// "sendbuf", "recvcounts"; a broadcast and a reduction have one side's names.
-  std::string nameOf(const Side &side, const char *part) const {
+  std::string nameOf(const BlockSide &side, const char *part) const {
     std::string_view word = part;
     bool isOnly = word == "buf" ? isBroadcast() : isBroadcast() || reduces(call_.kind);
     if (isOnly)
@@ -83,41 +84,23 @@ private:
   }
 
   /// The side that takes MPI_IN_PLACE on this rank; null: neither does.
-  const Side *inPlaceSide() const {
-    switch (call_.kind) {
-    case CallKind::Gather:
-    case CallKind::Gatherv:
-    case CallKind::Reduce:
-      return isRoot() ? &call_.send : nullptr;
-    case CallKind::Scatter:
-    case CallKind::Scatterv:
-      return isRoot() ? &call_.recv : nullptr;
-    case CallKind::NeighborAllgather:
-    case CallKind::NeighborAllgatherv:
-    case CallKind::NeighborAlltoall:
-    case CallKind::NeighborAlltoallv:
-    case CallKind::NeighborAlltoallw:
-    case CallKind::Barrier:
-    case CallKind::Bcast:
+  const BlockSide *inPlaceSide() const {
+    switch (factsOf(call_.kind).inPlace) {
+    case InPlace::Nowhere:
       return nullptr;
-    case CallKind::Allgather:
-    case CallKind::Allgatherv:
-    case CallKind::Alltoall:
-    case CallKind::Alltoallv:
-    case CallKind::Alltoallw:
-    case CallKind::Allreduce:
-    case CallKind::ReduceScatter:
-    case CallKind::ReduceScatterBlock:
-    case CallKind::Scan:
-    case CallKind::Exscan:
+    case InPlace::Send:
       return &call_.send;
+    case InPlace::RootSend:
+      return isRoot() ? &call_.send : nullptr;
+    case InPlace::RootRecv:
+      return isRoot() ? &call_.recv : nullptr;
     }
     __builtin_unreachable();
   }
 
   void checkInPlace() {
-    for (const Side *side : {&call_.send, &call_.recv})
-      if (isInPlace(*side) && side != inPlaceSide())
+    for (const BlockSide *side : {&call_.send, &call_.recv})
+      if (side->isInPlace() && side != inPlaceSide())
         refuse(kWrongInPlace, false,
                concat(nameOf(*side, "buf"), " is MPI_IN_PLACE",
                       isRoot() ? "" : " away from the root"));
@@ -125,11 +108,11 @@ private:
 
   // The call of the MPI below checks these arguments before it sends anything. In some versions
   // other wrong arguments crash, or pass unnoticed.
-  bool isCountRefusedBelow(const Side &side) const {
+  bool isCountRefusedBelow(const BlockSide &side) const {
     return kIsMpich ? !reduces(call_.kind)
                     : call_.kind != CallKind::Allgatherv && isTypeRefusedBelow(side);
   }
-  bool isTypeRefusedBelow(const Side &side) const {
+  bool isTypeRefusedBelow(const BlockSide &side) const {
     bool scatters = call_.kind == CallKind::Scatter || call_.kind == CallKind::Scatterv;
     return kIsMpich || !scatters || &side != &call_.send;
   }
@@ -145,8 +128,8 @@ private:
     return kIsOpenMpi && isBuffer ? MPI_ERR_BUFFER : MPI_ERR_ARG;
   }
 
-  void checkSide(const Side &side, int slots) {
-    if (wrong_ || isInPlace(side) || slots == 0)
+  void checkSide(const BlockSide &side, int slots) {
+    if (wrong_ || side.isInPlace() || slots == 0)
       return;
     if (side.isListed && !side.counts)
       return refuse(classOfNoCounts(), false, concat(nameOf(side, "counts"), " is null"));
@@ -159,7 +142,7 @@ private:
   }
 
   // A block without bytes may have any type.
-  void checkBlock(const Side &side, int slot) {
+  void checkBlock(const BlockSide &side, int slot) {
     MPI_Count count = side.countOf(slot);
     if (count < 0)
       return refuse(MPI_ERR_COUNT, isCountRefusedBelow(side),
@@ -196,17 +179,17 @@ private:
 
   /// True if a block needs no memory on this rank. MPICH requires memory for the first rank of an
   /// exscan.
-  bool isUnused(const Side &side, int slot) const {
-    bool isOthers = call_.kind == CallKind::ReduceScatter && slot != comm_.rank();
-    bool isNone = call_.kind == CallKind::Exscan && comm_.rank() == 0 && !kIsMpich;
+  bool isUnused(const BlockSide &side, int slot) const {
+    bool isOthers = call_.kind == CallKind::ReduceScatter && slot != comm_.ranks().self();
+    bool isNone = call_.kind == CallKind::Exscan && comm_.ranks().self() == 0 && !kIsMpich;
     return &side == &call_.recv && (isOthers || isNone);
   }
 
   // MPI_BOTTOM is null; addresses are then in the displacements or in the datatype.
-  void checkAddress(const Side &side, int slot, MPI_Datatype type) {
+  void checkAddress(const BlockSide &side, int slot, MPI_Datatype type) {
     if (side.buffer || isUnused(side, slot))
       return;
-    Result<std::shared_ptr<const TypeLayout>> known = layoutOf(type);
+    Result<SharedLayout> known = layoutOf(type);
     if (!known || (*known)->runs.empty())
       return;
     const std::byte *first = moved(side.addressOf(slot, **known), (*known)->runs.front().offset);
@@ -216,7 +199,7 @@ private:
 
   // The peer of such an edge is this rank itself, so no other rank can detect the error.
   void checkEdges() {
-    if (isAlongTopology(call_.kind) && !comm_.neighborhood().hasEqualEdgesToSelf)
+    if (isAlongTopology(call_.kind) && !comm_.topology().neighborhood().hasEqualEdgesToSelf)
       refuse(MPI_ERR_TOPOLOGY, false,
              "the distributed graph has another number of edges from this rank to itself among its "
              "destinations than among its sources");
@@ -229,50 +212,31 @@ private:
 
   /// True for aliases that the MPI below refuses; it accepts others.
   bool isAliasBelow() const {
-    const Side &send = call_.send, &recv = call_.recv;
-    if (!send.buffer || !recv.buffer || isInPlace(send) || isInPlace(recv))
+    const BlockSide &send = call_.send, &recv = call_.recv;
+    if (!send.buffer || !recv.buffer || send.isInPlace() || recv.isInPlace())
       return false;
     if (!kIsMpich)
       return call_.kind == CallKind::Reduce && send.buffer == recv.buffer && recv.count != 0;
-    switch (call_.kind) {
-    case CallKind::Gather:
-    case CallKind::Allgather:
-      return isOwnBlock(send, recv);
-    case CallKind::Scatter:
-      return isOwnBlock(recv, send);
-    case CallKind::Gatherv:
-    case CallKind::Allgatherv:
-      return isOwnBlock(send, recv);
-    case CallKind::Scatterv:
-      return isOwnBlock(recv, send);
-    case CallKind::Alltoall:
-    case CallKind::Reduce:
-    case CallKind::Allreduce:
-    case CallKind::Scan:
-    case CallKind::Exscan:
-    case CallKind::ReduceScatterBlock:
-      return send.buffer == recv.buffer && recv.count != 0;
-    case CallKind::Alltoallv:
-    case CallKind::ReduceScatter:
-      return send.buffer == recv.buffer;
-    case CallKind::NeighborAllgather:
-    case CallKind::NeighborAllgatherv:
-    case CallKind::NeighborAlltoall:
-    case CallKind::NeighborAlltoallv:
-    case CallKind::NeighborAlltoallw:
-    case CallKind::Barrier:
-    case CallKind::Bcast:
-    case CallKind::Alltoallw:
+    switch (kAliases[static_cast<size_t>(call_.kind)]) {
+    case AliasBelow::None:
       return false;
+    case AliasBelow::OwnIsSent:
+      return isOwnBlock(send, recv);
+    case AliasBelow::OwnIsReceived:
+      return isOwnBlock(recv, send);
+    case AliasBelow::Same:
+      return send.buffer == recv.buffer;
+    case AliasBelow::SameWithData:
+      return send.buffer == recv.buffer && recv.count != 0;
     }
     __builtin_unreachable();
   }
 
-  bool isOwnBlock(const Side &one, const Side &all) const {
-    if (one.type != all.type || one.count == 0 || one.count != all.countOf(comm_.rank()))
+  bool isOwnBlock(const BlockSide &one, const BlockSide &all) const {
+    if (one.type != all.type || one.count == 0 || one.count != all.countOf(comm_.ranks().self()))
       return false;
-    Result<std::shared_ptr<const TypeLayout>> layout = layoutOf(all.type);
-    return layout && one.buffer == all.addressOf(comm_.rank(), **layout);
+    Result<SharedLayout> layout = layoutOf(all.type);
+    return layout && one.buffer == all.addressOf(comm_.ranks().self(), **layout);
   }
 
   const ServedComm &comm_;
@@ -286,10 +250,21 @@ WrongArgument findWrongArgument(const ServedComm &comm, const Call &call) {
   return Check(comm, call).find();
 }
 
-std::string nameOfCall(CallKind kind) {
-  std::string name = kCallNames[static_cast<size_t>(kind)];
-  name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-  return "MPI_" + name;
+Call significant(const Call &call, int rank) {
+  Call known = call;
+  if (isAlongTopology(call.kind))
+    return known;
+  InPlace inPlace = factsOf(call.kind).inPlace; // the other side is the root's alone
+  if (inPlace == InPlace::RootSend && rank != call.root)
+    known.recv = {};
+  if (inPlace == InPlace::RootRecv && rank != call.root)
+    known.send = {};
+  for (BlockSide *side : {&known.send, &known.recv})
+    if (side->isInPlace()) {
+      *side = {};
+      side->buffer = MPI_IN_PLACE;
+    }
+  return known;
 }
 
 } // namespace colldsl::mpi

@@ -27,7 +27,8 @@ struct WrongArgument {
 /// to the slots if there are lists, else almost none.
 WrongArgument findWrongArgument(const ServedComm &comm, const Call &call);
 
-/// "MPI_Neighbor_alltoallv".
-std::string nameOfCall(CallKind kind);
+/// The call without arguments that are not significant on this rank, away from the root or beside
+/// MPI_IN_PLACE: these may have any value.
+Call significant(const Call &call, int rank);
 
 } // namespace colldsl::mpi

@@ -3,7 +3,7 @@
 #include "ir/Concat.h"
 #include "mpi/PrintMessage.h"
 #include "mpi/Real.h"
-#include "mpi/comm/RankTexts.h"
+#include "mpi/comm/WorldCollectives.h"
 
 #include <cinttypes>
 #include <sstream>
@@ -13,8 +13,6 @@ namespace colldsl::mpi {
 namespace {
 
 using Algorithms = std::map<std::pair<CallKind, std::string>, Algorithm>;
-
-const char *nameOf(CallKind kind) { return kCallNames[static_cast<size_t>(kind)]; }
 
 /// A line per algorithm: its kind and numbers, then its name.
 std::string textOf(const Algorithms &algorithms) {
@@ -64,10 +62,17 @@ void Summary::countUnproved(CallKind kind, const std::string &why) {
 void Summary::print() const {
   int rank = 0;
   real::Comm_rank(MPI_COMM_WORLD, &rank);
+  printUnserved();
   printKinds(rank);
   printUnproved();
   printAlgorithms(rank);
   printPrepared(rank);
+}
+
+void Summary::printUnserved() const {
+  std::string all = gatherTexts(unserved_);
+  if (!all.empty())
+    printMessage("colldsl: nothing was served: %s\n", all.substr(0, all.find('\n')).c_str());
 }
 
 void Summary::printKinds(int rank) const {
@@ -89,7 +94,7 @@ void Summary::printKinds(int rank) const {
     std::string devices = sum[3] == 0 ? "" : concat(" (", sum[3], " for memory of devices)");
     printMessage("colldsl: %s: %" PRIu64 " served, %" PRIu64 " passed on%s, %" PRIu64
                  " bytes sent by those served\n",
-                 kCallNames[kind], sum[0], sum[1], devices.c_str(), sum[2]);
+                 kCallFacts[kind].name, sum[0], sum[1], devices.c_str(), sum[2]);
   }
 }
 
@@ -105,7 +110,7 @@ void Summary::printUnproved() const {
   }
   for (const auto &[of, sum] : sums)
     printMessage("colldsl: %s: %" PRIu64 " passed on, since nothing is proved for them: %s\n",
-                 nameOf(of), sum.calls, sum.why.c_str());
+                 factsOf(of).name, sum.calls, sum.why.c_str());
 }
 
 // A program with too many different calls pays for a plan per call.
@@ -120,7 +125,7 @@ void Summary::printPrepared(int rank) const {
 
 void Summary::printAlgorithms(int rank) const {
   for (const auto &[key, sum] : sumsOf(gatherTexts(textOf(algorithms_)))) {
-    printMessage("colldsl: %s by %s: %" PRIu64 " runs, %" PRIu64 " bytes", nameOf(key.first),
+    printMessage("colldsl: %s by %s: %" PRIu64 " runs, %" PRIu64 " bytes", factsOf(key.first).name,
                  key.second.c_str(), sum.runs, sum.bytes);
     if (sum.timedRuns > 0)
       printMessage("; %" PRIu64 " blocking ones of %.2f us on average", sum.timedRuns,

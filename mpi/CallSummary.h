@@ -48,6 +48,9 @@ public:
       row.forDevices.fetch_add(1, std::memory_order_relaxed);
   }
 
+  /// Keeps the reason why this job serves nothing; other ranks may have none, or another one.
+  void noteUnserved(const std::string &reason) { unserved_ = reason + "\n"; }
+
   /// Counts a call whose schedule is not proved; keeps the first line of the first reason. Under a
   /// Guard.
   void countUnproved(CallKind kind, const std::string &why);
@@ -67,8 +70,9 @@ public:
     return passedOn_[static_cast<size_t>(kind)].forDevices.load(std::memory_order_relaxed);
   }
 
-  /// Collective over MPI_COMM_WORLD: rank 0 prints the sums over all ranks, a line per kind that
-  /// was called, then one per algorithm that served.
+  /// Collective over MPI_COMM_WORLD: rank 0 prints the first rank's reason why nothing was served,
+  /// and the sums over all ranks, a line per kind that was called, then one per algorithm that
+  /// served.
   void print() const;
 
   struct Unproved {
@@ -80,6 +84,7 @@ private:
   struct PassedOn {
     std::atomic<uint64_t> calls{0}, forDevices{0};
   };
+  void printUnserved() const;
   void printKinds(int rank) const;
   void printUnproved() const;
   void printPrepared(int rank) const;
@@ -89,6 +94,7 @@ private:
   uint64_t prepared_ = 0, resized_ = 0;
   std::map<std::pair<CallKind, std::string>, Algorithm> algorithms_;
   std::map<CallKind, Unproved> unproved_;
+  std::string unserved_; ///< a line, or empty
   static Summary all_;
 };
 

@@ -1,6 +1,5 @@
 #include "mpi/CheckCalls.h"
 
-#include "mpi/BlockSide.h"
 #include "mpi/EntryPoints.h"
 #include "mpi/PrintMessage.h"
 #include "mpi/Real.h"
@@ -26,36 +25,26 @@ struct Compared {
   int64_t bytes = 0;  ///< of a block
 };
 
-struct NamedOperator {
-  MPI_Op op;
-  const char *name;
-};
-const NamedOperator kOperators[] = {
-    {MPI_SUM, "MPI_SUM"},   {MPI_PROD, "MPI_PROD"},     {MPI_MIN, "MPI_MIN"},
-    {MPI_MAX, "MPI_MAX"},   {MPI_LAND, "MPI_LAND"},     {MPI_LOR, "MPI_LOR"},
-    {MPI_LXOR, "MPI_LXOR"}, {MPI_BAND, "MPI_BAND"},     {MPI_BOR, "MPI_BOR"},
-    {MPI_BXOR, "MPI_BXOR"}, {MPI_MINLOC, "MPI_MINLOC"}, {MPI_MAXLOC, "MPI_MAXLOC"},
+const std::pair<MPI_Op, const char *> kOperators[] = {
+#define COLLDSL_REDUCTION(Name, spelling, commutative, operands, neutral, mpi) {mpi, #mpi},
+#define COLLDSL_STAND_IN(...)
+#include "ir/Vocabulary.def"
+    {MPI_MINLOC, "MPI_MINLOC"},
+    {MPI_MAXLOC, "MPI_MAXLOC"},
 };
 
 int32_t numberOf(MPI_Op op) {
   for (size_t i = 0; i < std::size(kOperators); ++i)
-    if (kOperators[i].op == op)
+    if (kOperators[i].first == op)
       return static_cast<int32_t>(i);
   return kUsersOperator;
 }
 
 std::string operatorWord(int32_t number) {
-  return number == kUsersOperator ? "one of the program's" : kOperators[number].name;
+  return number == kUsersOperator ? "one of the program's" : kOperators[number].second;
 }
 
-bool hasRoot(CallKind kind) {
-  return kind == CallKind::Bcast || kind == CallKind::Reduce ||
-         (kind >= CallKind::Gather && kind <= CallKind::Scatterv);
-}
-
-bool reduces(CallKind kind) { return kind >= CallKind::Reduce; }
-
-int64_t bytesOf(const Side &side) {
+int64_t bytesOf(const BlockSide &side) {
   int size = 0;
   if (side.type == MPI_DATATYPE_NULL) // a block without bytes may have any type
     return side.count == 0 ? 0 : kNotCompared;
@@ -69,7 +58,7 @@ Compared comparedOf(const Call &call, int rank) {
   mine.kind = call.kind;
   if (hasRoot(call.kind))
     mine.root = call.root;
-  const Side *side = blockSide(call, call.root == rank);
+  const BlockSide *side = call.blockSide(call.root == rank);
   mine.bytes = side ? bytesOf(*side) : kNotCompared;
   if (!reduces(call.kind))
     return mine;
@@ -91,8 +80,7 @@ Status differ(int a, int b, const char *what, const std::string &ofA, const std:
 
 Status compare(int a, const Compared &first, int b, const Compared &other) {
   if (first.kind != other.kind)
-    return differ(a, b, "collective", kCallNames[static_cast<size_t>(first.kind)],
-                  kCallNames[static_cast<size_t>(other.kind)]);
+    return differ(a, b, "collective", factsOf(first.kind).name, factsOf(other.kind).name);
   if (first.root != other.root)
     return differ(a, b, "root", std::to_string(first.root), std::to_string(other.root));
   if (first.op != other.op)
@@ -123,8 +111,7 @@ Status checkAlike(MPI_Comm comm, const Call &call) {
   for (int r = 1; r < ranks && code == MPI_SUCCESS; ++r)
     if (Status s = compare(0, all[0], r, all[static_cast<size_t>(r)]); !s) {
       if (rank == 0)
-        printMessage("colldsl: %s: %s\n", kCallNames[static_cast<size_t>(call.kind)],
-                     s.message().c_str());
+        printMessage("colldsl: %s: %s\n", factsOf(call.kind).name, s.message().c_str());
       return s;
     }
   return {};

@@ -69,11 +69,6 @@ template <typename Function> Function find(std::string_view library, const char 
   return nullptr;
 }
 
-void findCuda() {
-  if (!cuda.load())
-    cuda.store(find<CudaQuery>("libcuda.so", "cuPointerGetAttributes"));
-}
-
 void findHip() {
   int version = 0;
   if (hip.load())
@@ -115,7 +110,8 @@ bool Accelerators::look() {
   if (adds == addsSeen.load(std::memory_order_acquire))
     return arePresent();
   std::lock_guard lock(lookLock);
-  findCuda();
+  if (!cuda.load())
+    cuda.store(find<CudaQuery>("libcuda.so", "cuPointerGetAttributes"));
   findHip();
   arePresent_.store(cuda.load() || hip.load());
   addsSeen.store(adds, std::memory_order_release);

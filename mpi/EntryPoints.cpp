@@ -39,13 +39,9 @@ bool isFatal(MPI_Comm comm) {
   return ends;
 }
 
-// The time that the launcher needs to see that a rank ended, and to end the others.
+// A dead rank ends the whole job anyway, and the launcher must see the exit status of that rank. So
+// the launcher gets the time to notice it, and to end the others, before this rank ends itself.
 constexpr std::chrono::milliseconds kLauncherDelay{500};
-
-// Waits if a dead rank ends the whole job anyway: the job's launcher must see the exit status of
-// the dead rank. So the launcher, which ends the others, gets the time to do it before this rank
-// ends itself.
-void leaveItToTheLauncher() { std::this_thread::sleep_for(kLauncherDelay); }
 
 /// A communicator of this process alone, with another one's error handler.
 class ErrorsOf {
@@ -71,7 +67,7 @@ int raise(MPI_Comm comm, const Status &status, int errorClass) {
   int code = errorClass != MPI_SUCCESS ? errorClass : classOf(status.kind()), rank = 0;
   bool endsJob = isFatal(comm);
   if (endsJob && status.kind() == ErrorKind::RankDied)
-    leaveItToTheLauncher();
+    std::this_thread::sleep_for(kLauncherDelay);
   real::Comm_rank(MPI_COMM_WORLD, &rank);
   if (Settings::all().isVerbose() || endsJob)
     printMessage("colldsl: rank %d: %s\n", rank, status.message().c_str());

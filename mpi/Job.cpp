@@ -5,7 +5,7 @@
 #include "mpi/ProgressThread.h"
 #include "mpi/Real.h"
 #include "mpi/Settings.h"
-#include "mpi/Unserved.h"
+#include "mpi/comm/WorldCollectives.h"
 #include "mpi/operations/Operation.h"
 #include "mpi/operations/Requests.h"
 #include "mpi/remote/RemoteRanks.h"
@@ -47,12 +47,6 @@ constexpr uint32_t kPollsAround = 60;
 // A rank proves a schedule of so many ops of all ranks in a second or so, in some 100 MB of memory;
 // all ranks of a node do so at the same time.
 constexpr uint64_t kMostOpsToProve = 1 << 18;
-
-bool allAgree(MPI_Comm comm, bool word) {
-  int mine = word, all = 0;
-  real::Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm);
-  return all != 0;
-}
 
 bool isOpenMpi() {
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
@@ -113,7 +107,7 @@ void Job::begin(int threadLevel) {
     current_ = job.release();
     anyThreadMayStart_ = current_->anyThreadMayCall_;
   } else if (!wired || !library) {
-    noteUnserved(wired ? library.message() : wired.message());
+    Summary::all().noteUnserved(wired ? library.message() : wired.message());
   }
   real::Comm_free(&node.comm);
 }
@@ -163,9 +157,7 @@ void Job::openOwnLibrary() {
                  s.message().c_str());
   if (first != none)
     return;
-  uint64_t checksum = (*library)->checksum(), checksums[2] = {checksum, ~checksum}, least[2];
-  real::Allreduce(checksums, least, 2, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
-  if (least[0] == ~least[1])
+  if (allHave((*library)->checksum()))
     ownLibrary_ = library.take();
   else if (worldRank_ == 0)
     printMessage("colldsl: warning: COLLDSL_LIBRARY is not used: '%s' is not the same file on all "
@@ -353,8 +345,6 @@ void Job::moveInBackground() {
     progressThread_->wake();
 }
 
-bool Job::poll() { return poll(true); }
-
 bool Job::poll(bool mayCallBelow) {
   bool moved = worker_->progress();
   if (remote_ && (mayCallBelow || !remote_->isOfMpi()))
@@ -426,12 +416,11 @@ void Job::closeBelow() {
   real::Comm_free(&own_);
 }
 
-void Job::progressBelow() {
+void Job::progress() {
   int isDone = 0;
   real::Test(&pending_, &isDone, MPI_STATUS_IGNORE);
 }
 
-void Job::progress() { progressBelow(); }
 // Ranks of other nodes may wait for an answer of this rank while it waits only for its own node.
 void Job::check() {
   if (remote_)

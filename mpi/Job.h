@@ -90,7 +90,7 @@ public:
   FairMutex &mutex() { return mutex_; }
 
   /// Moves all operations once.
-  bool poll();
+  bool poll() { return poll(true); }
   /// Variant of poll() for a thread that is not the program's own, while that one is in a call of
   /// the MPI below.
   bool pollInBackground();
@@ -108,7 +108,7 @@ public:
 
   /// Moves once the operations that the MPI below has under way: the program's messages, one-sided
   /// operations and all others. Under a Guard, in a thread that may call the MPI.
-  void progressBelow();
+  void progress() override;
 
   /// poll() moves an operation between these two calls.
   void beginMoving(Operation &operation) { moved_.push_back(&operation); }
@@ -208,7 +208,6 @@ private:
   std::vector<std::shared_ptr<void>> deferred_;
 
   bool poll(bool mayCallBelow);
-  void progress() override;
   void check() override;
   void openBelow();
   void closeBelow();

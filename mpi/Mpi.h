@@ -19,9 +19,6 @@
 #endif
 #if MPI_VERSION >= 4 || (defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5)
 #define COLLDSL_MPI_IDUP_WITH_INFO 1
-#endif
-
-#if MPI_VERSION >= 4 || (defined(OPEN_MPI) && OMPI_MAJOR_VERSION >= 5)
 #define COLLDSL_MPI_SESSIONS 1
 #define COLLDSL_MPI_PARTITIONED 1
 #endif

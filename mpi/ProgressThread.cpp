@@ -10,7 +10,7 @@
 namespace colldsl::mpi {
 namespace {
 
-constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::milliseconds(5);
+constexpr std::chrono::nanoseconds kLongestNap = std::chrono::milliseconds(5);
 
 } // namespace
 
@@ -59,7 +59,7 @@ void ProgressThread::moveOrSleep() {
     return;
   WakeupEpoch epoch = job_.worker().armSleep();
   if (std::optional<protocol::Wakeup> wakeup = moveOrWait())
-    job_.worker().sleep(epoch, {wakeup->file, std::min(wakeup->atMost, kLongestSleep)});
+    job_.worker().sleep(epoch, {wakeup->file, std::min(wakeup->atMost, kLongestNap)});
 }
 
 // The mutex makes it certain that a thread of the program is, or is not, in such a call.

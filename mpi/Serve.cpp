@@ -1,5 +1,6 @@
 #include "mpi/Serve.h"
 
+#include "ir/Concat.h"
 #include "mpi/CallSummary.h"
 #include "mpi/CheckCalls.h"
 #include "mpi/Settings.h"
@@ -9,8 +10,6 @@
 namespace colldsl::mpi {
 namespace {
 
-using Made = Result<std::shared_ptr<Operation>>;
-
 /// Counts a call that the MPI below must serve; returns false.
 bool passOn(const Call &call, Reason reason = Reason::Other) {
   Summary::all().passedOn(call.kind, reason);
@@ -18,15 +17,15 @@ bool passOn(const Call &call, Reason reason = Reason::Other) {
 }
 
 /// True if the buffers of a call may be in memory of devices.
-bool mayBeOnDevice(const ServedComm &served, CallKind kind) {
-  return served.mayUseDevices() && kind != CallKind::Barrier;
+bool mayBeOnDevice(ServedComm &served, CallKind kind) {
+  return served.devices().mayUseDevices() && kind != CallKind::Barrier;
 }
 
 /// True if some rank has a buffer in memory of a device, or if that cannot be determined; `outcome`
 /// then has the error.
 bool isOnDevice(ServedComm &served, const Call &call, Status &outcome) {
   Guard guard(served.job());
-  Result<bool> agreed = served.agreeOnDevices(call);
+  Result<bool> agreed = served.devices().agree(call);
   if (!agreed)
     outcome = agreed.status();
   return !agreed || *agreed;
@@ -45,7 +44,7 @@ bool mayServe(MPI_Comm comm, CallKind kind) {
 
 /// For a blocking call: also adopts a communicator that was made without a call of ours.
 ServedComm *knownOrAdopted(Job &job, MPI_Comm comm, CallKind kind) {
-  ServedComm *served = ServedComm::of(comm);
+  ServedComm *served = KnownComms::of(comm);
   if (served || !mayServe(comm, kind))
     return served;
   BackgroundProgress progress;
@@ -55,14 +54,14 @@ ServedComm *knownOrAdopted(Job &job, MPI_Comm comm, CallKind kind) {
 /// A whole run. The caller holds a Guard.
 Status runOnce(ServedComm &served, Operation &operation) {
   operation.count();
-  return operation.run(served.nextRun());
+  return operation.run(served.runs().next());
 }
 
 /// Variant of runOnce() that measures the time for the summary.
 Status runTimed(ServedComm &served, Operation &operation) {
   operation.count();
   auto begin = std::chrono::steady_clock::now();
-  Status outcome = operation.run(served.nextRun());
+  Status outcome = operation.run(served.runs().next());
   std::chrono::nanoseconds time = std::chrono::steady_clock::now() - begin;
   Algorithm &algorithm = operation.algorithm();
   ++algorithm.timedRuns;
@@ -73,24 +72,14 @@ Status runTimed(ServedComm &served, Operation &operation) {
 /// The result of a call.
 struct Outcome {
   Status status;
-  int errorClass = MPI_SUCCESS; ///< of a wrong argument; else it follows from the status
+  WrongArgument wrong{}; ///< the reason of an error, if an argument is
 };
-
-/// Ends a call for which this rank has no operation. False: the MPI below refuses its arguments.
-bool fail(ServedComm &served, const Call &call, const Status &why, bool isPersistent,
-          Outcome &outcome) {
-  WrongArgument wrong = served.wrongArgument();
-  if (!isPersistent)
-    served.skipRun(call.kind, why);
-  outcome = {why, wrong.errorClass};
-  return !wrong.isRefusedBelow;
-}
 
 int raiseFor(MPI_Comm comm, CallKind kind, const Outcome &outcome) {
   const Status &status = outcome.status;
-  bool isNamed = outcome.errorClass != MPI_SUCCESS;
-  std::string text = isNamed ? status.message() : nameOfCall(kind) + ": " + status.message();
-  return raise(comm, Status::error(status.kind(), std::move(text)), outcome.errorClass);
+  std::string text =
+      outcome.wrong ? status.message() : concat(factsOf(kind).mpiName, ": ", status.message());
+  return raise(comm, Status::error(status.kind(), std::move(text)), outcome.wrong.errorClass);
 }
 
 /// In the checking mode: true if the ranks call different things.
@@ -106,12 +95,13 @@ bool isRefused(MPI_Comm comm, const Call &call, int &code) {
 /// A whole run; false: it is for the MPI below.
 bool run(Job &job, ServedComm &served, const Call &call, Outcome &outcome) {
   Guard guard(job);
-  Made made = served.operationFor(call);
+  MadeOperation made = served.operations().find(call, outcome.wrong);
   if (!made) {
-    bool isOurs = fail(served, call, made.status(), false, outcome);
+    outcome.status = made.status();
+    served.runs().skip(call.kind, outcome.status);
     if (served.learner())
-      served.learner()->countFailed(call, served.lastRun());
-    return isOurs;
+      served.learner()->countFailed(call, served.runs().last());
+    return !outcome.wrong.isRefusedBelow;
   }
   if (*made)
     outcome.status =
@@ -124,14 +114,19 @@ bool start(Job &job, MPI_Comm comm, ServedComm &served, const Call &call, bool i
            MPI_Request *request, Outcome &outcome) {
   Guard guard(job);
   if (!isPersistent)
-    served.countCall(call.kind);
-  Made made = isPersistent ? served.makePersistent(call) : served.operationFor(call);
-  if (!made)
-    return fail(served, call, made.status(), isPersistent, outcome);
+    served.firstCalls().count(call.kind);
+  MadeOperation made = isPersistent ? served.persistentCalls().make(call, outcome.wrong)
+                                    : served.operations().find(call, outcome.wrong);
+  if (!made) {
+    outcome.status = made.status();
+    if (!isPersistent)
+      served.runs().skip(call.kind, outcome.status);
+    return !outcome.wrong.isRefusedBelow;
+  }
   if (!*made)
     return false;
   *request = isPersistent ? Requests::all().persistent(made.take(), comm)
-                          : Requests::all().start(made.take(), comm, served.nextRun());
+                          : Requests::all().start(made.take(), comm, served.runs().next());
   return true;
 }
 
@@ -151,7 +146,7 @@ bool runAgain(MPI_Comm comm, ServedComm &served, CallKind kind, int &code) {
   Status outcome;
   bool isServed = guarded(outcome, [&] {
     Guard guard(served.job());
-    Operation *operation = served.idleOperation(kind);
+    Operation *operation = served.operations().idle(kind);
     if (operation)
       outcome = runOnce(served, *operation);
     return operation != nullptr;
@@ -162,9 +157,9 @@ bool runAgain(MPI_Comm comm, ServedComm &served, CallKind kind, int &code) {
 
 bool startAgain(MPI_Comm comm, ServedComm &served, CallKind kind, MPI_Request *request) {
   Guard guard(served.job());
-  if (!request || !served.servesNonblocking() || !served.idleOperation(kind))
+  if (!request || !served.servesNonblocking() || !served.operations().idle(kind))
     return false;
-  *request = Requests::all().start(served.lastOperation(kind), comm, served.nextRun());
+  *request = Requests::all().start(served.operations().last(kind), comm, served.runs().next());
   return true;
 }
 
@@ -177,7 +172,7 @@ bool serve(MPI_Comm comm, const Call &call, int &code) {
   if (!served || !served->serves(call.kind))
     return passOn(call);
   Outcome outcome;
-  if (served->countCall(call.kind) && ServedComm::isPlain(call))
+  if (served->firstCalls().count(call.kind) && FirstCalls::isPlain(call))
     return passOn(call);
   if (mayBeOnDevice(*served, call.kind) && isOnDevice(*served, call, outcome.status)) {
     if (outcome.status)
@@ -201,7 +196,7 @@ bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *requ
     return true;
   }
   Job *job = Job::current();
-  ServedComm *served = job && !Settings::all().isOff(call.kind) ? ServedComm::of(comm) : nullptr;
+  ServedComm *served = job && !Settings::all().isOff(call.kind) ? KnownComms::of(comm) : nullptr;
   if (!served || !served->serves(call.kind) || !served->servesNonblocking())
     return passOn(call);
   if (mayBeOnDevice(*served, call.kind))
@@ -222,16 +217,16 @@ bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *requ
   return true;
 }
 
-Side uniform(const void *buffer, MPI_Count count, MPI_Datatype type) {
-  Side side;
+BlockSide uniform(const void *buffer, MPI_Count count, MPI_Datatype type) {
+  BlockSide side;
   side.buffer = const_cast<void *>(buffer);
   side.count = count;
   side.type = type;
   return side;
 }
 
-Side same(const void *buffer, MPI_Count count, MPI_Datatype type) {
-  Side side = uniform(buffer, count, type);
+BlockSide same(const void *buffer, MPI_Count count, MPI_Datatype type) {
+  BlockSide side = uniform(buffer, count, type);
   side.isSame = true;
   return side;
 }

@@ -11,8 +11,9 @@ bool runAgain(MPI_Comm comm, ServedComm &served, CallKind kind, int &code);
 /// Serves a blocking call that equals the last one of its kind; false: it does not. Inlined, so
 /// that arguments are compared in registers and no Call is made in memory.
 [[gnu::always_inline]] inline bool serveAgain(MPI_Comm comm, const Call &call, int &code) {
-  ServedComm *served = ServedComm::cached(comm);
-  return served && served->isSameAsLast(call) && runAgain(comm, *served, call.kind, code);
+  ServedComm *served = KnownComms::cached(comm);
+  return served && served->operations().isSameAsLast(call) &&
+         runAgain(comm, *served, call.kind, code);
 }
 
 /// Variant of runAgain() for a nonblocking call.
@@ -20,8 +21,9 @@ bool startAgain(MPI_Comm comm, ServedComm &served, CallKind kind, MPI_Request *r
 
 [[gnu::always_inline]] inline bool startAgain(MPI_Comm comm, const Call &call,
                                               MPI_Request *request) {
-  ServedComm *served = ServedComm::cached(comm);
-  return served && served->isSameAsLast(call) && startAgain(comm, *served, call.kind, request);
+  ServedComm *served = KnownComms::cached(comm);
+  return served && served->operations().isSameAsLast(call) &&
+         startAgain(comm, *served, call.kind, request);
 }
 
 /// Serves a blocking call and puts its result into `code`; false: the MPI below must serve it.
@@ -31,48 +33,14 @@ bool serve(MPI_Comm comm, const Call &call, int &code);
 /// ranks leave calls on an unknown communicator to the MPI below.
 bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *request, int &code);
 
-// An entry that serves a call, or leaves it to the MPI below. For each shape of arguments a file
-// defines ARGS_shape(C, D), the parameters; CALL_shape, the Call; PASS_shape, the arguments.
-#define COLLDSL_BLOCKING(name, C, D, shape)                                                        \
-  COLLDSL_ENTRY(name, (ARGS_##shape(C, D))) {                                                      \
-    int code = MPI_SUCCESS;                                                                        \
-    if (serveAgain(comm, CALL_##shape, code) || serve(comm, CALL_##shape, code))                   \
-      return code;                                                                                 \
-    return callBelow(real::name, PASS_##shape);                                                    \
-  }
-#define COLLDSL_NONBLOCKING(name, C, D, shape)                                                     \
-  COLLDSL_ENTRY(name, (ARGS_##shape(C, D), MPI_Request * request)) {                               \
-    int code = MPI_SUCCESS;                                                                        \
-    if (startAgain(comm, CALL_##shape, request) ||                                                 \
-        serve(comm, CALL_##shape, false, request, code))                                           \
-      return code;                                                                                 \
-    return real::name(PASS_##shape, request);                                                      \
-  }
-
-#define COLLDSL_PERSISTENT_OF(prefix, name, C, D, shape)                                           \
-  extern "C" __attribute__((visibility("default"), alias(#prefix #name))) int P##prefix##name(     \
-      ARGS_##shape(C, D), MPI_Info info, MPI_Request *request);                                    \
-  extern "C" __attribute__((visibility("default"))) int prefix##name(                              \
-      ARGS_##shape(C, D), MPI_Info info, MPI_Request *request) {                                   \
-    int code = MPI_SUCCESS;                                                                        \
-    return serve(comm, CALL_##shape, true, request, code)                                          \
-               ? code                                                                              \
-               : callBelow(real::name, PASS_##shape, info, request);                               \
-  }
-#ifdef COLLDSL_MPI_PERSISTENT_EXTENSION
-#define COLLDSL_PERSISTENT(...) COLLDSL_PERSISTENT_OF(MPIX_, __VA_ARGS__)
-#else
-#define COLLDSL_PERSISTENT(...) COLLDSL_PERSISTENT_OF(MPI_, __VA_ARGS__)
-#endif
-
 // Sides of calls: the same elements in each slot, the same block for all slots, lists.
 
-Side uniform(const void *buffer, MPI_Count count, MPI_Datatype type);
-Side same(const void *buffer, MPI_Count count, MPI_Datatype type);
+BlockSide uniform(const void *buffer, MPI_Count count, MPI_Datatype type);
+BlockSide same(const void *buffer, MPI_Count count, MPI_Datatype type);
 
 template <typename Count, typename Displ>
-Side listed(const void *buffer, const Count *counts, const Displ *displs, MPI_Datatype type) {
-  Side side = uniform(buffer, 0, type);
+BlockSide listed(const void *buffer, const Count *counts, const Displ *displs, MPI_Datatype type) {
+  BlockSide side = uniform(buffer, 0, type);
   side.counts = counts;
   side.displs = displs;
   side.hasLongCounts = sizeof(Count) > sizeof(int);
@@ -82,17 +50,18 @@ Side listed(const void *buffer, const Count *counts, const Displ *displs, MPI_Da
 }
 
 /// One block right after the other.
-template <typename Count> Side inOrder(const void *buffer, const Count *counts, MPI_Datatype type) {
-  Side side = listed(buffer, counts, static_cast<const int *>(nullptr), type);
+template <typename Count>
+BlockSide inOrder(const void *buffer, const Count *counts, MPI_Datatype type) {
+  BlockSide side = listed(buffer, counts, static_cast<const int *>(nullptr), type);
   side.isPlaced = false;
   return side;
 }
 
 /// A type for each slot, and places in bytes.
 template <typename Count, typename Displ>
-Side typed(const void *buffer, const Count *counts, const Displ *displs,
-           const MPI_Datatype *types) {
-  Side side = listed(buffer, counts, displs, MPI_DATATYPE_NULL);
+BlockSide typed(const void *buffer, const Count *counts, const Displ *displs,
+                const MPI_Datatype *types) {
+  BlockSide side = listed(buffer, counts, displs, MPI_DATATYPE_NULL);
   side.types = types;
   side.inBytes = true;
   return side;

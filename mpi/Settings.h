@@ -11,7 +11,7 @@
 namespace colldsl::mpi {
 
 /// Selects when passes change the messages of neighbourhood collectives between nodes.
-enum class GraphPasses : uint32_t {
+enum class GraphPasses {
   Model, ///< if the model predicts a gain
   Never,
   Always ///< from the first call on, at any cost
@@ -38,7 +38,11 @@ public:
   /// the backend prepares its own: a communicator that lives for few calls costs no more than
   /// without it.
   uint32_t firstCalls() const { return firstCalls_; }
-  GraphPasses graphPasses() const { return graphPasses_; }
+  GraphPasses graphPasses() const {
+    return flags_ & kNeverPasses    ? GraphPasses::Never
+           : flags_ & kAlwaysPasses ? GraphPasses::Always
+                                    : GraphPasses::Model;
+  }
   /// A schedule library whose collectives come before those of the standard one; empty: none.
   const std::string &library() const { return library_; }
   /// Passes that make schedules which no image serves (CompileSettings::passes).
@@ -63,26 +67,24 @@ public:
 private:
   static constexpr uint32_t kVerbose = 1, kSummary = 2, kAvoidsNetwork = 4, kProgressThread = 8;
   static constexpr uint32_t kRequiresProof = 16, kLearns = 32, kLearnsAlways = 64;
-  static constexpr uint32_t kChecks = 128, kReportsProof = 256;
+  static constexpr uint32_t kChecks = 128, kReportsProof = 256, kNeverPasses = 512;
+  static constexpr uint32_t kAlwaysPasses = 1024;
   static constexpr uint32_t kAllOff = (1u << kCallKinds) - 1;
   static Settings all_;
 
   void read();
   void readProfile();
-  void readFlag(const char *name, const char *value, uint32_t flag);
-  void readProof(std::string_view word);
-  void readLearn(std::string_view word);
-  void readNetwork(std::string_view name);
-  void readDisabled(const char *names);
-  void readGraphPasses(std::string_view word);
-  void readNumber(const char *name, const char *value, const char *what, uint32_t &number);
+  /// False: the variable has no words for values.
+  bool readFlag(const std::string &name, std::string_view value);
+  void readDisabled(std::string_view names);
+  void readNumber(const std::string &name, std::string_view value, const char *what,
+                  uint32_t &number);
   void disable(std::string_view name);
 
   uint32_t flags_ = 0;
   uint32_t off_ = 0; ///< a bit per CallKind
   uint32_t ranksPerNode_ = 0;
   uint32_t firstCalls_ = 4;
-  GraphPasses graphPasses_ = GraphPasses::Model;
   std::string library_;
   std::string passes_ = CompileSettings().passes;
   std::string profile_, profileProblem_;

@@ -43,7 +43,7 @@ Result<uint64_t> CostModel::makespanNs(const Program &program,
                                        const InstantiateRequest &request) const {
   sim::WorkloadOptions options = packing(*this, request.topology);
   options.maxOps = request.limits.maxTotalOps;
-  return simulatedNs(sim::packProgram(program, request, options), *this, request.topology);
+  return simulatedNs(packProgram(program, request, options), *this, request.topology);
 }
 
 const LogGop &CostModel::farthest(Rank from, std::span<const Rank> to,

@@ -9,6 +9,8 @@ namespace colldsl {
 
 /// The name of an op while its DAG is edited. Ops of the DAG keep their numbers, new ones follow.
 enum class EditId : uint32_t {};
+/// The first id for messages that a pass adds, until renumberMessages().
+constexpr uint64_t kFirstNewMessage = uint64_t{1} << 63;
 constexpr uint32_t index(EditId e) { return static_cast<uint32_t>(e); }
 
 class DagEditor {
@@ -61,6 +63,12 @@ public:
   /// Makes the DAG. Ops keep their old order as far as their dependencies allow, and each
   /// dependency is stated once. An error: an op waits for itself.
   Result<Dag> build();
+  Status buildInto(Dag &dag) {
+    Result<Dag> built = build();
+    if (built)
+      dag = built.take();
+    return built.status();
+  }
 
 private:
   struct Node {

@@ -12,29 +12,29 @@
 #include <mutex>
 #include <optional>
 
-namespace colldsl::sim {
+namespace colldsl {
 namespace {
 
 class ProgramPacker {
 public:
   ProgramPacker(const Program &program, const InstantiateRequest &request,
-                const WorkloadOptions &options)
+                const sim::WorkloadOptions &options)
       : program_(program), request_(request), options_(options), builder_(request.ranks, options) {}
 
-  Result<Workload> run(unsigned threads);
+  Result<sim::Workload> run(unsigned threads);
 
 private:
   void work();
-  std::optional<WorkloadBuilder::Place> takeTurn(uint32_t begin, uint32_t end,
-                                                 const PackedRanks &packed, const Status &made);
-  Status pack(Instantiator &instantiator, RankPacker &packer, Dag &dag, uint32_t begin,
-              uint32_t end, PackedRanks &into) const;
+  std::optional<sim::WorkloadBuilder::Place>
+  takeTurn(uint32_t begin, uint32_t end, const sim::PackedRanks &packed, const Status &made);
+  Status pack(Instantiator &instantiator, sim::RankPacker &packer, Dag &dag, uint32_t begin,
+              uint32_t end, sim::PackedRanks &into) const;
   Status checkBuffers(const Dag &dag) const;
 
   const Program &program_;
   const InstantiateRequest &request_;
-  const WorkloadOptions &options_;
-  WorkloadBuilder builder_;
+  const sim::WorkloadOptions &options_;
+  sim::WorkloadBuilder builder_;
   std::atomic<uint32_t> nextToMake_{0};
   std::mutex mutex_; ///< guards what follows
   std::condition_variable turn_;
@@ -50,8 +50,8 @@ Status ProgramPacker::checkBuffers(const Dag &dag) const {
   return {};
 }
 
-Status ProgramPacker::pack(Instantiator &instantiator, RankPacker &packer, Dag &dag, uint32_t begin,
-                           uint32_t end, PackedRanks &into) const {
+Status ProgramPacker::pack(Instantiator &instantiator, sim::RankPacker &packer, Dag &dag,
+                           uint32_t begin, uint32_t end, sim::PackedRanks &into) const {
   Sizes sizes{request_.elements, {}};
   for (uint32_t r = begin; r < end; ++r) {
     Status s = instantiator.instantiate(Rank{r}, dag);
@@ -67,17 +67,17 @@ Status ProgramPacker::pack(Instantiator &instantiator, RankPacker &packer, Dag &
 
 void ProgramPacker::work() {
   Instantiator instantiator(program_, request_);
-  RankPacker packer(request_.ranks, options_);
+  sim::RankPacker packer(request_.ranks, options_);
   Dag dag;
-  PackedRanks packed;
+  sim::PackedRanks packed;
   for (;;) {
-    uint32_t begin = nextToMake_.fetch_add(kStride);
+    uint32_t begin = nextToMake_.fetch_add(sim::kStride);
     if (begin >= request_.ranks)
       return;
-    uint32_t end = std::min(request_.ranks, begin + kStride);
+    uint32_t end = std::min(request_.ranks, begin + sim::kStride);
     packed.clear();
     Status made = pack(instantiator, packer, dag, begin, end, packed);
-    std::optional<WorkloadBuilder::Place> place = takeTurn(begin, end, packed, made);
+    std::optional<sim::WorkloadBuilder::Place> place = takeTurn(begin, end, packed, made);
     if (!place)
       return;
     builder_.fill(*place, packed);
@@ -85,21 +85,21 @@ void ProgramPacker::work() {
 }
 
 /// Waits until all ranks before these have their place. Returns nothing if some rank failed.
-std::optional<WorkloadBuilder::Place> ProgramPacker::takeTurn(uint32_t begin, uint32_t end,
-                                                              const PackedRanks &packed,
-                                                              const Status &made) {
+std::optional<sim::WorkloadBuilder::Place> ProgramPacker::takeTurn(uint32_t begin, uint32_t end,
+                                                                   const sim::PackedRanks &packed,
+                                                                   const Status &made) {
   std::unique_lock lock(mutex_);
   turn_.wait(lock, [&] { return nextToAdd_ == begin || !error_; });
   if (!error_)
     return std::nullopt;
-  Result<WorkloadBuilder::Place> place = made ? builder_.makeRoom(packed) : made;
+  Result<sim::WorkloadBuilder::Place> place = made ? builder_.makeRoom(packed) : made;
   error_ = place.status();
   nextToAdd_ = end;
   turn_.notify_all();
   return place ? std::optional(*place) : std::nullopt;
 }
 
-Result<Workload> ProgramPacker::run(unsigned threads) {
+Result<sim::Workload> ProgramPacker::run(unsigned threads) {
   onThreads(threads, [this] { work(); });
   if (!error_)
     return error_;
@@ -117,17 +117,13 @@ Result<Workload> ProgramPacker::run(unsigned threads) {
 
 } // namespace
 
-Result<Workload> packProgram(const Program &program, const InstantiateRequest &request,
-                             const WorkloadOptions &options, unsigned threads) {
+Result<sim::Workload> packProgram(const Program &program, const InstantiateRequest &request,
+                                  const sim::WorkloadOptions &options, unsigned threads) {
   if (request.ranks == 0 || request.ranks > request.limits.maxRanks)
     return Status::error(
         concat(request.ranks, " ranks are not between 1 and ", request.limits.maxRanks));
   return ProgramPacker(program, request, options).run(std::max(1u, threads));
 }
-
-} // namespace colldsl::sim
-
-namespace colldsl {
 
 Result<size_t> opsOfFirstRank(const Program &program, const InstantiateRequest &request) {
   Dag dag;

@@ -10,15 +10,11 @@ namespace colldsl {
 /// The number of ops of rank 0. An error: the request has no schedule.
 Result<size_t> opsOfFirstRank(const Program &program, const InstantiateRequest &request);
 
-namespace sim {
-
 /// The program and the request's topology outlive the workload. Holds a few ranks per thread
 /// besides the workload itself. Does not check that trees are trees and that members of a group
 /// make the same calls, which instantiateAll() does. An error: a buffer has blocks whose lengths
 /// are known at call time only.
-Result<Workload> packProgram(const Program &program, const InstantiateRequest &request,
-                             const WorkloadOptions &options, unsigned threads = 1);
-
-} // namespace sim
+Result<sim::Workload> packProgram(const Program &program, const InstantiateRequest &request,
+                                  const sim::WorkloadOptions &options, unsigned threads = 1);
 
 } // namespace colldsl

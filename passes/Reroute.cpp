@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <set>
 #include <tuple>
 
@@ -82,10 +81,8 @@ class Rerouter {
 public:
   Rerouter(const Schedule &schedule, const std::vector<MessageEnds> &messages,
            const std::vector<MessagePath> &paths)
-      : schedule_(schedule), messages_(messages), paths_(paths) {
-    for (const Dag &dag : schedule.ranks)
-      editors_.push_back(std::make_unique<DagEditor>(dag));
-    near_.assign(schedule.numRanks(), EditId{0});
+      : schedule_(schedule), messages_(messages), paths_(paths),
+        editors_(schedule.ranks.begin(), schedule.ranks.end()) {
     for (uint32_t p = 0; p < paths.size(); ++p)
       for (uint32_t hop = 0; hop + 1 < paths[p].ranks.size(); ++hop)
         legs_[{paths[p].steps[hop], paths[p].ranks[hop], paths[p].ranks[hop + 1]}].push_back(
@@ -94,17 +91,15 @@ public:
 
   Result<Schedule> run() {
     Schedule result = schedule_;
-    nameTemps(result);
+    relayName_ = static_cast<uint32_t>(result.names.size());
+    result.names.push_back("relayed");
     for (const auto &[leg, hops] : legs_) // ascending in steps
       carry(std::get<1>(leg), std::get<2>(leg), hops);
     for (const auto &[op, forward] : keeps_)
       keepUntilSent(op.first, op.second, forward);
-    for (uint32_t r = 0; r < result.numRanks(); ++r) {
-      Result<Dag> built = editors_[r]->build();
-      if (!built)
-        return built.status();
-      result.ranks[r] = built.take();
-    }
+    for (uint32_t r = 0; r < result.numRanks(); ++r)
+      if (Status s = editors_[r].buildInto(result.ranks[r]); !s)
+        return s;
     renumberMessages(result);
     return result;
   }
@@ -123,12 +118,7 @@ private:
     bool isTarget = false; ///< lies where the receiver wants it, not in a temporary
   };
 
-  void nameTemps(Schedule &result) {
-    relayName_ = static_cast<uint32_t>(result.names.size());
-    result.names.push_back("relayed");
-  }
-
-  DagEditor &editor(Rank rank) { return *editors_[index(rank)]; }
+  DagEditor &editor(Rank rank) { return editors_[index(rank)]; }
   const MessageEnds &ends(const MessagePath &path) const { return messages_[path.message]; }
   OpId sendOf(const MessagePath &path) const { return ends(path).send; }
 
@@ -169,7 +159,7 @@ private:
       if (held != held_.end())
         after.push_back(held->second.since);
     }
-    EditId send = dag.add(op, std::move(sources), {}, near_[index(from)]);
+    EditId send = dag.add(op, std::move(sources), {}, kFront);
     for (EditId recv : after)
       dag.wait(send, recv);
     for (const auto &[payload, path] : payloads) {
@@ -211,7 +201,7 @@ private:
       targets.insert(targets.end(), held.slices.begin(), held.slices.end());
       arrived.emplace_back(payload, std::move(held));
     }
-    EditId recv = dag.add(op, {}, std::move(targets), near_[index(to)]);
+    EditId recv = dag.add(op, {}, std::move(targets), kFront);
     for (EditId old : replaced) {
       for (const DagEditor::Wait &wait : dag.waits(old))
         dag.wait(recv, wait.on, wait.kind);
@@ -269,13 +259,12 @@ private:
         dag.wait(EditId{i}, forward);
   }
 
-  static constexpr uint64_t kFirstNewMessage = uint64_t{1} << 63;
+  static constexpr EditId kFront{0}; ///< new ops stand before it: they go first
 
   const Schedule &schedule_;
   const std::vector<MessageEnds> &messages_;
   const std::vector<MessagePath> &paths_;
-  std::vector<std::unique_ptr<DagEditor>> editors_;
-  std::vector<EditId> near_; ///< per rank, what new ops stand before: they go first
+  std::vector<DagEditor> editors_;
   std::map<Leg, std::vector<Hop>> legs_;
   std::map<std::pair<Rank, uint32_t>, Held> held_; ///< by rank and payload
   std::vector<std::pair<std::pair<Rank, EditId>, EditId>> keeps_;

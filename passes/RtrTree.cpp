@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 
 namespace colldsl {
 
@@ -21,7 +20,7 @@ namespace {
 /// for it.
 class NoticeTree {
 public:
-  NoticeTree(std::vector<std::unique_ptr<DagEditor>> &editors, uint64_t degree, uint64_t &serial)
+  NoticeTree(std::vector<DagEditor> &editors, uint64_t degree, uint64_t &serial)
       : editors_(editors), degree_(degree), serial_(serial) {}
 
   void build(Rank sender, const std::vector<MessageEnds> &messages) {
@@ -61,11 +60,9 @@ public:
   }
 
 private:
-  static constexpr uint64_t kFirstNewMessage = uint64_t{1} << 63;
+  DagEditor &editor(Rank rank) { return editors_[index(rank)]; }
 
-  DagEditor &editor(Rank rank) { return *editors_[index(rank)]; }
-
-  std::vector<std::unique_ptr<DagEditor>> &editors_;
+  std::vector<DagEditor> &editors_;
   uint64_t degree_;
   uint64_t &serial_;
 };
@@ -96,9 +93,7 @@ Result<DagOutcome> addRtrTrees(Schedule schedule, const RtrTree &options,
     if (fits)
       ofSender[m.from].push_back(m);
   }
-  std::vector<std::unique_ptr<DagEditor>> editors;
-  for (const Dag &dag : schedule.ranks)
-    editors.push_back(std::make_unique<DagEditor>(dag));
+  std::vector<DagEditor> editors(schedule.ranks.begin(), schedule.ranks.end());
   uint64_t serial = 0, largest = 0;
   uint32_t trees = 0;
   for (const auto &[sender, announced] : ofSender) {
@@ -109,12 +104,9 @@ Result<DagOutcome> addRtrTrees(Schedule schedule, const RtrTree &options,
     NoticeTree(editors, degree, serial).build(sender, announced);
     ++trees;
   }
-  for (uint32_t r = 0; r < schedule.numRanks(); ++r) {
-    Result<Dag> built = editors[r]->build();
-    if (!built)
-      return built.status();
-    schedule.ranks[r] = built.take();
-  }
+  for (uint32_t r = 0; r < schedule.numRanks(); ++r)
+    if (Status s = editors[r].buildInto(schedule.ranks[r]); !s)
+      return s;
   renumberMessages(schedule);
   std::string remark = std::to_string(trees) + " trees";
   if (trees > 0)

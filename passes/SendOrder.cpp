@@ -56,11 +56,7 @@ Status orderSends(Dag &dag, std::vector<DueSend> sends) {
   DagEditor editor(dag);
   chainLevels(sends, editor);
   keepChannelOrder(sends, editor);
-  Result<Dag> built = editor.build();
-  if (!built)
-    return built.status();
-  dag = built.take();
-  return {};
+  return editor.buildInto(dag);
 }
 
 } // namespace colldsl

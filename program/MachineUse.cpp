@@ -60,8 +60,11 @@ public:
         decls_.pop_back();
         for (ExprId expr : always_[index(id)])
           add(expr);
-        if (program_.decl(id).body != kNoStmt)
-          addCallees(program_.decl(id).body);
+        forEachCall(program_, program_.decl(id).body, [&](const Stmt &s) {
+          addCall(DeclId{static_cast<uint32_t>(s.value)}, [&](uint32_t p) {
+            return p < s.listCount ? ExprId{program_.operands[s.listBegin + p]} : kNoExpr;
+          });
+        });
       }
     }
     return found_;
@@ -85,22 +88,6 @@ private:
         return p < index(e.b) ? ExprId{program_.operands[index(e.a) + p]} : kNoExpr;
       });
     forEachOperand(program_, e, [&](ExprId operand) { add(operand); });
-  }
-
-  /// Only statements hold calls of collectives.
-  void addCallees(StmtId id) {
-    const Stmt &s = program_.stmt(id);
-    const StmtInfo &info = infoOf(s.kind);
-    if (isCallee(info.value))
-      addCall(DeclId{static_cast<uint32_t>(s.value)}, [&](uint32_t p) {
-        return p < s.listCount ? ExprId{program_.operands[s.listBegin + p]} : kNoExpr;
-      });
-    if (info.list == Operand::Statements)
-      for (uint32_t i = 0; i < s.listCount; ++i)
-        addCallees(StmtId{program_.operands[s.listBegin + i]});
-    for (StmtId body : {s.body, s.otherwise})
-      if (body != kNoStmt)
-        addCallees(body);
   }
 
   const Program &program_;

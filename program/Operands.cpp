@@ -70,26 +70,13 @@ public:
     reached_[index(id)] = true;
     for (const Expr *e : exprsOf_[index(id)])
       add(DeclId{static_cast<uint32_t>(e->value)});
-    if (program_.decl(id).body != kNoStmt)
-      addCallees(program_.decl(id).body);
+    forEachCall(program_, program_.decl(id).body,
+                [&](const Stmt &s) { add(DeclId{static_cast<uint32_t>(s.value)}); });
   }
 
   std::vector<bool> take() { return std::move(reached_); }
 
 private:
-  void addCallees(StmtId id) {
-    const Stmt &s = program_.stmt(id);
-    const StmtInfo &info = infoOf(s.kind);
-    if (isCallee(info.value))
-      add(DeclId{static_cast<uint32_t>(s.value)});
-    if (info.list == Operand::Statements)
-      for (uint32_t i = 0; i < s.listCount; ++i)
-        addCallees(StmtId{program_.operands[s.listBegin + i]});
-    for (StmtId body : {s.body, s.otherwise})
-      if (body != kNoStmt)
-        addCallees(body);
-  }
-
   const Program &program_;
   std::vector<bool> reached_;
   std::vector<std::vector<const Expr *>> exprsOf_;

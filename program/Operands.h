@@ -3,6 +3,8 @@
 
 #include "program/Program.h"
 
+#include <optional>
+
 namespace colldsl {
 
 /// Calls visit(ExprId) for each operand that the expression has, lists in their order.
@@ -22,6 +24,28 @@ template <typename Visit> void forEachOperand(const Program &program, const Expr
       for (uint32_t k = 0; k < index(e.b); ++k)
         visitOne(ExprId{program.operands[index(e.a) + k]});
   }
+}
+
+/// Calls visit(const Stmt &) for the statements at and below `id` that call a collective. Only
+/// statements do.
+template <typename Visit> void forEachCall(const Program &program, StmtId id, Visit visit) {
+  if (id == kNoStmt)
+    return;
+  const Stmt &s = program.stmt(id);
+  const StmtInfo &info = infoOf(s.kind);
+  if (isCallee(info.value))
+    visit(s);
+  if (info.list == Operand::Statements)
+    for (uint32_t i = 0; i < s.listCount; ++i)
+      forEachCall(program, StmtId{program.operands[s.listBegin + i]}, visit);
+  forEachCall(program, s.body, visit);
+  forEachCall(program, s.otherwise, visit);
+}
+
+/// The number that a literal is; empty: it is another expression, or none.
+inline std::optional<int64_t> literalOf(const Program &program, ExprId id) {
+  bool isLiteral = id != kNoExpr && program.expr(id).kind == ExprKind::IntLit;
+  return isLiteral ? std::optional(program.expr(id).value) : std::nullopt;
 }
 
 /// By DeclId: true for these declarations and for all that they use, directly or through others.

@@ -49,16 +49,11 @@ namespace colldsl {
 /// The capabilities of a transport, as data.
 struct Caps {
   std::string_view name;
-  uint32_t maxInlineBytes = 0; ///< payloads up to this travel inside the header
-  uint64_t eagerBytes = 0;     ///< a longer send finishes only after its receive has started
-  uint32_t slotsPerEdge = 0;   ///< headers in flight per edge; 0: unlimited
-  bool headOfLine = false;     ///< an edge whose oldest message has no receive yet stands still
-  bool canRead = false;        ///< single copy: the receiver reads the sender's memory
-  bool inOrderCommit = false;  ///< bytes of one message become visible in ascending order
-  bool opensAlone = false;     ///< open() waits for no other rank
-  bool batches = false;        ///< sends between Channels::hold() and push() cost less
-  bool mustBePolled = false;   ///< its events end no sleep: a waiting thread takes naps
-  bool sharesCores = false;    ///< the ranks are of one machine, which has fewer cores than ranks
+  uint64_t eagerBytes = 0;   ///< a longer send finishes only after its receive has started
+  bool opensAlone = false;   ///< open() waits for no other rank
+  bool batches = false;      ///< sends between Channels::hold() and push() cost less
+  bool mustBePolled = false; ///< its events end no sleep: a waiting thread takes naps
+  bool sharesCores = false;  ///< the ranks are of one machine, which has fewer cores than ranks
   TransferCaps transfers = {};
   SpinBudget spinBudget = {};
 };
@@ -159,7 +154,7 @@ public:
 
   /// Moves what can move. Returns the messages that finished since the last poll; valid until the
   /// next call. Never waits. Allocates nothing but memory for messages that come before they are
-  /// wanted, if slotsPerEdge does not limit them; it is kept and used again.
+  /// wanted, if the transport does not limit them; it is kept and used again.
   virtual std::span<const Completion> poll() = 0;
 
   /// Looks for dead peers and for failures of other ranks; may enter the kernel now

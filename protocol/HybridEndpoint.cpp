@@ -1,5 +1,7 @@
 #include "protocol/HybridEndpoint.h"
 
+#include "protocol/RankGroup.h"
+
 #include <algorithm>
 #include <array>
 
@@ -13,13 +15,7 @@ constexpr std::chrono::nanoseconds kNap = std::chrono::microseconds(50);
 Caps commonCaps(const Caps &a, const Caps &b) {
   Caps common = a;
   common.name = "hybrid";
-  common.maxInlineBytes = std::min(a.maxInlineBytes, b.maxInlineBytes);
   common.eagerBytes = std::min(a.eagerBytes, b.eagerBytes);
-  if (b.slotsPerEdge != 0 && (a.slotsPerEdge == 0 || b.slotsPerEdge < a.slotsPerEdge))
-    common.slotsPerEdge = b.slotsPerEdge;
-  common.headOfLine |= b.headOfLine;
-  common.canRead &= b.canRead;
-  common.inOrderCommit &= b.inOrderCommit;
   common.opensAlone &= b.opensAlone;
   common.batches |= b.batches;
   common.mustBePolled &= b.mustBePolled;
@@ -179,20 +175,10 @@ HybridEndpoint::HybridEndpoint(Endpoint &local, Endpoint &remote, std::vector<bo
       caps_(commonCaps(local.caps(), remote.caps())),
       sleeper_(local.caps().mustBePolled && !remote.caps().mustBePolled ? remote : local) {}
 
-Status HybridEndpoint::checkPeers(std::span<const EdgeSpec> edges) const {
-  for (const EdgeSpec &edge : edges)
-    if (index(edge.peer) >= numRanks())
-      return Status::error("there is no rank " + std::to_string(index(edge.peer)) + " among " +
-                           std::to_string(numRanks()));
-  return {};
-}
-
 // The remote part is open on all ranks only if the local one is ready. A rank whose local part is
 // not ready refuses the remote one, so that no rank waits for it there.
 Result<std::unique_ptr<Channels>> HybridEndpoint::open(const OpenRequest &request) {
-  Status own = checkPeers(request.out);
-  if (own)
-    own = checkPeers(request.in);
+  Status own = RankGroup::ofAll(numRanks(), rank()).check(request);
   if (!own) {
     refuse(own.message());
     return own;

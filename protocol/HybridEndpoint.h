@@ -41,8 +41,6 @@ public:
   bool isRemote(Rank peer) const { return isRemote_[index(peer)]; }
 
 private:
-  Status checkPeers(std::span<const EdgeSpec> edges) const;
-
   Endpoint &local_;
   Endpoint &remote_;
   std::vector<bool> isRemote_;

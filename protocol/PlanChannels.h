@@ -167,9 +167,7 @@ inline std::string prefixed(Rank rank, const std::string &what) {
 }
 
 template <typename E> Status PlanChannels<E>::open(const OpenRequest &request) {
-  Status own = endpoint_.group().check(request.out);
-  if (own)
-    own = endpoint_.group().check(request.in);
+  Status own = endpoint_.group().check(request);
   try {
     if (own)
       own = connect(request);

@@ -1,5 +1,7 @@
 #include "protocol/RankGroup.h"
 
+#include "ir/Concat.h"
+
 #include <algorithm>
 
 namespace colldsl::protocol {
@@ -16,11 +18,12 @@ Rank RankGroup::placeOf(Rank rank) const {
   return at == ranks.end() ? kNoRank : Rank{static_cast<uint32_t>(at - ranks.begin())};
 }
 
-Status RankGroup::check(std::span<const EdgeSpec> edges) const {
-  for (const EdgeSpec &edge : edges)
-    if (index(edge.peer) >= ranks.size() || rankAt(edge.peer) == kNoRank)
-      return Status::error("there is no rank " + std::to_string(index(edge.peer)) + " among " +
-                           std::to_string(ranks.size()));
+Status RankGroup::check(const OpenRequest &request) const {
+  for (std::span<const EdgeSpec> edges : {request.out, request.in})
+    for (const EdgeSpec &edge : edges)
+      if (index(edge.peer) >= ranks.size() || rankAt(edge.peer) == kNoRank)
+        return Status::error(
+            concat("there is no rank ", index(edge.peer), " among ", ranks.size()));
   return {};
 }
 

@@ -32,7 +32,7 @@ struct RankGroup {
   /// The place of a rank of the worker; kNoRank: it is not in the group.
   Rank placeOf(Rank rank) const;
   /// An error: an edge leads to a rank that the worker does not reach.
-  Status check(std::span<const EdgeSpec> edges) const;
+  Status check(const OpenRequest &request) const;
 };
 
 } // namespace colldsl::protocol

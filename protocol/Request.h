@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ir/Transfer.h"
+#include "transports/LinkedQueue.h"
 #include "transports/Payload.h"
 #include "transports/Rendezvous.h"
 #include "transports/Tag.h"
@@ -50,27 +51,8 @@ struct Request {
   }
 };
 
-/// First in, first out, through Request::next.
-class RequestQueue {
+class RequestQueue : public LinkedQueue<Request> {
 public:
-  bool empty() const { return !head_; }
-  Request *front() const { return head_; }
-
-  void push(Request &request) {
-    request.next = nullptr;
-    (head_ ? tail_->next : head_) = &request;
-    tail_ = &request;
-  }
-
-  void pushFront(Request &request) {
-    request.next = head_;
-    if (!head_)
-      tail_ = &request;
-    head_ = &request;
-  }
-
-  void pop() { head_ = head_->next; }
-
   /// Removes the requests for which take(request) is true. Returns their number. take may put the
   /// request elsewhere.
   template <typename Take> uint32_t removeIf(Take take) {
@@ -103,10 +85,6 @@ public:
       }
     return nullptr;
   }
-
-private:
-  Request *head_ = nullptr;
-  Request *tail_ = nullptr;
 };
 
 } // namespace colldsl::protocol

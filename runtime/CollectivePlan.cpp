@@ -10,7 +10,6 @@
 #include "select/Rule.h"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 namespace colldsl {
@@ -37,9 +36,12 @@ Status CollectivePlan::mayBind() const {
 }
 
 // Discards the schedule of tryOut(), because the description changes.
-Status CollectivePlan::describeAnew() {
+template <typename Change> Status CollectivePlan::describeAnew(Change change) {
   Status s = mayDescribe();
-  isMade_ = isMade_ && !s.ok();
+  if (!s)
+    return s;
+  isMade_ = false;
+  change();
   return s;
 }
 
@@ -55,80 +57,62 @@ Status CollectivePlan::bindAnew(const std::string &buffer) {
 }
 
 Status CollectivePlan::setType(ElementType type) {
-  Status s = describeAnew();
-  if (!s)
-    return s;
-  request_.type = type;
-  hasType_ = true;
-  combiner_ = {};
-  return {};
+  return describeAnew([&] {
+    request_.type = type;
+    hasType_ = true;
+    combiner_ = {};
+  });
 }
 
 Status CollectivePlan::setCombiner(const Combiner &combiner, bool commutes) {
-  Status s = describeAnew();
-  if (!s)
-    return s;
-  request_.type = ElementType::U8;
-  hasType_ = true;
-  combiner_ = combiner;
-  combinerCommutes_ = commutes;
-  return {};
+  return describeAnew([&] {
+    request_.type = ElementType::U8;
+    hasType_ = true;
+    combiner_ = combiner;
+    combinerCommutes_ = commutes;
+  });
 }
 
 Status CollectivePlan::preferLibrary(Library &preferred,
                                      std::shared_ptr<const PlanCompiler> compiler) {
-  Status s = describeAnew();
-  if (!s)
-    return s;
-  preferred_ = &preferred;
-  preferredCompiler_ = std::move(compiler);
-  return s;
+  return describeAnew([&] {
+    preferred_ = &preferred;
+    preferredCompiler_ = std::move(compiler);
+  });
 }
 
 Status CollectivePlan::setCompiler(std::shared_ptr<const PlanCompiler> compiler) {
-  Status s = describeAnew();
-  if (s)
-    compiler_ = std::move(compiler);
-  return s;
+  return describeAnew([&] { compiler_ = std::move(compiler); });
 }
 
 Status CollectivePlan::setInPlace(bool inPlace) {
-  Status s = describeAnew();
-  if (s)
-    request_.inPlace = inPlace;
-  return s;
+  return describeAnew([&] { request_.inPlace = inPlace; });
 }
 
 Status CollectivePlan::setValue(const std::string &parameter, GivenValue value, NumberKind kind) {
-  Status s = describeAnew();
-  if (!s)
-    return s;
-  values_[parameter] = std::move(value);
-  kinds_[parameter] = kind;
-  return {};
+  return describeAnew([&] {
+    values_[parameter] = std::move(value);
+    kinds_[parameter] = kind;
+  });
 }
 
 Status CollectivePlan::setGraph(const std::string &parameter,
                                 std::shared_ptr<const OrderedGraph> graph) {
-  Status s = describeAnew();
-  if (!s)
-    return s;
-  values_[parameter] = &graph->edges;
-  kinds_.erase(parameter);
-  graphs_[parameter] = std::move(graph);
-  return {};
+  return describeAnew([&] {
+    values_[parameter] = &graph->edges;
+    kinds_.erase(parameter);
+    graphs_[parameter] = std::move(graph);
+  });
 }
 
 Status CollectivePlan::forget(const std::string &name) {
-  Status s = describeAnew();
-  if (!s)
-    return s;
-  values_.erase(name);
-  kinds_.erase(name);
-  graphs_.erase(name);
-  buffers_.erase(name);
-  blocks_.erase(name);
-  return {};
+  return describeAnew([&] {
+    values_.erase(name);
+    kinds_.erase(name);
+    graphs_.erase(name);
+    buffers_.erase(name);
+    blocks_.erase(name);
+  });
 }
 
 Status CollectivePlan::setElements(uint64_t n) {
@@ -436,9 +420,9 @@ bool CollectivePlan::hasOurBuffers(const Image &image, const RankView &view) con
 
 // An operator of the caller's replaces the one in the image, as it does in a schedule that is
 // instantiated.
-Result<bool> CollectivePlan::takeImage() {
+Result<bool> CollectivePlan::takeImage(uint32_t unit) {
   image_ = nullptr;
-  Result<const LibraryImage *> found = findImage(*library_, request_);
+  Result<const LibraryImage *> found = findImage(*library_, request_, unit);
   if (!found)
     return found.status();
   if (!*found || ((*found)->proof != ImageProof::Full && compiler() && compiler()->proves()))
@@ -454,10 +438,7 @@ Result<bool> CollectivePlan::takeImage() {
   proof_ = image_->proof == ImageProof::Full ? ProofStamp::Exact : ProofStamp::None;
   remarks_.clear();
   view_ = view;
-  Result<uint32_t> unit = unitOfImported(*library_, request_);
-  if (!unit)
-    return unit.status();
-  unit_ = std::max(*unit, 1u);
+  unit_ = unit;
   scheduleSizes_ = (*image)->sizeClass();
   sizeClass_ = inUnits(scheduleSizes_, unit_);
   if (Status s = combiner_ ? checkOperator() : Status(); !s)
@@ -476,24 +457,9 @@ std::string CollectivePlan::withPlace(const Program &program, const Status &stat
   return text;
 }
 
-/// Plans know buffers by their numbers: "buffer 1 has ..." becomes "'y' has ...".
-std::string CollectivePlan::withNames(std::string text) const {
-  const std::string word = "buffer ";
-  for (size_t at = 0; (at = text.find(word, at)) != std::string::npos; ++at) {
-    size_t end = at + word.size();
-    size_t number = 0;
-    for (; end < text.size() && std::isdigit(static_cast<unsigned char>(text[end])); ++end)
-      number = number * 10 + static_cast<size_t>(text[end] - '0');
-    if (end > at + word.size() && number < bufferNames_.size())
-      text.replace(at, end - at, "'" + bufferNames_[number] + "'");
-  }
-  return text;
-}
-
 /// "3 ranks, n = 0.. in multiples of 4, i32, in place; ...".
-std::string CollectivePlan::servedByImages() const {
+std::string CollectivePlan::servedByImages(uint32_t unit) const {
   std::string all;
-  uint32_t unit = unitOf(**library_->imported(), collective_);
   for (const LibraryImage &image : **library_->images())
     if (image.collective == collective_)
       all += concat(all.empty() ? "" : "; ", image.ranks, " ranks, n = ", sizesInWords(image, unit),
@@ -503,17 +469,18 @@ std::string CollectivePlan::servedByImages() const {
 
 // Takes an image of an imported collective. False: a rule chose it, and the next rule is to be
 // tried; notServed_ says why.
-Result<bool> CollectivePlan::takeImported() {
+Result<bool> CollectivePlan::takeImported(uint32_t unit) {
   Status why = describe(**library_->program());
   if (why) {
-    Result<bool> isTaken = takeImage();
+    Result<bool> isTaken = takeImage(unit);
     if (!isTaken || *isTaken)
       return isTaken;
     proof_ = ProofStamp::None;
-    Result<const LibraryImage *> found = findImage(*library_, request_);
+    Result<const LibraryImage *> found = findImage(*library_, request_, unit);
     if (Status s = found && *found ? checkProof() : found.status(); !s)
       return s;
-    why = Status::error(concat("'", collective_, "' was imported; it serves ", servedByImages()));
+    why =
+        Status::error(concat("'", collective_, "' was imported; it serves ", servedByImages(unit)));
   }
   if (!rule_)
     return why;
@@ -527,10 +494,10 @@ Result<bool> CollectivePlan::makeFrom(Library &library) {
     Result<bool> isThere = chooseFrom(library, last);
     if (!isThere || !*isThere)
       return isThere;
-    Result<uint32_t> unit = unitOfImported(library, request_);
+    Result<std::optional<uint32_t>> unit = unitOf(library, request_);
     if (!unit)
       return unit.status();
-    Result<bool> isMade = *unit == 0 ? makeChosen() : takeImported();
+    Result<bool> isMade = *unit ? takeImported(**unit) : makeChosen();
     if (!isMade || *isMade)
       return isMade;
   }
@@ -542,7 +509,7 @@ Result<bool> CollectivePlan::makeChosen() {
     return s;
   if (Status s = gatherGraphs(program); !s)
     return s;
-  Result<bool> isStored = takeImage();
+  Result<bool> isStored = takeImage(1);
   if (!isStored || *isStored)
     return isStored;
   if (Status s = compile(program); !s)
@@ -612,8 +579,7 @@ Status CollectivePlan::commit() {
     return refuse(bound.status());
   auto plan = Plan::open(engine, view_, scheduleSizes_, *bound, words, transferPolicy_);
   if (!plan)
-    return Status::error(plan.status().kind(),
-                         concat("'", collective_, "': ", withNames(plan.message())));
+    return Status::error(plan.status().kind(), concat("'", collective_, "': ", plan.message()));
   plan_ = plan.take();
   isBound_ = true;
   return {};
@@ -630,12 +596,7 @@ TunedCollective CollectivePlan::chosen() const {
   const Decl &decl = program.decl(request_.collective);
   std::vector<bool> isInContract = contractParams(program, decl);
   for (size_t p = 0; p < decl.params.size(); ++p) {
-    const int64_t *number =
-        p < request_.values.size() ? std::get_if<int64_t>(&request_.values[p]) : nullptr;
-    bool isWritten = !number && p < request_.arguments.size() && request_.arguments[p] != kNoExpr &&
-                     program.expr(request_.arguments[p]).kind == ExprKind::IntLit;
-    if (isWritten)
-      number = &program.expr(request_.arguments[p]).value;
+    std::optional<int64_t> number = numberOf(program, request_, p);
     if (number && !isInContract[p])
       what.values.push_back({program.nameOf(decl.params[p]), *number});
   }
@@ -654,9 +615,7 @@ std::string CollectivePlan::argumentsInWords() const {
     ExprId written = p < request_.arguments.size() ? request_.arguments[p] : kNoExpr;
     if (!isGiven && written == kNoExpr)
       continue;
-    const int64_t *number = isGiven ? std::get_if<int64_t>(given) : nullptr;
-    if (!isGiven && program.expr(written).kind == ExprKind::IntLit)
-      number = &program.expr(written).value;
+    std::optional<int64_t> number = numberOf(program, request_, p);
     words += concat(words.empty() ? "" : ", ", program.nameOf(decl.params[p]), "=");
     words += !number ? "..."
              : decl.params[p].type == ValueType::Reduction

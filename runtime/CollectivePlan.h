@@ -151,14 +151,14 @@ private:
   Status startAnew(uint32_t polls);
   Status mayDescribe() const;
   Status mayBind() const;
-  Status describeAnew();
+  template <typename Change> Status describeAnew(Change change);
   Status bindAnew(const std::string &buffer);
   Status make();
   Result<bool> makeFrom(Library &library);
   Result<bool> chooseFrom(Library &library, const SelectionRule *last);
   Result<bool> makeChosen();
-  Result<bool> takeImported();
-  std::string servedByImages() const;
+  Result<bool> takeImported(uint32_t unit);
+  std::string servedByImages(uint32_t unit) const;
   Status describe(const Program &program);
   Status checkType(const Program &program) const;
   Status describeOperator(const Program &program);
@@ -170,7 +170,7 @@ private:
   std::string terms() const;
   void addValueTerms(protocol::PlanTerms &terms, bool inContract) const;
   Status gatherGraphs(const Program &program);
-  Result<bool> takeImage();
+  Result<bool> takeImage(uint32_t unit);
   bool hasOurBuffers(const Image &image, const RankView &view) const;
   Status compile(const Program &program);
   Status checkProof() const;
@@ -181,7 +181,6 @@ private:
   void measureAreas(const Binding &binding);
   Status checkOverlap() const;
   Result<uint32_t> bufferId(const std::string &buffer) const;
-  std::string withNames(std::string text) const;
   std::string withPlace(const Program &program, const Status &status) const;
 
   Communicator &communicator_;

@@ -60,6 +60,7 @@ Result<Binding> CollectivePlan::binding() {
   Binding binding;
   binding.elements = request_.elements / unit_;
   binding.combiner = combiner_;
+  binding.names = bufferNames_;
   binding.buffers.resize(bufferNames_.size());
   binding.blocks.resize(bufferNames_.size());
   for (uint32_t b = 0; b < bufferNames_.size(); ++b) {
@@ -185,7 +186,7 @@ Status CollectivePlan::startAnew(uint32_t polls) {
       return bound ? plan_->bind(*bound) : bound.status();
     });
     if (!s)
-      return Status::error(s.kind(), withNames(s.message()));
+      return s;
     isBound_ = true;
   }
   return plan_->start(polls);

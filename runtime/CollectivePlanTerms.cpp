@@ -60,9 +60,8 @@ void CollectivePlan::addValueTerms(protocol::PlanTerms &terms, bool inContract) 
     if (param.isBuffer || isInContract[p] != inContract)
       continue;
     std::string word = p < request_.values.size() ? valueWord(param.type, request_.values[p]) : "";
-    bool hasDefault = param.defaultValue != kNoExpr;
-    if (word.empty() && hasDefault && program.expr(param.defaultValue).kind == ExprKind::IntLit)
-      word = numberWord(param.type, program.expr(param.defaultValue).value);
+    if (auto usual = literalOf(program, param.defaultValue); word.empty() && usual)
+      word = numberWord(param.type, *usual);
     if (!word.empty())
       terms.add(concat("value of '", program.nameOf(param), "'"), word);
   }

@@ -103,17 +103,18 @@ std::string withoutPasses(std::string_view why) {
 }
 
 /// A combiner's operator is not one of the schedule's.
-VerifyOptions optionsFor(const InstantiateRequest &request) {
-  VerifyOptions options;
+proof::VerifyOptions optionsFor(const InstantiateRequest &request) {
+  proof::VerifyOptions options;
   options.ownOperators = request.elementBytes > 0;
   return options;
 }
 
 /// "not proved for 4 ranks on 2 nodes: contract: ..."; the lines after the first have all details.
-std::string whyNotProved(const Schedule &schedule, uint64_t n, const VerifyOptions &options,
+std::string whyNotProved(const Schedule &schedule, uint64_t n, const proof::VerifyOptions &options,
                          const Topology *topology) {
-  VerifyReport report = schedule.hasCallTimeBlocks() ? verifyAllLengths(schedule, n, options)
-                                                     : verify(schedule, {Sizes{n, {}}}, options);
+  proof::VerifyReport report = schedule.hasCallTimeBlocks()
+                                   ? proof::verifyAllLengths(schedule, n, options)
+                                   : proof::verify(schedule, {Sizes{n, {}}}, options);
   uint32_t nodes = topology ? topology->numGroups(Level::Node) : 1;
   std::string text = concat("not proved for ", schedule.numRanks(), " ranks on ", nodes,
                             nodes == 1 ? " node" : " nodes");
@@ -160,28 +161,41 @@ bool PlanCompiler::makesAlike(uint64_t n, uint64_t m) const {
          (!pipeline_.has(PassKind::Program) || magnitudeOf(n) == magnitudeOf(m));
 }
 
+std::optional<uint64_t> PlanCompiler::keyOf(const From &from, const InstantiateRequest &request) {
+  std::optional<uint64_t> hash = hashOf(request);
+  return hash ? std::optional(mixHash(*hash, from.hash)) : std::nullopt;
+}
+
+template <typename Value, typename Make>
+Value PlanCompiler::once(std::map<uint64_t, Value> &kept, size_t most, std::optional<uint64_t> key,
+                         Make make) const {
+  if (!key)
+    return make();
+  {
+    std::lock_guard guard(lock_);
+    if (auto known = kept.find(*key); known != kept.end())
+      return known->second;
+  }
+  Value value = make();
+  std::lock_guard guard(lock_);
+  if (kept.size() >= most)
+    kept.clear();
+  kept.emplace(*key, value);
+  return value;
+}
+
 // Uses the next power of two for n: so the choice does not depend on the calls before.
 Result<PlanCompiler::Choice> PlanCompiler::choose(const From &from,
                                                   const InstantiateRequest &given) const {
   InstantiateRequest request = given;
   request.elements = magnitudeOf(given.elements);
-  std::optional<uint64_t> key = hashOf(request);
-  if (key) {
-    key = mixHash(*key, from.hash);
-    std::lock_guard guard(lock_);
-    if (auto known = choices_.find(*key); known != choices_.end())
-      return known->second;
-  }
-  Remarks remarks;
-  Result<BindOutcome> outcome = pipeline_.bind({from.program, request, from.cost}, &remarks);
-  if (!outcome)
-    return outcome.status();
-  Choice choice{outcome.take(), std::move(remarks.text)};
-  if (key) {
-    std::lock_guard guard(lock_);
-    choices_.emplace(*key, choice);
-  }
-  return choice;
+  return once(choices_, SIZE_MAX, keyOf(from, request), [&]() -> Result<Choice> {
+    Remarks remarks;
+    Result<BindOutcome> outcome = pipeline_.bind({from.program, request, from.cost}, &remarks);
+    if (!outcome)
+      return outcome.status();
+    return Choice{outcome.take(), std::move(remarks.text)};
+  });
 }
 
 Result<CompiledSchedule> PlanCompiler::compile(Library &library, InstantiateRequest &request,
@@ -229,8 +243,8 @@ PlanCompiler::Verdict PlanCompiler::prove(const From &from, const InstantiateReq
   if (!schedule)
     return {{}, concat("not proved: ", schedule.message())};
   schedule->sizeClass.elements = request.elements;
-  VerifyOptions options = optionsFor(request);
-  std::optional<ProvedDomain> proved = provedSizes(*schedule, options);
+  proof::VerifyOptions options = optionsFor(request);
+  std::optional<proof::ProvedDomain> proved = proof::provedSizes(*schedule, options);
   if (proved && proved->lengthsUndecided.empty())
     return {proved->sizes, {}};
   return {{}, whyNotProved(*schedule, request.elements, options, request.topology)};
@@ -241,21 +255,7 @@ PlanCompiler::Verdict PlanCompiler::prove(const From &from, const InstantiateReq
 PlanCompiler::Verdict PlanCompiler::proveOnce(const From &from,
                                               const InstantiateRequest &request) const {
   constexpr size_t kMostKept = 4096;
-  std::optional<uint64_t> key = hashOf(request);
-  if (!key)
-    return prove(from, request);
-  key = mixHash(*key, from.hash);
-  {
-    std::lock_guard guard(lock_);
-    if (auto known = verdicts_.find(*key); known != verdicts_.end())
-      return known->second;
-  }
-  Verdict verdict = prove(from, request);
-  std::lock_guard guard(lock_);
-  if (verdicts_.size() >= kMostKept)
-    verdicts_.clear();
-  verdicts_.emplace(*key, verdict);
-  return verdict;
+  return once(verdicts_, kMostKept, keyOf(from, request), [&] { return prove(from, request); });
 }
 
 Result<CompiledSchedule>
@@ -276,21 +276,10 @@ PlanCompiler::compileProved(const From &from, const InstantiateRequest &request,
 Result<CompiledSchedule>
 PlanCompiler::compileAllOnce(const From &from, const InstantiateRequest &request, Rank rank) const {
   constexpr size_t kMostKept = 64;
-  std::optional<uint64_t> key = hashOf(request);
-  if (!key)
-    return compileAll(from, request, rank);
-  key = mixHash(mixHash(*key, from.hash), index(rank));
-  {
-    std::lock_guard guard(lock_);
-    if (auto known = compiled_.find(*key); known != compiled_.end())
-      return known->second;
-  }
-  Result<CompiledSchedule> made = compileAll(from, request, rank);
-  std::lock_guard guard(lock_);
-  if (compiled_.size() >= kMostKept)
-    compiled_.clear();
-  compiled_.emplace(*key, made);
-  return made;
+  std::optional<uint64_t> key = keyOf(from, request);
+  if (key)
+    key = mixHash(*key, index(rank));
+  return once(compiled_, kMostKept, key, [&] { return compileAll(from, request, rank); });
 }
 
 Result<CompiledSchedule> PlanCompiler::compileAll(const From &from, const InstantiateRequest &given,
@@ -329,8 +318,8 @@ Result<CompiledSchedule> PlanCompiler::passesOnAll(Schedule schedule, const From
     remarks.text = withoutPasses(kUnknownLengths);
   }
   schedule.sizeClass.elements = request.elements;
-  VerifyOptions options = optionsFor(request);
-  std::optional<ProvedDomain> proved = provedSizes(schedule, options);
+  proof::VerifyOptions options = optionsFor(request);
+  std::optional<proof::ProvedDomain> proved = proof::provedSizes(schedule, options);
   if (!proved || !proved->lengthsUndecided.empty())
     return Status::error(ErrorKind::NotProved,
                          whyNotProved(schedule, request.elements, options, &topology));

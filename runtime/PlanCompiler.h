@@ -88,6 +88,13 @@ private:
     std::optional<SizeClass> proved; ///< empty: not proved at this n
     std::string why;                 ///< the reason why it is not
   };
+  /// The hash of all inputs; empty: some value has none.
+  static std::optional<uint64_t> keyOf(const From &from, const InstantiateRequest &request);
+  /// The value that is kept under the key, or else a new one, which is kept in place of all others
+  /// if there are `most`.
+  template <typename Value, typename Make>
+  Value once(std::map<uint64_t, Value> &kept, size_t most, std::optional<uint64_t> key,
+             Make make) const;
   Result<Choice> choose(const From &from, const InstantiateRequest &request) const;
   Verdict prove(const From &from, const InstantiateRequest &request) const;
   Verdict proveOnce(const From &from, const InstantiateRequest &request) const;
@@ -107,7 +114,7 @@ private:
   uint64_t hash_;
   mutable std::mutex lock_;
   // Keyed by a hash of all their inputs.
-  mutable std::map<uint64_t, Choice> choices_;
+  mutable std::map<uint64_t, Result<Choice>> choices_;
   mutable std::map<uint64_t, Verdict> verdicts_;
   mutable std::map<uint64_t, Result<CompiledSchedule>> compiled_; ///< of all ranks' schedules
 };

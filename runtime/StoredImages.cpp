@@ -26,10 +26,10 @@ public:
       bool isKept = isInContract_[p] ? isGiven(p) || isWritten(p) : keepsTuning && isGiven(p);
       if (param.isBuffer || !isKept)
         continue;
-      std::optional<int64_t> value = valueOf(p);
+      std::optional<int64_t> value = numberOf(program_, request_, p);
       if (!value)
         return std::nullopt;
-      if (!isInContract_[p] || literal(param.defaultValue) != value)
+      if (!isInContract_[p] || literalOf(program_, param.defaultValue) != value)
         arguments.push_back({program_.nameOf(param), *value});
     }
     auto sizes = request_.sizes;
@@ -57,20 +57,6 @@ private:
     return p < request_.arguments.size() && request_.arguments[p] != kNoExpr;
   }
 
-  std::optional<int64_t> valueOf(size_t p) const {
-    if (!isGiven(p))
-      return literal(request_.arguments[p]);
-    const int64_t *number = std::get_if<int64_t>(&request_.values[p]);
-    return number ? std::optional(*number) : std::nullopt;
-  }
-
-  /// The number in an argument's text.
-  std::optional<int64_t> literal(ExprId id) const {
-    if (id == kNoExpr || program_.expr(id).kind != ExprKind::IntLit)
-      return std::nullopt;
-    return program_.expr(id).value;
-  }
-
   const Program &program_;
   const InstantiateRequest &request_;
   const Decl &decl_;
@@ -92,7 +78,6 @@ bool hasElementsOf(const LibraryImage &image, const InstantiateRequest &request)
                                    : sizeBytes(image.type) == request.elementBytes;
 }
 
-/// `unit`: elements of the call per element of the image's n.
 bool serves(const LibraryImage &image, const std::string &collective,
             const InstantiateRequest &request, uint64_t unit, const Topology &topology,
             const std::vector<LibraryArgument> &arguments) {
@@ -106,6 +91,15 @@ bool serves(const LibraryImage &image, const std::string &collective,
 
 } // namespace
 
+std::optional<int64_t> numberOf(const Program &program, const InstantiateRequest &request,
+                                size_t p) {
+  if (p < request.values.size() && request.values[p].index() != 0) {
+    const int64_t *number = std::get_if<int64_t>(&request.values[p]);
+    return number ? std::optional(*number) : std::nullopt;
+  }
+  return p < request.arguments.size() ? literalOf(program, request.arguments[p]) : std::nullopt;
+}
+
 LibraryArguments argumentsOfImage(const Program &program, const InstantiateRequest &request) {
   return ArgumentReader(program, request).read(false);
 }
@@ -114,7 +108,8 @@ bool tunes(const Program &program, const InstantiateRequest &request) {
   return ArgumentReader(program, request).tunes();
 }
 
-Result<const LibraryImage *> findImage(Library &library, const InstantiateRequest &request) {
+Result<const LibraryImage *> findImage(Library &library, const InstantiateRequest &request,
+                                       uint64_t unit) {
   Result<const Program *> program = library.program();
   if (!program)
     return program.status();
@@ -124,10 +119,6 @@ Result<const LibraryImage *> findImage(Library &library, const InstantiateReques
   if ((*images)->empty() ||
       (request.elementBytes > 0 && !isOfOneType(**program, request.collective)))
     return nullptr;
-  Result<uint32_t> imported = unitOfImported(library, request);
-  if (!imported)
-    return imported.status();
-  uint64_t unit = std::max(*imported, 1u);
   ArgumentReader reader(**program, request);
   LibraryArguments arguments = reader.read(true);
   if (!arguments)
@@ -148,14 +139,15 @@ SizeClass inUnits(const SizeClass &sizes, uint64_t unit) {
   return {times(sizes.elements), times(sizes.min), times(sizes.max)};
 }
 
-uint32_t unitOf(const std::vector<ImportedCollective> &imported, std::string_view collective) {
+std::optional<uint32_t> unitOf(const std::vector<ImportedCollective> &imported,
+                               std::string_view collective) {
   for (const ImportedCollective &one : imported)
     if (one.collective == collective)
       return one.unit;
-  return 0;
+  return std::nullopt;
 }
 
-Result<uint32_t> unitOfImported(Library &library, const InstantiateRequest &request) {
+Result<std::optional<uint32_t>> unitOf(Library &library, const InstantiateRequest &request) {
   Result<const Program *> program = library.program();
   if (!program)
     return program.status();

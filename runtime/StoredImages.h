@@ -15,6 +15,11 @@ namespace colldsl {
 
 using LibraryArguments = std::optional<std::vector<LibraryArgument>>;
 
+/// The number that the request gives its collective's p-th parameter; empty: none, or another
+/// value.
+std::optional<int64_t> numberOf(const Program &program, const InstantiateRequest &request,
+                                size_t p);
+
 /// LibraryImage::arguments of a schedule that was made from the request: those of parameters in the
 /// contract. Empty: one of these is not a number.
 LibraryArguments argumentsOfImage(const Program &program, const InstantiateRequest &request);
@@ -24,14 +29,16 @@ bool tunes(const Program &program, const InstantiateRequest &request);
 
 /// The first image that serves the request; null: none. If InstantiateRequest::elementBytes is not
 /// 0, images of any type of that size serve it, provided the program has no buffers of other types
-/// than T.
-Result<const LibraryImage *> findImage(Library &library, const InstantiateRequest &request);
+/// than T. `unit`: elements of the call per element of an image's n.
+Result<const LibraryImage *> findImage(Library &library, const InstantiateRequest &request,
+                                       uint64_t unit);
 
-/// ImportedCollective::unit of the collective; 0: it was not imported.
-uint32_t unitOf(const std::vector<ImportedCollective> &imported, std::string_view collective);
+/// ImportedCollective::unit of the collective; empty: it was not imported.
+std::optional<uint32_t> unitOf(const std::vector<ImportedCollective> &imported,
+                               std::string_view collective);
 
-/// unitOf() the request's collective.
-Result<uint32_t> unitOfImported(Library &library, const InstantiateRequest &request);
+/// Variant of unitOf() for the request's collective.
+Result<std::optional<uint32_t>> unitOf(Library &library, const InstantiateRequest &request);
 
 /// The sizes of calls with `unit` elements per element of n.
 SizeClass inUnits(const SizeClass &sizes, uint64_t unit);

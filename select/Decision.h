@@ -13,7 +13,7 @@
 
 namespace colldsl {
 
-// As rules (DecisionRules.cpp).
+// Decisions as rules: DecisionRules.cpp.
 
 /// The collective that a decision names, after these checks: the program has it; it can be called
 /// in place of those that the rules name for the function; each value is for a parameter outside

@@ -12,20 +12,14 @@
 namespace colldsl {
 namespace {
 
-std::optional<int64_t> literal(const Program &program, ExprId id) {
-  if (id == kNoExpr || program.expr(id).kind != ExprKind::IntLit)
-    return std::nullopt;
-  return program.expr(id).value;
-}
-
 /// True if the program allows the value of a parameter. Each call checks bounds that are not
 /// literals.
 bool allows(const Program &program, const Param &param, int64_t value) {
   if (param.type == ValueType::Bool)
     return value == 0 || value == 1;
   auto holds = [&](const Candidate &candidate) {
-    auto lo = literal(program, candidate.lo);
-    auto hi = candidate.hi == kNoExpr ? lo : literal(program, candidate.hi);
+    auto lo = literalOf(program, candidate.lo);
+    auto hi = candidate.hi == kNoExpr ? lo : literalOf(program, candidate.hi);
     return (!lo || *lo <= value) && (!hi || value <= *hi);
   };
   return param.candidates.empty()

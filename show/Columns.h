@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace colldsl::show {
 
@@ -28,6 +29,15 @@ public:
   /// True if packed() is deflated (RFC 1950).
   static bool isDeflated();
   std::string packed() const;
+
+  /// A member of each record.
+  template <typename Record, typename T>
+  static std::vector<T> of(const std::vector<Record> &records, T Record::*member) {
+    std::vector<T> values;
+    for (const Record &record : records)
+      values.push_back(record.*member);
+    return values;
+  }
 
 private:
   void begin(llvm::StringRef name, llvm::StringRef type, size_t count);

@@ -37,10 +37,10 @@ Array machineJson(const Topology &topology, const std::string &prefix, Columns &
 }
 
 Object failureJson(const ShownFailure &shown, const ShownSchedule &of) {
-  const Failure &failure = shown.what;
+  const proof::Failure &failure = shown.what;
   Array steps;
   for (size_t i = 0; i < failure.steps.size(); ++i) {
-    const Failure::Step &step = failure.steps[i];
+    const proof::Failure::Step &step = failure.steps[i];
     steps.push_back(Object{{"rank", step.rank == kNoRank ? int64_t{-1} : index(step.rank)},
                            {"op", step.op == kNoOp ? int64_t{-1} : index(step.op)},
                            {"place", llvm::json::fixUTF8(shown.places[i])},
@@ -69,7 +69,7 @@ public:
                {"runs", std::move(runs)},
                {"failures", failures()}};
     Array skipped;
-    for (Proof proof : document_.skipped)
+    for (proof::Proof proof : document_.skipped)
       skipped.push_back(std::string(spelling(proof)));
     all["skipped"] = std::move(skipped);
     if (document_.network.kind != sim::NetworkOptions::Kind::None)
@@ -153,20 +153,12 @@ private:
   }
 
   void addLinks(const ShownRun &run, const std::string &prefix) {
-    std::vector<uint32_t> from, to;
-    std::vector<uint64_t> messages, bytes, busy;
-    for (const sim::LinkLoad &link : run.links) {
-      from.push_back(link.from);
-      to.push_back(link.to);
-      messages.push_back(link.messages);
-      bytes.push_back(link.bytes);
-      busy.push_back(link.busyNs);
-    }
-    columns_.addSteps(prefix + "linkFrom", from);
-    columns_.addSteps(prefix + "linkTo", to);
-    columns_.add(prefix + "linkMessages", messages);
-    columns_.add(prefix + "linkBytes", bytes);
-    columns_.add(prefix + "linkBusy", busy);
+    using sim::LinkLoad;
+    columns_.addSteps(prefix + "linkFrom", Columns::of(run.links, &LinkLoad::from));
+    columns_.addSteps(prefix + "linkTo", Columns::of(run.links, &LinkLoad::to));
+    columns_.add(prefix + "linkMessages", Columns::of(run.links, &LinkLoad::messages));
+    columns_.add(prefix + "linkBytes", Columns::of(run.links, &LinkLoad::bytes));
+    columns_.add(prefix + "linkBusy", Columns::of(run.links, &LinkLoad::busyNs));
   }
 
   Object network() const {

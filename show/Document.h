@@ -44,7 +44,7 @@ struct ShownRun {
 };
 
 struct ShownFailure {
-  Failure what;
+  proof::Failure what;
   std::vector<std::string> places; ///< per step: "ring.coll:7:3", or ""
 };
 
@@ -56,7 +56,7 @@ struct Document {
   std::vector<ShownRun> runs;
   sim::NetworkOptions network;
   std::vector<ShownFailure> failures; ///< of a proof of the first schedule
-  std::vector<Proof> skipped;         ///< not tried because of them
+  std::vector<proof::Proof> skipped;  ///< not tried because of them
 };
 
 /// An error, with the reason, if Document::view has nothing to show.

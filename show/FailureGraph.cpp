@@ -23,13 +23,14 @@ constexpr uint32_t opOf(uint32_t event) { return event / 2; }
 
 class Builder {
 public:
-  Builder(const OpTable &ops, const Failure &failure) : ops_(ops), failure_(failure) {}
+  Builder(const OpTable &ops, const proof::Failure &failure) : ops_(ops), failure_(failure) {}
 
   FailureGraph build() {
-    for (const Failure::Step &step : failure_.steps)
+    for (const proof::Failure::Step &step : failure_.steps)
       if (step.op != kNoOp && index(step.rank) < ops_.numRanks())
         named_.push_back(ops_.first[index(step.rank)] + index(step.op));
-    graph_.isRace = failure_.proof == Proof::Races && named_.size() == 2 && named_[0] != named_[1];
+    graph_.isRace =
+        failure_.proof == proof::Proof::Races && named_.size() == 2 && named_[0] != named_[1];
     for (uint32_t op : named_)
       add(op, true);
     if (graph_.isRace)
@@ -136,7 +137,7 @@ private:
 
   void connect() {
     using Way = FailureGraph::Way;
-    for (size_t i = 0; failure_.proof == Proof::Deadlock && i < named_.size(); ++i)
+    for (size_t i = 0; failure_.proof == proof::Proof::Deadlock && i < named_.size(); ++i)
       addEdge(named_[i], named_[(i + 1) % named_.size()], Way::Cycle);
     for (uint32_t i = 0; i < graph_.nodes.size(); ++i) {
       uint32_t op = graph_.nodes[i].op;
@@ -216,7 +217,7 @@ private:
   }
 
   const OpTable &ops_;
-  const Failure &failure_;
+  const proof::Failure &failure_;
   FailureGraph graph_;
   std::vector<uint32_t> named_;
   std::map<uint32_t, uint32_t> nodeOf_; ///< of ops
@@ -253,7 +254,7 @@ llvm::json::Object FailureGraph::toJson() const {
                                                           static_cast<int64_t>(leftOut[1])}}};
 }
 
-FailureGraph failureGraph(const OpTable &ops, const Failure &failure) {
+FailureGraph failureGraph(const OpTable &ops, const proof::Failure &failure) {
   return Builder(ops, failure).build();
 }
 

@@ -45,6 +45,6 @@ struct FailureGraph {
 };
 
 /// The graph of a failure. It has no nodes if the failure names no ops.
-FailureGraph failureGraph(const OpTable &ops, const Failure &failure);
+FailureGraph failureGraph(const OpTable &ops, const proof::Failure &failure);
 
 } // namespace colldsl::show

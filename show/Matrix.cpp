@@ -47,18 +47,10 @@ uint64_t Matrix::volume() const {
 }
 
 void Matrix::addTo(const std::string &prefix, Columns &columns) const {
-  std::vector<uint32_t> from, to;
-  std::vector<uint64_t> messages, bytes;
-  for (const Cell &cell : cells) {
-    from.push_back(cell.from);
-    to.push_back(cell.to);
-    messages.push_back(cell.messages);
-    bytes.push_back(cell.bytes);
-  }
-  columns.addSteps(prefix + "matrixFrom", from);
-  columns.addSteps(prefix + "matrixTo", to);
-  columns.add(prefix + "matrixMessages", messages);
-  columns.add(prefix + "matrixBytes", bytes);
+  columns.addSteps(prefix + "matrixFrom", Columns::of(cells, &Cell::from));
+  columns.addSteps(prefix + "matrixTo", Columns::of(cells, &Cell::to));
+  columns.add(prefix + "matrixMessages", Columns::of(cells, &Cell::messages));
+  columns.add(prefix + "matrixBytes", Columns::of(cells, &Cell::bytes));
 }
 
 Matrix matrixOf(const sim::Workload &workload) {

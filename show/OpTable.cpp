@@ -1,6 +1,6 @@
 #include "show/OpTable.h"
 
-#include "verifier/CostBounds.h"
+#include "verifier/Checks.h"
 #include "verifier/MessageDepths.h"
 #include "verifier/PortRounds.h"
 

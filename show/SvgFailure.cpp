@@ -33,7 +33,7 @@ public:
       entries.push_back({"second", "before the second" + more(1)});
       entries.push_back({"node", "before both"});
     }
-    bool isCycle = failure_.what.proof == Proof::Deadlock;
+    bool isCycle = failure_.what.proof == proof::Proof::Deadlock;
     if (isCycle)
       entries.push_back({"cycle", "waits for, all around the cycle"});
     svg_.legend(kLeft, y, entries);
@@ -76,27 +76,17 @@ private:
     if (edge.way == Way::Missing)
       return drawMissing(a.column <= b.column ? a : b, a.column <= b.column ? b : a);
     double width = edge.way == Way::Cycle ? 2.2 : 1.3;
-    if (a.row == b.row)
-      return alongRow(a, b, kind, width);
     if (a.column == b.column)
       return acrossRows(a, b, kind, width);
     bool isRight = b.column > a.column;
+    uint32_t apart = isRight ? b.column - a.column : a.column - b.column;
+    if (a.row == b.row && apart > 1) { // bent over the nodes between
+      double bend = (isRight ? -1 : 1) * (16 + 4.0 * apart);
+      return svg_.arrow(x(a.column) + kBox * 0.7, y(a.row), x(b.column) + kBox * 0.3, y(b.row),
+                        kind, {width, bend, 1});
+    }
     svg_.arrow(x(a.column) + (isRight ? kBox : 0), y(a.row) + kBoxHeight / 2,
                x(b.column) + (isRight ? 0 : kBox), y(b.row) + kBoxHeight / 2, kind, {width, 0, 1});
-  }
-
-  /// Draws an arrow within a row: straight to the next column, else bent over the nodes between.
-  void alongRow(const FailureGraph::Node &a, const FailureGraph::Node &b, const char *kind,
-                double width) {
-    bool isRight = b.column > a.column;
-    uint32_t apart = isRight ? b.column - a.column : a.column - b.column;
-    if (apart == 1)
-      return svg_.arrow(x(a.column) + (isRight ? kBox : 0), y(a.row) + kBoxHeight / 2,
-                        x(b.column) + (isRight ? 0 : kBox), y(b.row) + kBoxHeight / 2, kind,
-                        {width, 0, 1});
-    double bend = (isRight ? -1 : 1) * (16 + 4.0 * apart);
-    svg_.arrow(x(a.column) + kBox * 0.7, y(a.row), x(b.column) + kBox * 0.3, y(b.row), kind,
-               {width, bend, 1});
   }
 
   /// Draws an arrow within a column: straight to the next row, else bent around the nodes between.
@@ -135,7 +125,7 @@ private:
   SvgCanvas &svg_;
 };
 
-std::string stepWords(const Failure::Step &step, const std::string &place) {
+std::string stepWords(const proof::Failure::Step &step, const std::string &place) {
   std::string words = step.rank == kNoRank ? "" : "rank " + std::to_string(index(step.rank));
   if (step.op != kNoOp)
     words += ", op " + std::to_string(index(step.op));

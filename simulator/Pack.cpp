@@ -4,19 +4,6 @@
 namespace colldsl::sim {
 namespace {
 
-Op opOf(const ImageOp &op) {
-  Op result;
-  result.kind = op.kind;
-  result.peer = op.peer;
-  result.message = op.message;
-  result.amount = op.amount;
-  result.loc = {static_cast<uint32_t>(op.line), static_cast<uint16_t>(op.column),
-                static_cast<uint16_t>(op.file)};
-  result.cpu = op.cpu;
-  result.nic = op.nic;
-  return result;
-}
-
 const Sizes &sizesOf(std::span<const Sizes> sizes, uint32_t rank, const Sizes &common) {
   return rank < sizes.size() ? sizes[rank] : common;
 }
@@ -42,32 +29,6 @@ Result<Workload> packSchedule(const Schedule &schedule, std::span<const Sizes> s
     return schedule.ranks[index(rank)].op(op);
   };
   return builder.finish(describe, schedule.files);
-}
-
-Result<Workload> packImage(const Image &image, std::span<const Sizes> sizes,
-                           const WorkloadOptions &options) {
-  WorkloadBuilder builder(image.numRanks(), options);
-  RankPacker packer(image.numRanks(), options);
-  Sizes common{image.sizeClass().elements, {}};
-  PackedRanks packed;
-  std::vector<std::string> files;
-  for (uint32_t r = 0; r < image.numRanks(); ++r) {
-    if (r % kStride == 0)
-      packed.clear();
-    RankView view = image.rank(Rank{r});
-    for (const ImageOp &op : view.ops)
-      for (auto file = static_cast<uint16_t>(files.size()); op.line != 0 && file <= op.file; ++file)
-        files.emplace_back(image.fileName(file));
-    Status s = packer.add(view, sizesOf(sizes, r, common), packed);
-    if (s && (r % kStride == kStride - 1 || r + 1 == image.numRanks()))
-      s = builder.add(packed);
-    if (!s)
-      return s;
-  }
-  auto describe = [image](Rank rank, OpId op) -> Result<Op> {
-    return opOf(image.rank(rank).ops[index(op)]);
-  };
-  return builder.finish(describe, std::move(files));
 }
 
 SourceLoc locOf(const Workload &workload, uint32_t vertex) {

@@ -189,15 +189,6 @@ Status RankPacker::addVertex(const RankView &view, uint32_t i, const Sizes &size
   return {};
 }
 
-Status RankPacker::add(const RankView &view, const Sizes &sizes, PackedRanks &into) {
-  into.receives.push_back(0);
-  for (uint32_t i = 0; i < view.ops.size(); ++i)
-    if (Status s = addVertex(view, i, sizes, into); !s)
-      return s;
-  into.counts.push_back(static_cast<uint32_t>(view.ops.size()));
-  return {};
-}
-
 Status RankPacker::add(Rank rank, const Dag &dag, const Sizes &sizes, PackedRanks &into) {
   ops_.clear();
   size_t deps = 0;
@@ -207,7 +198,13 @@ Status RankPacker::add(Rank rank, const Dag &dag, const Sizes &sizes, PackedRank
   }
   successors_.resize(deps);
   links_.link(dag, ops_, successors_);
-  return add({rank, ops_, successors_, dag.slices, dag.buffers, {}, {}}, sizes, into);
+  RankView view{rank, ops_, successors_, dag.slices, dag.buffers, {}, {}};
+  into.receives.push_back(0);
+  for (uint32_t i = 0; i < dag.size(); ++i)
+    if (Status s = addVertex(view, i, sizes, into); !s)
+      return s;
+  into.counts.push_back(dag.size());
+  return {};
 }
 
 WorkloadBuilder::WorkloadBuilder(uint32_t numRanks, const WorkloadOptions &options)

@@ -32,7 +32,6 @@ public:
   RankPacker(uint32_t numRanks, const WorkloadOptions &options)
       : numRanks_(numRanks), options_(options) {}
 
-  Status add(const RankView &view, const Sizes &sizes, PackedRanks &into);
   Status add(Rank rank, const Dag &dag, const Sizes &sizes, PackedRanks &into);
 
 private:

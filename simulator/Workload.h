@@ -1,5 +1,5 @@
 /// All ranks' ops as the event loop takes them: compact, their messages' ends joined. Made
-/// from a schedule or an image, or rank by rank (RankPacker.h).
+/// from a schedule, or rank by rank (RankPacker.h).
 #pragma once
 
 #include "ir/Image.h"
@@ -62,8 +62,5 @@ SourceLoc locOf(const Workload &workload, uint32_t vertex);
 /// length is known at call time only; empty: there are none.
 Result<Workload> packSchedule(const Schedule &schedule, std::span<const Sizes> sizes,
                               const WorkloadOptions &options);
-/// The image outlives the workload.
-Result<Workload> packImage(const Image &image, std::span<const Sizes> sizes,
-                           const WorkloadOptions &options);
 
 } // namespace colldsl::sim

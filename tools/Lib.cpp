@@ -25,7 +25,7 @@ struct Contents {
   const std::vector<ImportedCollective> *imported;
 
   uint32_t unitOf(const LibraryImage &image) const {
-    return std::max(colldsl::unitOf(*imported, image.collective), 1u);
+    return colldsl::unitOf(*imported, image.collective).value_or(1);
   }
 };
 

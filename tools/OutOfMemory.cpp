@@ -37,7 +37,7 @@ void endForLackOfMemory() {
   while (isEnding.test_and_set()) // another thread is ending the program
     pause();
   constexpr std::string_view message = "colldsl: error: there is not enough memory\n";
-  [[maybe_unused]] ssize_t written = write(STDERR_FILENO, message.data(), message.size());
+  [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, message.data(), message.size());
   llvm::sys::RunInterruptHandlers(); // removes files that are half written
   _exit(static_cast<int>(Exit::Failure));
 }

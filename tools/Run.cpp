@@ -232,7 +232,7 @@ private:
 
   bool prove(const Source::Target &target, const Schedule &schedule,
              const std::vector<Sizes> &sizes) const {
-    VerifyReport report = verify(schedule, sizes);
+    proof::VerifyReport report = proof::verify(schedule, sizes);
     if (report.proved())
       return true;
     source_.report(counterexample(report), target);

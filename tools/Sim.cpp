@@ -87,7 +87,7 @@ private:
     Result<std::vector<Sizes>> sizes = chooseSizes(*schedule, job.plan.shape.elements, seed);
     if (!sizes)
       return report(sizes.status());
-    VerifyReport found = verify(*schedule, *sizes);
+    proof::VerifyReport found = proof::verify(*schedule, *sizes);
     if (found.proved())
       return true;
     source_.report(counterexample(found), target_);

@@ -5,6 +5,7 @@
 #include "transports/Payload.h"
 
 #include <cstring>
+#include <span>
 
 namespace colldsl {
 
@@ -48,6 +49,14 @@ inline void scatterShort(const Payload &to, const std::byte *from) {
     copyShort(to.pieces[i].iov_base, from, to.pieces[i].iov_len);
     from += to.pieces[i].iov_len;
   }
+}
+
+/// The bytes of all pieces.
+inline uint64_t bytesOf(std::span<const iovec> pieces) {
+  uint64_t bytes = 0;
+  for (const iovec &piece : pieces)
+    bytes += piece.iov_len;
+  return bytes;
 }
 
 /// Appends a piece. A piece without bytes is dropped; a piece right behind the last one lengthens

@@ -1,4 +1,4 @@
-#include "verifier/Announcements.h"
+#include "verifier/Checks.h"
 
 #include <algorithm>
 

@@ -8,7 +8,7 @@
 // Classes of blocks that aliases and postconditions equate, by union-find. Example: y[r] == x@r on
 // each rank: the block r of every y has the length of x on rank r.
 
-namespace colldsl {
+namespace colldsl::proof {
 namespace {
 
 bool hasBlocks(const Buffer &buffer) { return buffer.layout != Layout::Dense; }
@@ -143,7 +143,7 @@ private:
     if (a == b)
       return {};
     parents_[b] = a;
-    classes_[a].most = proof::smaller(classes_[a].most, classes_[b].most);
+    classes_[a].most = smaller(classes_[a].most, classes_[b].most);
     return classes_[b].length ? fix(a, *classes_[b].length, loc) : Status();
   }
 
@@ -211,4 +211,4 @@ std::vector<Sizes> BlockLengths::sizes(std::span<const uint64_t> lengths) const 
   return sizes;
 }
 
-} // namespace colldsl
+} // namespace colldsl::proof

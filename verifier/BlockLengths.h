@@ -5,7 +5,7 @@
 #include "ir/Bounds.h"
 #include "ir/Schedule.h"
 
-namespace colldsl {
+namespace colldsl::proof {
 
 /// A length that the call chooses. Blocks that the contract equates have one.
 enum class LengthId : uint32_t {};
@@ -51,4 +51,4 @@ private:
   std::vector<uint64_t> most_;
 };
 
-} // namespace colldsl
+} // namespace colldsl::proof

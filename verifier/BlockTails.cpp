@@ -1,4 +1,4 @@
-#include "verifier/BlockTails.h"
+#include "verifier/Checks.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,12 +6,17 @@
 namespace colldsl::proof {
 namespace {
 
-class TailCheck {
+class TailCheck : Check {
 public:
-  TailCheck(const Model &model, const Placement &placement, State &state,
-            const DiagnosticNames &names, Failures &failures)
-      : model_(model), placement_(placement), state_(state), names_(names), failures_(failures) {}
+  TailCheck(const Check &check, State &state) : Check(check), state_(state) {}
 
+  void run() {
+    for (uint32_t r = 0; r < model_.numRanks(); ++r)
+      for (uint32_t b = 0; b < model_.dag(Rank{r}).buffers.size() && !failures_.full(); ++b)
+        check(Rank{r}, BufferId{b});
+  }
+
+private:
   /// A parameter that lies in another one is looked at there.
   void check(Rank rank, BufferId id) {
     const Buffer &buffer = model_.dag(rank).buffers[index(id)];
@@ -26,7 +31,6 @@ public:
     }
   }
 
-private:
   void check(Rank rank, const Slice &block) {
     Area tail = placement_.locate(rank, block);
     if (tail.fault != Fault::None)
@@ -40,7 +44,9 @@ private:
     state_.visit(rank, tail, [&](uint64_t begin, uint64_t end, const Held *held) {
       if (held && exists(held->writer) && !isClobbered(rank, block) &&
           !std::exchange(isReported, true))
-        report(rank, block, held->writer, names_.bytes(rank, tail.root, begin, end));
+        failAt(Proof::Writes, held->writer,
+               " writes " + names_.bytes(rank, tail.root, begin, end) +
+                   ", beyond the length that " + names_.slice(rank, block) + " has in the end");
     });
   }
 
@@ -53,28 +59,11 @@ private:
     });
   }
 
-  void report(Rank rank, const Slice &block, Vertex writer, const std::string &where) {
-    failures_.add({Proof::Writes,
-                   names_.opOfRank(writer) + " writes " + where + ", beyond the length that " +
-                       names_.slice(rank, block) + " has in the end",
-                   {failures_.step(writer, names_.op(writer))}});
-  }
-
-  const Model &model_;
-  const Placement &placement_;
   State &state_;
-  const DiagnosticNames &names_;
-  Failures &failures_;
 };
 
 } // namespace
 
-void checkBlockTails(const Model &model, const Placement &placement, State &state,
-                     const DiagnosticNames &names, Failures &failures) {
-  TailCheck tails(model, placement, state, names, failures);
-  for (uint32_t r = 0; r < model.numRanks(); ++r)
-    for (uint32_t b = 0; b < model.dag(Rank{r}).buffers.size() && !failures.full(); ++b)
-      tails.check(Rank{r}, BufferId{b});
-}
+void checkBlockTails(const Check &check, State &state) { TailCheck(check, state).run(); }
 
 } // namespace colldsl::proof

@@ -1,4 +1,4 @@
-#include "verifier/CostBounds.h"
+#include "verifier/Checks.h"
 
 #include "ir/Concat.h"
 #include "verifier/MessageDepths.h"

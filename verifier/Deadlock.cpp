@@ -1,4 +1,4 @@
-#include "verifier/Deadlock.h"
+#include "verifier/Checks.h"
 
 #include "verifier/Cycle.h"
 

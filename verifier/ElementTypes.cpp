@@ -1,4 +1,4 @@
-#include "verifier/ElementTypes.h"
+#include "verifier/Checks.h"
 
 #include "ir/Operators.h"
 
@@ -7,20 +7,25 @@
 namespace colldsl::proof {
 namespace {
 
-class ElementCheck {
+class ElementCheck : Check {
 public:
-  ElementCheck(const Model &model, bool ownOperators, const DiagnosticNames &names,
-               Failures &failures)
-      : model_(model), ownOperators_(ownOperators), names_(names), failures_(failures) {}
+  ElementCheck(const Check &check, bool ownOperators) : Check(check), ownOperators_(ownOperators) {}
 
+  void run() {
+    for (uint32_t v = 0; v < model_.numVertices() && !failures_.full(); ++v)
+      check(Vertex{v});
+    for (uint32_t r = 0; r < model_.numRanks() && !failures_.full(); ++r)
+      for (const Ensure &ensure : model_.dag(Rank{r}).contract.ensures)
+        check(Rank{r}, ensure);
+  }
+
+private:
   void check(Vertex v) {
     const Op &op = model_.op(v);
     if (op.kind != OpKind::Combine)
       return;
     if (Status s = checkOperator(op.reduction, op.type); !s)
-      failures_.add({Proof::Contract,
-                     names_.opOfRank(v) + ": " + s.message(),
-                     {failures_.step(v, names_.op(v))}});
+      failAt(Proof::Contract, v, ": " + s.message());
   }
 
   void check(Rank rank, const Ensure &ensure) {
@@ -36,7 +41,6 @@ public:
     }
   }
 
-private:
   Status checkOperator(Reduction reduction, ElementType type) const {
     return ownOperators_ ? Status() : checkDefined(reduction, type);
   }
@@ -49,28 +53,17 @@ private:
   }
 
   void report(Rank rank, const Ensure &ensure, const Status &why) {
-    std::string where = names_.slice(rank, ensure.target);
-    failures_.add({Proof::Contract,
-                   rankWord(rank) + ": " + where + ": " + why.message(),
-                   {{rank, kNoOp, ensure.loc, "promises " + where}}});
+    failPromise(Proof::Contract, rank, ensure, names_.slice(rank, ensure.target),
+                ": " + why.message());
   }
 
-  const Model &model_;
   bool ownOperators_;
-  const DiagnosticNames &names_;
-  Failures &failures_;
 };
 
 } // namespace
 
-void checkElements(const Model &model, bool ownOperators, const DiagnosticNames &names,
-                   Failures &failures) {
-  ElementCheck elements(model, ownOperators, names, failures);
-  for (uint32_t v = 0; v < model.numVertices() && !failures.full(); ++v)
-    elements.check(Vertex{v});
-  for (uint32_t r = 0; r < model.numRanks() && !failures.full(); ++r)
-    for (const Ensure &ensure : model.dag(Rank{r}).contract.ensures)
-      elements.check(Rank{r}, ensure);
+void checkElements(const Check &check, bool ownOperators) {
+  ElementCheck(check, ownOperators).run();
 }
 
 } // namespace colldsl::proof

@@ -1,6 +1,7 @@
 #include "verifier/Execution.h"
 
 #include "verifier/Alignment.h"
+#include "verifier/Checks.h"
 #include "verifier/SizeDecisions.h"
 
 #include <algorithm>
@@ -40,12 +41,12 @@ struct Payload {
   }
 };
 
-class Execution {
+class Execution : Check {
 public:
   Execution(const EventGraph &graph, const Placement &placement, const DiagnosticNames &names,
             Values &values, State &state, Failures &failures, Usefulness *usefulness)
-      : graph_(graph), model_(graph.model()), placement_(placement), names_(names), values_(values),
-        state_(state), failures_(failures), usefulness_(usefulness) {}
+      : Check(graph.model(), placement, names, failures), graph_(graph), values_(values),
+        state_(state), usefulness_(usefulness) {}
 
   bool run(std::span<const Event> order) {
     for (Event e : order) {
@@ -146,10 +147,7 @@ private:
       r += inRight == 0;
     }
     if (torn)
-      failures_.add({Proof::Contract,
-                     names_.opOfRank(v) + " combines elements whose bytes come from different "
-                                          "places",
-                     {failures_.step(v, names_.op(v))}});
+      failAt(Proof::Contract, v, " combines elements whose bytes come from different places");
     return result;
   }
 
@@ -345,12 +343,8 @@ private:
   }
 
   const EventGraph &graph_;
-  const Model &model_;
-  const Placement &placement_;
-  const DiagnosticNames &names_;
   Values &values_;
   State &state_;
-  Failures &failures_;
   Usefulness *usefulness_;                       // or null
   std::unordered_map<Vertex, Payload> inFlight_; // by send
   std::vector<Area> targets_;                    // of the op at hand

@@ -1,5 +1,6 @@
 #include "verifier/Matching.h"
 
+#include "verifier/Checks.h"
 #include "verifier/EmptyMessages.h"
 #include "verifier/SizeDecisions.h"
 
@@ -26,11 +27,11 @@ struct End {
   auto key() const { return std::tuple(from, to, id); }
 };
 
-class Matcher {
+class Matcher : Check {
 public:
   Matcher(const Model &model, const Placement &placement, const DiagnosticNames &names,
           Failures &failures)
-      : model_(model), placement_(placement), names_(names), failures_(failures) {
+      : Check(model, placement, names, failures) {
     const Schedule &schedule = model.schedule();
     auto isBare = [](const Dag &dag) { return dag.buffers.empty(); };
     isPlainGoal_ =
@@ -266,10 +267,6 @@ private:
     failures_.add(std::move(failure));
   }
 
-  const Model &model_;
-  const Placement &placement_;
-  const DiagnosticNames &names_;
-  Failures &failures_;
   /// Neither contract nor buffers. GOAL has no rule that empty messages are left out; to assume
   /// that they travel only adds to what must be free of deadlocks.
   bool isPlainGoal_ = false;

@@ -1,5 +1,5 @@
 /// A schedule at the sizes of one proof, with the ops of all ranks numbered through.
-/// Internal to the verifier and to show/, as is the namespace `proof`.
+/// Internal to the verifier and to show/.
 #pragma once
 
 #include "ir/PagedArray.h"

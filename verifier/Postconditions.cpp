@@ -1,4 +1,4 @@
-#include "verifier/Postconditions.h"
+#include "verifier/Checks.h"
 
 #include "verifier/PromisedReductions.h"
 #include "verifier/SizeDecisions.h"
@@ -9,15 +9,23 @@
 namespace colldsl::proof {
 namespace {
 
-class PostconditionCheck {
+class PostconditionCheck : Check {
 public:
-  PostconditionCheck(const Model &model, const Placement &placement, const State &state,
-                     Values &values, const DiagnosticNames &names, Failures &failures,
-                     Usefulness *usefulness)
-      : model_(model), placement_(placement), state_(state), values_(values), names_(names),
-        valueNames_(values, names), failures_(failures), usefulness_(usefulness),
-        reductions_(model, values, names, failures) {}
+  PostconditionCheck(const Check &check, const State &state, Values &values, Usefulness *usefulness)
+      : Check(check), state_(state), values_(values), valueNames_(values, names_),
+        usefulness_(usefulness), reductions_(model_, values, names_, failures_) {}
 
+  std::vector<SourceLoc> run() {
+    for (uint32_t r = 0; r < model_.numRanks(); ++r)
+      for (const Ensure &ensure : model_.dag(Rank{r}).contract.ensures) {
+        if (failures_.full())
+          break;
+        check(Rank{r}, ensure);
+      }
+    return takeCompared();
+  }
+
+private:
   void check(Rank rank, const Ensure &ensure) {
     if (ensure.operandCount == 0 && !ensure.isReduction) // it holds anything
       return;
@@ -52,7 +60,6 @@ public:
     return std::move(compared_);
   }
 
-private:
   Area targetArea(Rank rank, const Ensure &ensure) {
     Area area = placement_.locate(rank, ensure.target);
     targetLength_ = model_.lengthOf(rank, ensure.target);
@@ -130,10 +137,8 @@ private:
     if (held)
       return held->value.node != kUnknown;
     fine = false;
-    std::string where = names_.bytes(rank, target.root, begin, end);
-    failures_.add({Proof::Writes,
-                   rankWord(rank) + ": " + where + " is promised, but nothing writes it",
-                   {{rank, kNoOp, ensure.loc, "promises " + where}}});
+    failPromise(Proof::Writes, rank, ensure, names_.bytes(rank, target.root, begin, end),
+                " is promised, but nothing writes it");
     return false;
   }
 
@@ -152,19 +157,12 @@ private:
 
   void fail(Rank rank, const Ensure &ensure, const std::string &what,
             Proof proof = Proof::Contract) {
-    std::string where = names_.slice(rank, ensure.target);
-    failures_.add({proof,
-                   rankWord(rank) + ": " + where + " " + what,
-                   {{rank, kNoOp, ensure.loc, "promises " + where}}});
+    failPromise(proof, rank, ensure, names_.slice(rank, ensure.target), " " + what);
   }
 
-  const Model &model_;
-  const Placement &placement_;
   const State &state_;
   Values &values_;
-  const DiagnosticNames &names_;
   ValueNames valueNames_;
-  Failures &failures_;
   Usefulness *usefulness_; // or null
   Reductions reductions_;
   LengthId targetLength_ = kFixedLength;      // of the promise at hand
@@ -174,18 +172,9 @@ private:
 
 } // namespace
 
-std::vector<SourceLoc> checkPostconditions(const Model &model, const Placement &placement,
-                                           const State &state, Values &values,
-                                           const DiagnosticNames &names, Failures &failures,
+std::vector<SourceLoc> checkPostconditions(const Check &check, const State &state, Values &values,
                                            Usefulness *usefulness) {
-  PostconditionCheck check(model, placement, state, values, names, failures, usefulness);
-  for (uint32_t r = 0; r < model.numRanks(); ++r)
-    for (const Ensure &ensure : model.dag(Rank{r}).contract.ensures) {
-      if (failures.full())
-        break;
-      check.check(Rank{r}, ensure);
-    }
-  return check.takeCompared();
+  return PostconditionCheck(check, state, values, usefulness).run();
 }
 
 } // namespace colldsl::proof

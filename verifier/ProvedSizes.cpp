@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace colldsl {
+namespace colldsl::proof {
 namespace {
 
 /// The most remainders that are proved; each costs three proofs or more.
@@ -96,7 +96,7 @@ private:
 
   /// The hash of the decisions that the proof at n makes; nothing if it fails.
   std::optional<uint64_t> decisionsAt(uint64_t n) const {
-    proof::Decisions decisions;
+    Decisions decisions;
     if (!reportAt(n).proved())
       return std::nullopt;
     return decisions.hash();
@@ -190,4 +190,4 @@ std::optional<ProvedDomain> provedSizes(const Schedule &schedule, const VerifyOp
   return Prover(schedule, period, options).run();
 }
 
-} // namespace colldsl
+} // namespace colldsl::proof

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace colldsl {
+namespace colldsl::proof {
 
 /// The calls that a proof of a schedule stands for.
 struct ProvedDomain {
@@ -29,4 +29,4 @@ inline constexpr uint64_t kSomeOps = 1 << 18, kManyOps = 1 << 22;
 std::optional<ProvedDomain> provedSizes(const Schedule &schedule, const VerifyOptions &options = {},
                                         uint64_t mostOps = kSomeOps);
 
-} // namespace colldsl
+} // namespace colldsl::proof

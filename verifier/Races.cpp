@@ -1,8 +1,7 @@
-#include "verifier/Races.h"
+#include "verifier/Checks.h"
 
 #include "verifier/HappensBefore.h"
 #include "verifier/IntervalMap.h"
-#include "verifier/SelfConflict.h"
 
 #include <algorithm>
 
@@ -63,13 +62,20 @@ struct Meeting {
   LengthId length = kFixedLength; ///< of the block, if the call chooses it
 };
 
-class RaceCheck {
+class RaceCheck : Check {
 public:
-  RaceCheck(const EventGraph &graph, const Placement &placement, std::span<const Event> order,
-            const DiagnosticNames &names, Failures &failures)
-      : model_(graph.model()), placement_(placement), names_(names), failures_(failures),
-        happensBefore_(graph, placement, order), metBy_(model_.numVertices(), kNoVertex) {}
+  RaceCheck(const Check &check, const EventGraph &graph, std::span<const Event> order)
+      : Check(check), happensBefore_(graph, placement_, order),
+        metBy_(model_.numVertices(), kNoVertex) {}
 
+  /// `ops`: as opsByRank() gives them.
+  void run(std::span<const Vertex> ops) {
+    for (uint32_t r = 0; r < model_.numRanks() && !failures_.full(); ++r)
+      if (const Dag &dag = model_.dag(Rank{r}); !dag.slices.empty()) // else its ops touch nothing
+        checkRank(Rank{r}, ops.subspan(index(model_.firstOf(Rank{r})), dag.size()));
+  }
+
+private:
   void checkRank(Rank rank, std::span<const Vertex> ops) {
     maps_.assign(model_.dag(rank).buffers.size(), {});
     readers_.clear();
@@ -81,7 +87,6 @@ public:
     }
   }
 
-private:
   void checkOp(Vertex v) {
     meetings_.clear();
     unordered_.clear();
@@ -193,10 +198,6 @@ private:
     return ops.empty() ? "none" : listed(ops) + " alone";
   }
 
-  const Model &model_;
-  const Placement &placement_;
-  const DiagnosticNames &names_;
-  Failures &failures_;
   HappensBefore happensBefore_;
   std::vector<IntervalMap<LastAccess>> maps_; // per buffer of the rank at hand; roots are used
   ReaderLists readers_;
@@ -231,16 +232,9 @@ std::vector<Vertex> opsByRank(const EventGraph &graph, std::span<const Event> or
 
 } // namespace
 
-void checkRaces(const EventGraph &graph, const Placement &placement, std::span<const Event> order,
-                const DiagnosticNames &names, Failures &failures) {
-  checkSelfConflicts(graph.model(), placement, names, failures);
-  RaceCheck check(graph, placement, order, names, failures);
-  const Model &model = graph.model();
-  std::vector<Vertex> ops = opsByRank(graph, order);
-  for (uint32_t r = 0; r < model.numRanks() && !failures.full(); ++r)
-    if (!model.dag(Rank{r}).slices.empty()) // else its ops touch nothing
-      check.checkRank(Rank{r}, std::span(ops).subspan(index(model.firstOf(Rank{r})),
-                                                      model.dag(Rank{r}).size()));
+void checkRaces(const Check &check, const EventGraph &graph, std::span<const Event> order) {
+  checkSelfConflicts(check);
+  RaceCheck(check, graph, order).run(opsByRank(graph, order));
 }
 
 } // namespace colldsl::proof

@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace colldsl {
+namespace colldsl::proof {
 namespace {
 
 constexpr std::array<std::string_view, 5> kProofSpellings = {"matching", "deadlock", "races",
@@ -14,7 +14,7 @@ std::string proofList(const std::vector<Proof> &proofs) {
   std::vector<std::string> names;
   for (Proof proof : proofs)
     names.emplace_back(spelling(proof));
-  return proof::listed(names);
+  return listed(names);
 }
 
 std::string place(const SourceLoc &loc, const Schedule &schedule) {
@@ -25,7 +25,7 @@ std::string place(const SourceLoc &loc, const Schedule &schedule) {
 }
 
 std::string stepLine(const Failure::Step &step, const Schedule &schedule) {
-  std::string line = "    " + place(step.loc, schedule) + proof::rankWord(step.rank);
+  std::string line = "    " + place(step.loc, schedule) + rankWord(step.rank);
   if (step.op != kNoOp)
     line += ", op " + std::to_string(index(step.op));
   return line + ": " + step.text + "\n";
@@ -46,8 +46,8 @@ std::string_view spelling(Proof proof) { return kProofSpellings[static_cast<size
 std::string describe(const VerifyReport &report, const Schedule &schedule) {
   std::string text = schedule.name.empty() ? "" : schedule.name + ": ";
   text += report.proved() ? "proved" : report.failures.empty() ? "undecided" : "refused";
-  text += " (" + proof::counted(schedule.numRanks(), "rank") + ", " +
-          proof::counted(report.ops, "op") + ", " + proof::counted(report.messages, "message");
+  text += " (" + counted(schedule.numRanks(), "rank") + ", " + counted(report.ops, "op") + ", " +
+          counted(report.messages, "message");
   if (report.failures.empty() && !report.proved())
     return text + "): not all lengths of blocks can be proved: " + report.undecided + "\n";
   if (report.proved())
@@ -55,17 +55,17 @@ std::string describe(const VerifyReport &report, const Schedule &schedule) {
            (report.contractChecked ? "" : "; there is no contract") + "\n";
   text += ")\n";
   for (const Failure &failure : report.failures) {
-    std::string alike = proof::alikeWords(failure);
+    std::string alike = alikeWords(failure);
     text += "  " + std::string(spelling(failure.proof)) + ": " + failure.message +
             (alike.empty() ? "" : ", " + alike) + "\n";
     for (const Failure::Step &step : failure.steps)
       text += stepLine(step, schedule);
   }
   if (report.leftOut > 0)
-    text += "  and " + proof::counted(report.leftOut, "other failure") + "\n";
+    text += "  and " + counted(report.leftOut, "other failure") + "\n";
   if (!report.skipped.empty())
     text += "  not tried: " + proofList(report.skipped) + "\n";
   return text;
 }
 
-} // namespace colldsl
+} // namespace colldsl::proof

@@ -1,4 +1,4 @@
-#include "verifier/SelfConflict.h"
+#include "verifier/Checks.h"
 
 #include "verifier/SizeDecisions.h"
 
@@ -32,12 +32,16 @@ Area cut(const Area &area, uint64_t skip, uint64_t length) {
   return part;
 }
 
-class SelfConflictCheck {
+class SelfConflictCheck : Check {
 public:
-  SelfConflictCheck(const Model &model, const Placement &placement, const DiagnosticNames &names,
-                    Failures &failures)
-      : model_(model), placement_(placement), names_(names), failures_(failures) {}
+  explicit SelfConflictCheck(const Check &check) : Check(check) {}
 
+  void run() {
+    for (uint32_t v = 0; v < model_.numVertices() && !failures_.full(); ++v)
+      check(Vertex{v});
+  }
+
+private:
   void check(Vertex v) {
     auto sources = placement_.sources(v), targets = placement_.targets(v);
     if (targets.empty() || (sources.empty() && targets.size() == 1))
@@ -52,7 +56,6 @@ public:
       report(v, *shared, " reads %s and writes it at another place of its list");
   }
 
-private:
   void addAll(std::span<const Area> areas, bool isTarget) {
     for (const Area &area : areas)
       if (!area.empty())
@@ -117,20 +120,11 @@ private:
         {Proof::Races, names_.opOfRank(v) + what, {failures_.step(v, names_.op(v) + what)}});
   }
 
-  const Model &model_;
-  const Placement &placement_;
-  const DiagnosticNames &names_;
-  Failures &failures_;
   std::vector<Part> parts_;
 };
 
 } // namespace
 
-void checkSelfConflicts(const Model &model, const Placement &placement,
-                        const DiagnosticNames &names, Failures &failures) {
-  SelfConflictCheck check(model, placement, names, failures);
-  for (uint32_t v = 0; v < model.numVertices() && !failures.full(); ++v)
-    check.check(Vertex{v});
-}
+void checkSelfConflicts(const Check &check) { SelfConflictCheck(check).run(); }
 
 } // namespace colldsl::proof

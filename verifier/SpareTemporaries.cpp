@@ -1,4 +1,4 @@
-#include "verifier/SpareTemporaries.h"
+#include "verifier/Checks.h"
 
 #include <algorithm>
 #include <set>

@@ -1,6 +1,5 @@
-#include "verifier/Synchronizes.h"
+#include "verifier/Checks.h"
 
-#include "verifier/DiagnosticNames.h"
 #include "verifier/RankSets.h"
 
 #include <optional>

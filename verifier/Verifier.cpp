@@ -1,27 +1,15 @@
 #include "verifier/Verifier.h"
 
 #include "ir/Ranges.h"
-#include "verifier/Announcements.h"
-#include "verifier/BlockTails.h"
-#include "verifier/BufferBounds.h"
-#include "verifier/CostBounds.h"
-#include "verifier/Deadlock.h"
-#include "verifier/ElementTypes.h"
+#include "verifier/Checks.h"
 #include "verifier/EmptyMessages.h"
 #include "verifier/Execution.h"
-#include "verifier/Postconditions.h"
-#include "verifier/Races.h"
-#include "verifier/SpareTemporaries.h"
-#include "verifier/Synchronizes.h"
-#include "verifier/WriteScope.h"
 
 #include <algorithm>
 #include <optional>
 
-namespace colldsl {
+namespace colldsl::proof {
 namespace {
-
-using namespace proof;
 
 /// Runs the proofs in the order in which they rest on each other.
 class Verification {
@@ -30,7 +18,8 @@ public:
                const VerifyOptions &options, const BlockLengths *lengths = nullptr)
       : options_(options), model_(schedule, sizes, lengths), placement_(model_),
         names_(model_, placement_),
-        failures_(model_, options.maxFailures, Grouping::Alike, options.stop) {
+        failures_(model_, options.maxFailures, Grouping::Alike, options.stop),
+        check_(model_, placement_, names_, failures_) {
     report_.ops = model_.numVertices();
   }
 
@@ -45,10 +34,10 @@ public:
 
 private:
   void prove() {
-    checkBounds(model_, placement_, names_, failures_);
+    checkBounds(check_);
     if (!mayGoOn())
       return skip({Proof::Matching, Proof::Deadlock, Proof::Races, Proof::Contract});
-    checkElements(model_, options_.ownOperators, names_, failures_);
+    checkElements(check_, options_.ownOperators);
     if (!mayGoOn())
       return skip({Proof::Matching, Proof::Deadlock, Proof::Races, Proof::Writes});
     if (model_.lengths() && dividesBlocks())
@@ -96,14 +85,14 @@ private:
 
   /// `certain`: only the messages that travel whatever the lengths of blocks are.
   void proveData(const EventGraph &graph, const EventGraph &certain, std::span<const Event> order) {
-    checkRaces(graph, placement_, order, names_, failures_);
+    checkRaces(check_, graph, order);
     checkAnnouncements(graph, certain, order, names_, failures_);
     if (!mayGoOn())
       return skip({Proof::Contract, Proof::Writes});
     bool hasContract = model_.schedule().hasContract;
     report_.contractChecked = hasContract;
     if (hasContract)
-      checkWriteScope(model_, placement_, names_, failures_);
+      checkWriteScope(check_);
     if (hasContract && model_.schedule().synchronizes)
       checkSynchronizes(certain, order, failures_);
     checkCosts(graph, placement_, order, failures_);
@@ -117,10 +106,10 @@ private:
     if (!ran)
       return skip({Proof::Contract});
     if (hasContract) {
-      report_.compared = checkPostconditions(model_, placement_, state, values, names_, failures_,
-                                             usefulness ? &*usefulness : nullptr);
+      report_.compared =
+          checkPostconditions(check_, state, values, usefulness ? &*usefulness : nullptr);
       addBounds(report_.compared);
-      checkBlockTails(model_, placement_, state, names_, failures_);
+      checkBlockTails(check_, state);
     }
     for (const std::string &why :
          {bytesWithoutBound(), roundsOfSomeLengths(graph, certain), state.undecided()})
@@ -182,6 +171,7 @@ private:
   Placement placement_;
   DiagnosticNames names_;
   Failures failures_;
+  Check check_;
   size_t numBefore_ = 0; ///< failures that do not prevent the next proof
   VerifyReport report_;
 };
@@ -248,4 +238,4 @@ VerifyReport verifyAllLengths(const Schedule &schedule, uint64_t elements,
   return Verification(schedule, sizes, options, &*lengths).run();
 }
 
-} // namespace colldsl
+} // namespace colldsl::proof

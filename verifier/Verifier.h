@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-namespace colldsl {
+namespace colldsl::proof {
 
 enum class Proof : uint8_t { Matching, Deadlock, Races, Contract, Writes };
 std::string_view spelling(Proof proof);
@@ -120,4 +120,4 @@ VerifyReport verifyAllLengths(const Schedule &schedule, uint64_t elements,
 /// The report as text for people; file names come from the schedule.
 std::string describe(const VerifyReport &report, const Schedule &schedule);
 
-} // namespace colldsl
+} // namespace colldsl::proof

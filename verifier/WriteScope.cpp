@@ -1,4 +1,4 @@
-#include "verifier/WriteScope.h"
+#include "verifier/Checks.h"
 
 #include "verifier/SizeDecisions.h"
 
@@ -55,35 +55,38 @@ private:
   std::vector<Area> areas_; // disjoint, not adjacent, in order
 };
 
-void checkTarget(Vertex v, const Area &area, const PromisedBytes &promised, const Model &model,
-                 const DiagnosticNames &names, Failures &failures) {
-  Rank rank = model.rankOf(v);
-  BufferRole role = model.dag(rank).buffers[index(area.root)].role;
-  Decisions::note(area.empty());
-  if (role == BufferRole::Temp || area.empty())
-    return;
-  bool isInput = role == BufferRole::In;
-  uint64_t outside = isInput ? area.begin : promised.firstOutside(area);
-  if (outside == area.end)
-    return;
-  std::string where = names.bytes(rank, area.root, outside, area.end);
-  std::string why = isInput ? ", which is an `in` parameter" : ", of which no `ensures` speaks";
-  failures.add({Proof::Writes,
-                names.opOfRank(v) + " writes " + where + why,
-                {failures.step(v, names.op(v))}});
-}
+class WriteCheck : Check {
+public:
+  explicit WriteCheck(const Check &check) : Check(check) {}
+
+  void run() {
+    for (uint32_t r = 0; r < model_.numRanks(); ++r) {
+      PromisedBytes promised(Rank{r}, model_, placement_);
+      uint32_t last = index(model_.firstOf(Rank{r + 1}));
+      for (uint32_t v = index(model_.firstOf(Rank{r})); v < last && !failures_.full(); ++v)
+        for (const Area &area : placement_.targets(Vertex{v}))
+          check(Vertex{v}, area, promised);
+    }
+  }
+
+private:
+  void check(Vertex v, const Area &area, const PromisedBytes &promised) {
+    Rank rank = model_.rankOf(v);
+    BufferRole role = model_.dag(rank).buffers[index(area.root)].role;
+    Decisions::note(area.empty());
+    if (role == BufferRole::Temp || area.empty())
+      return;
+    bool isInput = role == BufferRole::In;
+    uint64_t outside = isInput ? area.begin : promised.firstOutside(area);
+    if (outside != area.end)
+      failAt(Proof::Writes, v,
+             " writes " + names_.bytes(rank, area.root, outside, area.end) +
+                 (isInput ? ", which is an `in` parameter" : ", of which no `ensures` speaks"));
+  }
+};
 
 } // namespace
 
-void checkWriteScope(const Model &model, const Placement &placement, const DiagnosticNames &names,
-                     Failures &failures) {
-  for (uint32_t r = 0; r < model.numRanks(); ++r) {
-    PromisedBytes promised(Rank{r}, model, placement);
-    uint32_t last = index(model.firstOf(Rank{r + 1}));
-    for (uint32_t v = index(model.firstOf(Rank{r})); v < last && !failures.full(); ++v)
-      for (const Area &area : placement.targets(Vertex{v}))
-        checkTarget(Vertex{v}, area, promised, model, names, failures);
-  }
-}
+void checkWriteScope(const Check &check) { WriteCheck(check).run(); }
 
 } // namespace colldsl::proof

@@ -9,14 +9,14 @@ namespace {
 
 /// The address of the nearest interface among those in the network of `address`.
 std::string nearestTo(const std::string &address, std::span<const Threads> boundThreads) {
-  Result<network::Address> known = network::readAddress(address);
+  Result<Address> known = readAddress(address);
   if (!known)
     return address;
-  std::vector<network::OwnInterface> equal = network::besides(network::ownInterfaces(), *known);
+  std::vector<OwnInterface> equal = besides(ownInterfaces(), *known);
   std::vector<NicName> names;
-  for (const network::OwnInterface &one : equal)
+  for (const OwnInterface &one : equal)
     names.push_back({one.name, ""});
-  return equal.empty() ? address : network::inWords(equal[nearestNic(names, boundThreads)].address);
+  return equal.empty() ? address : inWords(equal[nearestNic(names, boundThreads)].address);
 }
 
 } // namespace
@@ -25,7 +25,7 @@ Status chooseBindAddress(std::span<const ProcessInfo> processes, const char *var
                          std::span<const Threads> boundThreads, std::string &bind) {
   std::vector<uint32_t> hosts = firstOfHosts(processes);
   if (setting(variable)) {
-    Result<std::string> address = network::addressAt(bind);
+    Result<std::string> address = addressAt(bind);
     if (!address)
       return address.status();
     if (*address != bind)
@@ -34,10 +34,10 @@ Status chooseBindAddress(std::span<const ProcessInfo> processes, const char *var
   }
   if (isOneNode(hosts))
     return {};
-  Result<network::Address> common = reachableAddress(processes, hosts);
+  Result<Address> common = reachableAddress(processes, hosts);
   if (!common)
     return Status::error(concat(common.message(), "; ", variable, " names one, on each host"));
-  Result<std::string> address = network::addressTowards(*common);
+  Result<std::string> address = addressTowards(*common);
   if (!address)
     return Status::error(
         concat(address.message(), ", where rank 0 is; ", variable, " names another address"));

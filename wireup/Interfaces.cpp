@@ -14,7 +14,7 @@
 #include <netinet/in.h>
 #include <unistd.h>
 
-namespace colldsl::network {
+namespace colldsl {
 namespace {
 
 constexpr uint32_t kBits = 128, kBitsOfIpv4 = 32;
@@ -229,4 +229,4 @@ Result<std::string> addressTowards(const Address &other) {
   return inWords(here.address());
 }
 
-} // namespace colldsl::network
+} // namespace colldsl

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <vector>
 
-namespace colldsl::network {
+namespace colldsl {
 
 /// An IPv6 address; IPv4 addresses are mapped, ::ffff:10.0.0.1. Zeros: none.
 struct Address {
@@ -68,4 +68,4 @@ Result<std::string> addressAt(const std::string &place);
 /// The address of this machine from which the kernel would send to another one.
 Result<std::string> addressTowards(const Address &other);
 
-} // namespace colldsl::network
+} // namespace colldsl

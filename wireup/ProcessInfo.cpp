@@ -41,10 +41,9 @@ std::vector<uint32_t> firstOf(std::span<const ProcessInfo> processes, Together a
 }
 
 bool has(const ProcessInfo &info, auto condition) {
-  return std::any_of(info.interfaces.begin(), info.interfaces.end(),
-                     [&](const network::Interface &own) {
-                       return own.address != network::Address() && condition(own);
-                     });
+  return std::any_of(info.interfaces.begin(), info.interfaces.end(), [&](const Interface &own) {
+    return own.address != Address() && condition(own);
+  });
 }
 
 } // namespace
@@ -117,11 +116,11 @@ std::vector<uint32_t> firstOfHosts(std::span<const ProcessInfo> processes) {
 
 // The first address that no other host has, and in whose network all hosts are. If there is none,
 // the first that no other host has: routes must lead there.
-Result<network::Address> reachableAddress(std::span<const ProcessInfo> processes,
-                                          std::span<const uint32_t> hosts) {
-  network::Address routed;
-  for (const network::Interface &mine : processes[0].interfaces) {
-    bool isUnique = mine.address != network::Address(), isCommon = true;
+Result<Address> reachableAddress(std::span<const ProcessInfo> processes,
+                                 std::span<const uint32_t> hosts) {
+  Address routed;
+  for (const Interface &mine : processes[0].interfaces) {
+    bool isUnique = mine.address != Address(), isCommon = true;
     for (uint32_t r = 0; r < processes.size() && isUnique; ++r) {
       if (hosts[r] == hosts[0])
         continue;
@@ -131,10 +130,10 @@ Result<network::Address> reachableAddress(std::span<const ProcessInfo> processes
     }
     if (isUnique && isCommon)
       return mine.address;
-    if (isUnique && routed == network::Address())
+    if (isUnique && routed == Address())
       routed = mine.address;
   }
-  if (routed != network::Address())
+  if (routed != Address())
     return routed;
   return Status::error(
       concat("host ", processes[0].host, " of rank 0 has no address for the others to reach"));

@@ -24,7 +24,7 @@ struct ProcessInfo {
   char boot[37] = {};     ///< the machine, since it was started
   char trouble[160] = {}; ///< empty: none
   cpu_set_t allowed = {};
-  std::array<network::Interface, 8> interfaces = {}; ///< none: zeros
+  std::array<Interface, 8> interfaces = {}; ///< none: zeros
 };
 
 /// The facts of this process.
@@ -55,7 +55,7 @@ std::vector<uint32_t> firstOfHosts(std::span<const ProcessInfo> processes);
 /// The address of rank 0 at which the others reach it.
 /// Example: 192.168.1.1/24 and 10.0.0.1/24, but the other host has 192.168.1.1/24 and 10.0.0.2/24:
 /// it is 10.0.0.1, for both have 192.168.1.1, where neither finds the other.
-Result<network::Address> reachableAddress(std::span<const ProcessInfo> processes,
-                                          std::span<const uint32_t> hosts);
+Result<Address> reachableAddress(std::span<const ProcessInfo> processes,
+                                 std::span<const uint32_t> hosts);
 
 } // namespace colldsl

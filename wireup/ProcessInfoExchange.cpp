@@ -20,7 +20,7 @@ void ProcessInfoExchange::note(const Status &trouble) {
 
 void ProcessInfoExchange::describeNode() {
   note(readNumber<uint32_t>("COLLDSL_RANKS_PER_NODE", mine_.ranksPerNode, "number"));
-  std::vector<network::OwnInterface> own = network::ownInterfaces();
+  std::vector<OwnInterface> own = ownInterfaces();
   own.resize(mine_.interfaces.size());
   std::copy(own.begin(), own.end(), mine_.interfaces.begin());
 }

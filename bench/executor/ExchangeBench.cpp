@@ -9,25 +9,17 @@
 // Medians of rounds, in nanoseconds per run. Arguments, all optional: the least and the largest
 // block in bytes, and `own` or `shared`.
 #include "bench/executor/Measure.h"
+#include "bench/executor/Ranks.h"
 #include "executor/Exchange.h"
 
 #include <csignal>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <sched.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 namespace colldsl::bench {
 namespace {
-
-struct Flags {
-  alignas(64) std::atomic<uint32_t> there;
-  alignas(64) std::atomic<uint32_t> back;
-};
 
 void bindToCore(uint32_t core) {
   cpu_set_t set;
@@ -41,7 +33,7 @@ public:
   TwoRanks(shm::World &world, Rank me, Flags &flags) : worker_(world, me), me_(me), flags_(flags) {}
 
   double bareFlagNs(uint32_t calls) {
-    return nsPerCall(calls, [&] { turn(); }) / 2;
+    return nsPerCall(calls, [&] { flags_.pass(me_, ++turns_); }) / 2;
   }
 
   // Blocks of memory that both ranks share, or of their own.
@@ -83,19 +75,6 @@ private:
     for (uint64_t at = 0, word; at < bytes; at += sizeof word, sum += word)
       std::memcpy(&word, from + at, sizeof word);
     sum_ = sum_ + sum;
-  }
-
-  void turn() {
-    ++turns_;
-    if (me_ == Rank{0}) {
-      flags_.there.store(turns_, std::memory_order_release);
-      while (flags_.back.load(std::memory_order_acquire) != turns_)
-        ;
-    } else {
-      while (flags_.there.load(std::memory_order_acquire) != turns_)
-        ;
-      flags_.back.store(turns_, std::memory_order_release);
-    }
   }
 
   std::byte *allocate(uint64_t bytes, bool isShared) {
@@ -151,12 +130,11 @@ int main(int argc, char **argv) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   shm::Options options;
   auto world = shm::World::create(2, options);
-  auto *flags = static_cast<Flags *>(
-      mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  Flags &flags = Flags::shared();
   pid_t child = fork();
   if (child == 0)
     prctl(PR_SET_PDEATHSIG, SIGKILL); // a flag has no other way out
-  runRank(**world, Rank{child == 0 ? 1u : 0u}, *flags, parse(argc, argv));
+  runRank(**world, Rank{child == 0 ? 1u : 0u}, flags, parse(argc, argv));
   if (child == 0)
     _exit(0);
   waitpid(child, nullptr, 0);

@@ -24,17 +24,20 @@ template <typename Run> double nsPerCall(uint32_t calls, Run run) {
   return std::chrono::duration<double, std::nano>(Clock::now() - begin).count() / calls;
 }
 
-/// Variant of nsPerCall() in processor time, which does not include other load of the machine.
+/// Processor time of this process, or of the thread that calls: other load of the machine does not
+/// count.
+inline double processorNs(clockid_t clock = CLOCK_PROCESS_CPUTIME_ID) {
+  timespec t{};
+  clock_gettime(clock, &t);
+  return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
+}
+
+/// Variant of nsPerCall() in processor time.
 template <typename Run> double processorNsPerCall(uint32_t calls, Run run) {
-  auto now = [] {
-    timespec t{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
-  };
-  double begin = now();
+  double begin = processorNs();
   for (uint32_t i = 0; i < calls; ++i)
     run();
-  return (now() - begin) / calls;
+  return (processorNs() - begin) / calls;
 }
 
 } // namespace colldsl::bench

@@ -6,23 +6,17 @@
 //   oversubscribed
 //              a barrier with four ranks per core
 //   large      one message by size, in fragments and by single copy
-//   local      plans that ranks open alone against plans whose opens they agree on, in turns: 8
-//              bytes there and back, opening and closing, a barrier, a large message there and back
 //
 // Every figure is a median and, in brackets, the best: on a machine that has other work to
 // do, the best is closer to the truth.
 #include "bench/executor/Measure.h"
+#include "bench/executor/Ranks.h"
 #include "executor/Plan.h"
-#include "protocol/local/LocalEndpoint.h"
 #include "runtime/job/LocalRanks.h"
 #include "tests/executor/Schedules.h"
 
-#include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
-#include <sys/mman.h>
 #include <unistd.h>
 
 namespace colldsl::bench {
@@ -31,45 +25,18 @@ namespace {
 using test::Builder;
 using test::LoadedImage;
 
-struct FlagLine {
-  alignas(64) std::atomic<uint32_t> there;
-  alignas(64) std::atomic<uint32_t> back;
-};
-
 using Doubles = std::vector<double>;
 
-std::vector<std::byte> pack(const Doubles &values) {
-  std::vector<std::byte> bytes(values.size() * sizeof(double));
-  std::memcpy(bytes.data(), values.data(), bytes.size());
-  return bytes;
-}
-
 // Rank 0's figures.
-using Body = std::function<Result<Doubles>(Endpoint &)>;
-Doubles onRanks(uint32_t numRanks, const shm::Options &shm, bool bind, const Body &body,
-                bool isLocal = false) {
+using Body = std::function<Doubles(Endpoint &)>;
+Doubles onRanks(uint32_t numRanks, const shm::Options &shm, bool bind, const Body &body) {
   LocalOptions options;
   options.numRanks = numRanks;
   options.bindToCores = bind;
   options.shm = shm;
-  if (isLocal)
-    options.attach = [](shm::World &world, Rank rank) {
-      return protocol::LocalEndpoint::attach(world, rank, {});
-    };
-  auto outcomes = runLocalRanks(options, [&](Endpoint &e) -> Result<std::vector<std::byte>> {
-    Result<Doubles> values = body(e);
-    if (!values)
-      return values.status();
-    return pack(*values);
-  });
-  Status status = outcomes ? firstFailure(*outcomes) : outcomes.status();
-  if (!status) {
-    std::fprintf(stderr, "%s\n", status.message().c_str());
-    std::exit(1);
-  }
-  Doubles values((*outcomes)[0].bytes.size() / sizeof(double));
-  std::memcpy(values.data(), (*outcomes)[0].bytes.data(), (*outcomes)[0].bytes.size());
-  return values;
+  auto outcomes = runLocalRanks(
+      options, [&](Endpoint &e) -> Result<std::vector<std::byte>> { return pack(body(e)); });
+  return unpack<double>(require(std::move(outcomes))[0]);
 }
 
 Schedule pingPong() {
@@ -88,15 +55,13 @@ struct Bound {
       : image(schedule), engine(endpoint), x(n, 1), y(n) {
     auto opened = Plan::open(engine, image->rank(endpoint.rank()), image->sizeClass(),
                              {n, {{x.data(), n * 4}, {y.data(), n * 4}}, {}});
-    if (!opened) {
-      std::fprintf(stderr, "%s\n", opened.message().c_str());
-      _exit(1);
-    }
+    if (!opened)
+      fail(opened.message());
     plan = opened.take();
   }
   void run() {
     if (!plan->start() || !plan->wait())
-      _exit(1);
+      fail("a run failed");
   }
   LoadedImage image;
   Engine engine;
@@ -109,29 +74,15 @@ Doubles summary(const Doubles &rounds) {
   return {median(rounds), *std::min_element(rounds.begin(), rounds.end())};
 }
 
-void bareFlag(FlagLine &flags, Rank me, uint32_t &turn) {
-  ++turn;
-  if (me == Rank{0}) {
-    flags.there.store(turn, std::memory_order_release);
-    while (flags.back.load(std::memory_order_acquire) != turn) {
-    }
-  } else {
-    while (flags.there.load(std::memory_order_acquire) != turn) {
-    }
-    flags.back.store(turn, std::memory_order_release);
-  }
-}
-
 void exchange() {
-  auto *flags = static_cast<FlagLine *>(
-      mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-  Doubles both = onRanks(2, {}, true, [flags](Endpoint &endpoint) -> Result<Doubles> {
+  Flags &flags = Flags::shared();
+  Doubles both = onRanks(2, {}, true, [&flags](Endpoint &endpoint) {
     constexpr uint32_t kCalls = 500;
     Bound bound(endpoint, pingPong(), 2);
     Doubles bare, plan;
     uint32_t turn = 0;
     for (int round = 0; round < 401; ++round) {
-      bare.push_back(nsPerCall(kCalls, [&] { bareFlag(*flags, endpoint.rank(), turn); }));
+      bare.push_back(nsPerCall(kCalls, [&] { flags.pass(endpoint.rank(), ++turn); }));
       plan.push_back(nsPerCall(kCalls, [&] { bound.run(); }));
     }
     Doubles a = summary(bare), b = summary(plan);
@@ -175,7 +126,7 @@ void local() {
   std::printf("local            bare copies of 8 bytes: %.1f (%.1f) ns per op\n", bare[0], bare[1]);
   for (bool dependent : {true, false})
     for (uint32_t count : {1, 10, 1000, 10000}) {
-      Doubles ns = onRanks(1, {}, true, [=](Endpoint &endpoint) -> Result<Doubles> {
+      Doubles ns = onRanks(1, {}, true, [=](Endpoint &endpoint) {
         Bound bound(endpoint, copies(count, dependent), 2);
         Doubles rounds;
         for (int round = 0; round < 101; ++round)
@@ -191,7 +142,7 @@ void oversubscribed() {
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
   auto numRanks = static_cast<uint32_t>(4 * cores);
   for (bool bind : {false, true}) {
-    Doubles us = onRanks(numRanks, {}, bind, [=](Endpoint &endpoint) -> Result<Doubles> {
+    Doubles us = onRanks(numRanks, {}, bind, [=](Endpoint &endpoint) {
       Bound bound(endpoint, test::disseminationBarrier(numRanks), 1);
       Doubles all;
       for (int i = 0; i < 2000; ++i)
@@ -205,7 +156,7 @@ void oversubscribed() {
 }
 
 Doubles oneWayUs(size_t bytes, const shm::Options &options) {
-  return onRanks(2, options, true, [=](Endpoint &endpoint) -> Result<Doubles> {
+  return onRanks(2, options, true, [=](Endpoint &endpoint) {
     Bound bound(endpoint, pingPong(), bytes / 4);
     Doubles rounds;
     for (int round = 0; round < 41; ++round)
@@ -227,84 +178,12 @@ void large() {
   }
 }
 
-double processorNs() {
-  timespec now;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
-}
-
-// Median and best time of a call, and the least processor time.
-Doubles timeRounds(int rounds, uint32_t calls, const std::function<void()> &call) {
-  Doubles times, processor;
-  for (int round = 0; round < rounds; ++round) {
-    double before = processorNs();
-    times.push_back(nsPerCall(calls, call));
-    processor.push_back((processorNs() - before) / calls);
-  }
-  Doubles figures = summary(times);
-  figures.push_back(summary(processor)[1]);
-  return figures;
-}
-
-Doubles timeRuns(Endpoint &endpoint, const Schedule &schedule, size_t n, uint32_t calls) {
-  Bound bound(endpoint, schedule, n);
-  return timeRounds(21, calls, [&] { bound.run(); });
-}
-
-// The plan is run once, so that all ranks are where it begins, and closed.
-Doubles timeOpening(Endpoint &endpoint) {
-  LoadedImage image(pingPong());
-  Engine engine(endpoint);
-  int32_t x[2] = {}, y[2] = {};
-  return timeRounds(21, 5, [&] {
-    auto plan = Plan::open(engine, image->rank(endpoint.rank()), image->sizeClass(),
-                           {2, {{x, sizeof x}, {y, sizeof y}}, {}});
-    if (!plan || !(*plan)->start() || !(*plan)->wait())
-      _exit(1);
-  });
-}
-
-struct Row {
-  const char *name;
-  uint32_t numRanks;
-  Doubles (*measure)(Endpoint &);
-};
-const Row kRows[] = {
-    {"8 bytes there and back", 2, [](Endpoint &e) { return timeRuns(e, pingPong(), 2, 200); }},
-    {"open, run once, close", 2, timeOpening},
-    {"barrier of 4 ranks", 4,
-     [](Endpoint &e) { return timeRuns(e, test::disseminationBarrier(4), 1, 20); }},
-    {"1 MiB there and back", 2, [](Endpoint &e) { return timeRuns(e, pingPong(), 1 << 18, 4); }},
-};
-
-// Best of several worlds of each.
-void aloneAgainstAgreed() {
-  for (const Row &row : kRows) {
-    Doubles medians[2], bests[2], processor[2];
-    for (int turn = 0; turn < 6; ++turn) {
-      Doubles ns = onRanks(
-          row.numRanks, {}, true, [&](Endpoint &e) -> Result<Doubles> { return row.measure(e); },
-          turn % 2 != 0);
-      medians[turn % 2].push_back(ns[0]);
-      bests[turn % 2].push_back(ns[1]);
-      processor[turn % 2].push_back(ns[2]);
-    }
-    for (bool isLocal : {false, true})
-      std::printf("local     %-24s %-6s %10.0f (%.0f) ns, processor %10.0f ns\n", row.name,
-                  isLocal ? "alone" : "agreed", summary(medians[isLocal])[0],
-                  summary(bests[isLocal])[1], summary(processor[isLocal])[1]);
-  }
-}
-
 struct Part {
   const char *name;
   void (*run)();
 };
-constexpr Part kParts[] = {{"exchange", exchange},
-                           {"local", local},
-                           {"oversubscribed", oversubscribed},
-                           {"large", large},
-                           {"local", aloneAgainstAgreed}};
+constexpr Part kParts[] = {
+    {"exchange", exchange}, {"local", local}, {"oversubscribed", oversubscribed}, {"large", large}};
 
 } // namespace
 } // namespace colldsl::bench

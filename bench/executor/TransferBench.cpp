@@ -12,16 +12,13 @@
 //
 //   bench-transfers [ROUNDS]
 #include "bench/executor/Measure.h"
+#include "bench/executor/Ranks.h"
 #include "executor/Plan.h"
 #include "protocol/local/LocalEndpoint.h"
 #include "tests/executor/Schedules.h"
 #include "transports/shm/ShmBootstrap.h"
-#include "wireup/ForkedRanks.h"
 
 #include <cstdarg>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <mutex>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -92,11 +89,6 @@ struct Figures {
   std::vector<double> ns;
   double slots = 0, copies = 0, others = 0;
 };
-
-[[noreturn]] void fail(const std::string &why) {
-  std::fprintf(stderr, "%s\n", why.c_str());
-  std::exit(1);
-}
 
 Schedule exchangeWith(const Transfer &transfer) {
   Schedule schedule = test::exchange();
@@ -235,9 +227,7 @@ int main(int argc, char **argv) {
         measureAll(worker, endpoint, bytes, isShared, rounds);
     return std::vector<std::byte>();
   });
-  Status status = outcomes ? firstFailure(*outcomes) : outcomes.status();
-  if (!status)
-    fail(status.message());
+  require(std::move(outcomes));
   return 0;
 }
 

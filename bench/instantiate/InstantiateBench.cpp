@@ -90,7 +90,7 @@ void proveRing(benchmark::State &state) {
     require(schedule.ok());
     Sizes sizes;
     sizes.elements = r.elements;
-    require(verify(*schedule, {sizes}).proved());
+    require(proof::verify(*schedule, {sizes}).proved());
   }
 }
 

@@ -3,9 +3,6 @@
 // calls.
 #include "bench/mpi/Rows.h"
 
-#include <cstdio>
-#include <unistd.h>
-
 using namespace bench;
 
 namespace {
@@ -65,29 +62,21 @@ private:
   double value_ = 0, sum_ = 0;
 };
 
+void measureAll(Bench &bench) {
+  if (bench.options().wants("rendezvous"))
+    for (long size : bench.options().sizes) {
+      Rendezvous rendezvous(size, bench);
+      bench.row("rendezvous " + std::to_string(size), rendezvous);
+    }
+  ShortLived copy(false, 1), part(true, 2);
+  if (bench.options().wants("dup-allreduce-free"))
+    bench.row("dup-allreduce-free 0", copy);
+  if (bench.options().wants("split-2-allreduces-free"))
+    bench.row("split-2-allreduces-free 0", part);
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
-  Options options = parse(argc, argv, {"blocking"}, {64 << 10, 512 << 10, 4 << 20});
-  if (options.wrong) {
-    std::fprintf(stderr, "usage: mpirun -n N beside [OPTION...]\n\n%s", kHelp);
-    return 2;
-  }
-  alarm(static_cast<unsigned>(options.timeoutSeconds));
-  MPI_Init(&argc, &argv);
-  {
-    Bench bench(options);
-    if (options.wants("rendezvous"))
-      for (long size : options.sizes) {
-        Rendezvous rendezvous(size, bench);
-        bench.row("rendezvous " + std::to_string(size), rendezvous);
-      }
-    ShortLived copy(false, 1), part(true, 2);
-    if (options.wants("dup-allreduce-free"))
-      bench.row("dup-allreduce-free 0", copy);
-    if (options.wants("split-2-allreduces-free"))
-      bench.row("split-2-allreduces-free 0", part);
-  }
-  MPI_Finalize();
-  return 0;
+  return benchMain(argc, argv, "beside", {"blocking"}, {64 << 10, 512 << 10, 4 << 20}, measureAll);
 }

@@ -7,9 +7,7 @@
 #include "bench/mpi/Rows.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
-#include <unistd.h>
 
 namespace {
 
@@ -167,23 +165,15 @@ void measure(const Named &named, Bench &bench) {
   }
 }
 
+void measureAll(Bench &bench) {
+  for (const Named &named : kAll)
+    if (bench.options().wants(named.name))
+      measure(named, bench);
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
-  Options options = parse(argc, argv, {"blocking", "nonblocking"},
-                          {8, 64, 512, 4096, 32768, 262144, 1 << 20, 4 << 20});
-  if (options.wrong) {
-    std::fprintf(stderr, "usage: mpirun -n N collectives [OPTION...]\n\n%s", kHelp);
-    return 2;
-  }
-  alarm(static_cast<unsigned>(options.timeoutSeconds));
-  MPI_Init(&argc, &argv);
-  {
-    Bench bench(options);
-    for (const Named &named : kAll)
-      if (options.wants(named.name))
-        measure(named, bench);
-  }
-  MPI_Finalize();
-  return 0;
+  return benchMain(argc, argv, "collectives", {"blocking", "nonblocking"},
+                   {8, 64, 512, 4096, 32768, 262144, 1 << 20, 4 << 20}, measureAll);
 }

@@ -17,9 +17,7 @@
 #include "mpi/Mpi.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
-#include <unistd.h>
 
 namespace {
 
@@ -255,29 +253,21 @@ void measureAll(Network network, Bench &bench) {
   MPI_Comm_free(&network.comm);
 }
 
+void measureAllGraphs(Bench &bench) {
+  for (int dims = 1; dims <= 4; ++dims)
+    if (bench.options().wantsTopology("torus" + std::to_string(dims)))
+      measureAll(torus(dims), bench);
+  for (int edges : {1, 2, 4, 8})
+    if (bench.options().wantsTopology("parallel" + std::to_string(edges)))
+      measureAll(parallel(edges), bench);
+  for (const char *name : {"hub", "hubs", "random4", "all"})
+    if (!bench.options().topologies.empty() && bench.options().wantsTopology(name))
+      measureAll(graph(name, lists(name)), bench);
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
-  Options options = parse(argc, argv, {"blocking", "nonblocking", "persistent"},
-                          {8, 64, 512, 4096, 32768, 262144, 1048576});
-  if (options.wrong) {
-    std::fprintf(stderr, "usage: mpirun -n N neighbors [OPTION...]\n\n%s", kHelp);
-    return 2;
-  }
-  alarm(static_cast<unsigned>(options.timeoutSeconds));
-  MPI_Init(&argc, &argv);
-  {
-    Bench bench(options);
-    for (int dims = 1; dims <= 4; ++dims)
-      if (options.wantsTopology("torus" + std::to_string(dims)))
-        measureAll(torus(dims), bench);
-    for (int edges : {1, 2, 4, 8})
-      if (options.wantsTopology("parallel" + std::to_string(edges)))
-        measureAll(parallel(edges), bench);
-    for (const char *name : {"hub", "hubs", "random4", "all"})
-      if (!options.topologies.empty() && options.wantsTopology(name))
-        measureAll(graph(name, lists(name)), bench);
-  }
-  MPI_Finalize();
-  return 0;
+  return benchMain(argc, argv, "neighbors", {"blocking", "nonblocking", "persistent"},
+                   {8, 64, 512, 4096, 32768, 262144, 1048576}, measureAllGraphs);
 }

@@ -268,4 +268,21 @@ void Bench::row(const std::string &name, Operation &operation) {
   barrier();
 }
 
+int benchMain(int argc, char **argv, const char *name, const std::vector<std::string> &forms,
+              const std::vector<long> &sizes, const std::function<void(Bench &)> &measure) {
+  Options options = parse(argc, argv, forms, sizes);
+  if (options.wrong) {
+    std::fprintf(stderr, "usage: mpirun -n N %s [OPTION...]\n\n%s", name, kHelp);
+    return 2;
+  }
+  alarm(static_cast<unsigned>(options.timeoutSeconds));
+  MPI_Init(&argc, &argv);
+  {
+    Bench bench(options);
+    measure(bench);
+  }
+  MPI_Finalize();
+  return 0;
+}
+
 } // namespace bench

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <mpi.h>
 #include <string>
 #include <vector>
@@ -122,5 +123,9 @@ private:
   MPI_Win window_ = MPI_WIN_NULL;
   Board *board_;
 };
+
+/// The main function of a program `name`: parses, and hands a bench to `measure`.
+int benchMain(int argc, char **argv, const char *name, const std::vector<std::string> &forms,
+              const std::vector<long> &sizes, const std::function<void(Bench &)> &measure);
 
 } // namespace bench

@@ -6,14 +6,10 @@
 // best of all repetitions. Where ranks share cores they wait for each other's turns, and time that
 // passes says little of how it is elsewhere.
 #include "bench/executor/Measure.h"
+#include "bench/executor/Ranks.h"
 #include "runtime/graph/GraphOrder.h"
 #include "runtime/job/LocalRanks.h"
 #include "tests/passes/Graphs.h"
-
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <ctime>
 
 namespace colldsl::bench {
 namespace {
@@ -24,14 +20,8 @@ struct Figure {
   double cpuUs, wallUs;
 };
 
-double cpuUs() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) / 1e3;
-}
-
 struct Own {
-  Neighborhood edges;
+  RankEdges edges;
   std::vector<Rank> to, from;
 };
 
@@ -57,13 +47,13 @@ template <typename Work> Measured repeat(Communicator &communicator, Work work) 
   Measured all;
   for (int i = 0; i < kRepetitions; ++i) {
     if (!communicator.allgatherOne<uint8_t>(0)) // all begin together
-      std::abort();
-    double cpu = cpuUs();
+      fail("the ranks cannot meet");
+    double cpu = processorNs();
     double ns = nsPerCall(1, [&] {
       if (!work())
-        std::abort();
+        fail("a repetition failed");
     });
-    all.push_back({cpuUs() - cpu, ns / 1000});
+    all.push_back({(processorNs() - cpu) / 1000, ns / 1000});
   }
   return all;
 }
@@ -86,20 +76,11 @@ template <typename Work> Figure measure(const PortGraph &graph, Work work) {
   auto outcomes = runLocalRanks(local, [&](Endpoint &e) -> Result<std::vector<std::byte>> {
     Communicator communicator(e, Topology());
     Own own = ownOf(graph, communicator.rank());
-    Measured all = repeat(communicator, [&] { return work(communicator, own); });
-    auto bytes = std::as_bytes(std::span(all));
-    return std::vector<std::byte>(bytes.begin(), bytes.end());
+    return pack(repeat(communicator, [&] { return work(communicator, own); }));
   });
-  Status status = outcomes ? firstFailure(*outcomes) : outcomes.status();
-  if (!status) {
-    std::fprintf(stderr, "%s\n", status.message().c_str());
-    std::exit(1);
-  }
   std::vector<Measured> ranks;
-  for (const RankOutcome &outcome : *outcomes) {
-    Measured &rank = ranks.emplace_back(outcome.bytes.size() / sizeof(Figure));
-    std::memcpy(rank.data(), outcome.bytes.data(), outcome.bytes.size());
-  }
+  for (const RankOutcome &outcome : require(std::move(outcomes)))
+    ranks.push_back(unpack<Figure>(outcome));
   return best(ranks);
 }
 

@@ -15,13 +15,13 @@
 // one); peer.py runs the peer beside us. The event loop is timed apart from making the ranks (by
 // two threads) and joining messages. The simulated times are checked against the closed form where
 // there is one.
+#include "bench/executor/Measure.h"
 #include "compiler/Compile.h"
 #include "passes/PackProgram.h"
 #include "simulator/Simulate.h"
 
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <sys/resource.h>
 
 using namespace colldsl;
@@ -47,13 +47,6 @@ const Bench kBenches[] = {
     {"million", "barrier_dissemination", 1 << 20, 2, false, 63.0 / 5, 20 * 5500, 0.56},
 };
 
-/// Processor time of this process, on all of its threads: other load of the machine does not count.
-double processorSeconds() {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
 void require(bool condition, const std::string &why) {
   if (condition)
     return;
@@ -73,16 +66,16 @@ void run(const Compilation &stdlib, const Bench &bench, int repeats) {
     options.noise.periodNs = 10'000;
     options.noise.lengthNs = 250;
   }
-  double made = 1e9, ran = 1e9;
+  double made = 1e18, ran = 1e18; // ns
   uint64_t events = 0;
   for (int repeat = 0; repeat < repeats; ++repeat) {
-    double begin = processorSeconds();
-    Result<sim::Workload> workload = sim::packProgram(stdlib.program(), request, {}, 2);
+    double begin = bench::processorNs();
+    Result<sim::Workload> workload = packProgram(stdlib.program(), request, {}, 2);
     require(workload.ok(), workload.message());
-    made = std::min(made, processorSeconds() - begin);
-    begin = processorSeconds();
+    made = std::min(made, bench::processorNs() - begin);
+    begin = bench::processorNs();
     Result<sim::Outcome> outcome = sim::simulate(*workload, options);
-    ran = std::min(ran, processorSeconds() - begin);
+    ran = std::min(ran, bench::processorNs() - begin);
     require(outcome.ok(), outcome.message());
     require(bench.makespan == 0 || outcome->makespan == bench.makespan,
             std::string(bench.name) + " ends at " + std::to_string(outcome->makespan) +
@@ -91,11 +84,11 @@ void run(const Compilation &stdlib, const Bench &bench, int repeats) {
   }
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  double rate = static_cast<double>(events) / ran * 1e-6;
+  double rate = static_cast<double>(events) / ran * 1e3;
   std::printf("%-14s %8u ranks %6.1f M events: made in %6.3f s, run in %6.3f s, %5.1f M events/s "
               "(bound %.1f, peer %.3f), %.2f GB at most\n",
-              bench.name, bench.ranks, static_cast<double>(events) * 1e-6, made, ran, rate,
-              bench.boundMillion, bench.peerMillion,
+              bench.name, bench.ranks, static_cast<double>(events) * 1e-6, made * 1e-9, ran * 1e-9,
+              rate, bench.boundMillion, bench.peerMillion,
               static_cast<double>(usage.ru_maxrss) * 1024e-9);
   std::fflush(stdout);
 }

@@ -12,7 +12,6 @@
 #include "transports/datagram/DatagramCarrier.h"
 #include "transports/datagram/Sockets.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -75,18 +74,6 @@ public:
     }
     return count > 0;
   }
-  network::PostResult inject(network::Peer &, std::span<const std::byte>) override {
-    return network::PostResult::NoResource;
-  }
-  network::PostResult read(network::RmaOperation &, const network::RmaSpec &) override {
-    return network::PostResult::Error;
-  }
-  network::PostResult write(network::RmaOperation &, const network::RmaSpec &) override {
-    return network::PostResult::Error;
-  }
-  Result<network::Region> registerMemory(std::span<const iovec>, network::Access) override {
-    return network::Region();
-  }
   std::optional<Wait> ifIdle() override { return std::nullopt; }
   void stop() override {}
   uint64_t numRefused() const override { return 0; }
@@ -101,6 +88,8 @@ private:
   std::array<iovec, 16> pieces_;
   std::array<mmsghdr, 16> slots_ = {};
 };
+
+double threadNs() { return processorNs(CLOCK_THREAD_CPUTIME_ID); }
 
 /// Loses one packet of frames, the one that is chosen.
 class OneLoss : public datagram::Calls {
@@ -117,13 +106,7 @@ public:
     }
     return Calls::send(fd, messages, count);
   }
-  TimeNs now() override { return isOn ? processorNow() : Calls::now(); }
-
-  static TimeNs processorNow() {
-    timespec t{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return t.tv_sec * 1'000'000'000 + t.tv_nsec;
-  }
+  TimeNs now() override { return isOn ? static_cast<TimeNs>(threadNs()) : Calls::now(); }
 };
 
 struct Word {
@@ -269,9 +252,9 @@ std::vector<double> timesOf(Group &group, OneLoss &calls, uint32_t barriers, uin
   std::vector<double> times;
   for (uint32_t i = 0; i < barriers; ++i) {
     calls.loses = lost ? random() % packets : UINT32_MAX;
-    TimeNs begin = OneLoss::processorNow();
+    double begin = threadNs();
     group.barrier();
-    times.push_back(static_cast<double>(OneLoss::processorNow() - begin) / 1000);
+    times.push_back((threadNs() - begin) / 1000);
   }
   std::sort(times.begin(), times.end());
   return times;

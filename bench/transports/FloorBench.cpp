@@ -11,16 +11,10 @@
 //
 //   bench-floor [CALLS]
 #include "bench/executor/Measure.h"
+#include "bench/executor/Ranks.h"
 #include "transports/Processor.h"
-#include "wireup/ForkedRanks.h"
 
-#include <atomic>
-#include <cstdio>
-#include <cstring>
 #include <memory>
-#include <span>
-#include <string>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -154,17 +148,14 @@ Result<std::vector<std::byte>> measure(Side *sides, uint32_t rank, uint32_t call
       text += row.what + std::string(" ") + std::to_string(row.bytes) + " " +
               std::to_string(static_cast<uint64_t>(median(times))) + "\n";
   }
-  auto bytes = std::as_bytes(std::span(text));
-  return std::vector<std::byte>(bytes.begin(), bytes.end());
+  return pack(std::vector<char>(text.begin(), text.end()));
 }
 
-int run(uint32_t calls) {
+void run(uint32_t calls) {
   void *memory =
       mmap(nullptr, 2 * sizeof(Side), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) {
-    std::perror("bench-floor: memory");
-    return 1;
-  }
+  if (memory == MAP_FAILED)
+    fail(std::string("memory: ") + std::strerror(errno));
   Side *sides = static_cast<Side *>(memory);
   for (size_t i = 0; i < 2; ++i)
     new (&sides[i]) Side();
@@ -173,14 +164,8 @@ int run(uint32_t calls) {
   options.bindToCores = true;
   options.timeout = std::chrono::seconds(120);
   auto outcomes = forkRanks(options, [&](Rank r) { return measure(sides, index(r), calls); });
-  Status s = outcomes ? firstFailure(*outcomes) : outcomes.status();
-  if (!s) {
-    std::fprintf(stderr, "bench-floor: %s\n", s.message().c_str());
-    return 1;
-  }
-  const std::vector<std::byte> &text = outcomes->front().bytes;
+  std::vector<char> text = unpack<char>(require(std::move(outcomes))[0]);
   std::fwrite(text.data(), 1, text.size(), stdout);
-  return 0;
 }
 
 int runWith(int argc, char **argv) {
@@ -189,7 +174,8 @@ int runWith(int argc, char **argv) {
     std::fprintf(stderr, "usage: bench-floor [CALLS], at most %u\n", kMostCalls);
     return 2;
   }
-  return run(static_cast<uint32_t>(calls));
+  run(static_cast<uint32_t>(calls));
+  return 0;
 }
 
 } // namespace

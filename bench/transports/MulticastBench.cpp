@@ -4,13 +4,12 @@
 //
 // With a loss, in per cent, each rank loses so much of what comes to it; then the time is that of
 // the wall, since lost packets are waited for.
+#include "bench/executor/Measure.h"
 #include "protocol/remote/NetworkEndpoint.h"
 #include "transports/datagram/DatagramCarrier.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <random>
 #include <string>
 #include <thread>
@@ -19,7 +18,6 @@ namespace colldsl::bench {
 namespace {
 
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
 
 class CountingCalls : public datagram::Calls {
 public:
@@ -43,12 +41,6 @@ private:
   std::mt19937 random_{1};
   uint64_t sent_ = 0;
 };
-
-int64_t processorNs() {
-  timespec time;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return time.tv_sec * 1'000'000'000L + time.tv_nsec;
-}
 
 class Job {
 public:
@@ -129,6 +121,7 @@ struct Cost {
 };
 
 void compare(uint32_t numRanks, size_t bytes, uint32_t calls, uint32_t rounds, double loss) {
+  clockid_t clock = loss > 0 ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID;
   Job job(numRanks, loss);
   std::vector<std::vector<std::byte>> buffers(numRanks, std::vector<std::byte>(bytes));
   Cost cost[2];
@@ -139,12 +132,12 @@ void compare(uint32_t numRanks, size_t bytes, uint32_t calls, uint32_t rounds, d
       uint64_t before = job.sent();
       double sum = 0;
       for (uint32_t i = 0; i < calls; ++i) {
-        int64_t begin = loss > 0 ? Clock::now().time_since_epoch().count() : processorNs();
+        double begin = processorNs(clock);
         Job::broadcast(plans[way], buffers);
-        int64_t end = loss > 0 ? Clock::now().time_since_epoch().count() : processorNs();
-        sum += static_cast<double>(end - begin) / 1000;
+        double us = (processorNs(clock) - begin) / 1000;
+        sum += us;
         if (round > 0)
-          times[way].push_back(static_cast<double>(end - begin) / 1000);
+          times[way].push_back(us);
       }
       if (round == 0)
         continue;

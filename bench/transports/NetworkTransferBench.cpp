@@ -13,6 +13,7 @@
 //
 //   bench-network-transfers verbs|PROVIDER [ROUNDS [RUNS]]
 #include "bench/executor/Measure.h"
+#include "bench/executor/Ranks.h"
 #include "executor/Plan.h"
 #include "executor/RemoteExchange.h"
 #include "passes/RtrTree.h"
@@ -23,9 +24,6 @@
 #include "transports/verbs/VerbsCarrier.h"
 
 #include <cstdarg>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -168,11 +166,6 @@ Schedule thereAndBack(const Variant &variant) {
   b.schedule.ranks[0].ops[index(back)].transfer.announced = variant.isAnnounced;
   b.schedule.ranks[1].ops[index(reply)].transfer.announced = variant.isAnnounced;
   return b.schedule;
-}
-
-[[noreturn]] void fail(const std::string &why) {
-  std::fprintf(stderr, "bench-network-transfers: %s\n", why.c_str());
-  std::exit(1);
 }
 
 // Announced by a tree of notices.
@@ -388,8 +381,7 @@ int main(int argc, char **argv) {
           measureExchange(endpoint, bytes, rounds, runs);
       return std::vector<std::byte>();
     });
-    if (Status s = outcomes ? firstFailure(*outcomes) : outcomes.status(); !s)
-      fail(s.message());
+    require(std::move(outcomes));
   }
   return 0;
 }

@@ -4,14 +4,11 @@
 //
 // Arguments: provider, or "verbs"; bytes, round trips. Prints the microseconds of one way.
 #include "bench/executor/Measure.h"
+#include "bench/executor/Ranks.h"
 #include "protocol/remote/NetworkEndpoint.h"
 #include "runtime/job/LocalRanks.h"
 #include "transports/ofi/OpenOfi.h"
 #include "transports/verbs/OpenVerbs.h"
-
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 
 namespace colldsl::bench {
 namespace {
@@ -72,7 +69,7 @@ private:
 
 using Join = decltype(LocalOptions::attach);
 
-int measure(const Join &join, bool sleeps, uint64_t bytes, uint32_t times) {
+void measure(const Join &join, bool sleeps, uint64_t bytes, uint32_t times) {
   LocalOptions local;
   local.numRanks = 2;
   local.bindToCores = true;
@@ -84,19 +81,9 @@ int measure(const Join &join, bool sleeps, uint64_t bytes, uint32_t times) {
     double ns = nsPerCall(1, [&] { isFine = isFine && player.play(times); });
     if (!isFine)
       return Status::error("it did not come through");
-    double us = ns / 1000 / 2 / times;
-    auto *begin = reinterpret_cast<const std::byte *>(&us);
-    return std::vector<std::byte>(begin, begin + sizeof us);
+    return pack(std::vector<double>{ns / 1000 / 2 / times});
   });
-  Status trouble = outcomes ? firstFailure(*outcomes) : outcomes.status();
-  if (!trouble) {
-    std::fprintf(stderr, "bench-ofi: %s\n", trouble.message().c_str());
-    return 1;
-  }
-  double us;
-  std::memcpy(&us, (*outcomes)[0].bytes.data(), sizeof us);
-  std::printf("%.3f\n", us);
-  return 0;
+  std::printf("%.3f\n", unpack<double>(require(std::move(outcomes))[0])[0]);
 }
 
 } // namespace
@@ -116,6 +103,6 @@ int main(int argc, char **argv) {
                          colldsl::verbs::open(world.numRanks(), colldsl::verbs::Options()))
                    : colldsl::protocol::attach(world, rank, options, colldsl::ofi::open(options));
   };
-  return colldsl::bench::measure(join, isVerbs, std::strtoull(argv[2], nullptr, 10),
-                                 static_cast<uint32_t>(std::strtoul(argv[3], nullptr, 10)));
+  colldsl::bench::measure(join, isVerbs, std::strtoull(argv[2], nullptr, 10),
+                          static_cast<uint32_t>(std::strtoul(argv[3], nullptr, 10)));
 }

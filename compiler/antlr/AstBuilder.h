@@ -50,7 +50,12 @@ private:
   const ast::Expr *buildOptional(CollParser::ExprContext *expr) {
     return expr ? build(expr) : nullptr;
   }
-  llvm::ArrayRef<const ast::Expr *> buildAll(const std::vector<CollParser::ExprContext *> &exprs);
+  template <typename Context> auto buildAll(const std::vector<Context *> &contexts) {
+    llvm::SmallVector<decltype(build(contexts[0]))> built;
+    for (Context *context : contexts)
+      built.push_back(build(context));
+    return copy(built);
+  }
 
   const ast::Expr *buildNumber(CollParser::NumberContext *c);
   const ast::Expr *buildLiteral(CollParser::LiteralContext *c);

@@ -18,10 +18,7 @@ ast::Dimension AstBuilder::build(CollParser::DimensionContext *c) {
 }
 
 ast::Type AstBuilder::build(CollParser::TypeContext *type) {
-  SmallVector<ast::Dimension> dimensions;
-  for (CollParser::DimensionContext *dimension : type->dimension())
-    dimensions.push_back(build(dimension));
-  return {name(type->identifier()), copy(dimensions)};
+  return {name(type->identifier()), buildAll(type->dimension())};
 }
 
 const ast::Candidates *AstBuilder::build(CollParser::CandidatesContext *c) {
@@ -69,11 +66,7 @@ ast::Parameter AstBuilder::build(CollParser::ParameterContext *c) {
 }
 
 ArrayRef<ast::Parameter> AstBuilder::build(CollParser::ParametersContext *parameters) {
-  SmallVector<ast::Parameter> built;
-  if (parameters)
-    for (CollParser::ParameterContext *parameter : parameters->parameter())
-      built.push_back(build(parameter));
-  return copy(built);
+  return parameters ? buildAll(parameters->parameter()) : ArrayRef<ast::Parameter>();
 }
 
 const ast::Postcondition *AstBuilder::build(CollParser::PostconditionContext *postcondition) {
@@ -130,11 +123,9 @@ const ast::Decl *AstBuilder::build(CollParser::ItemContext *item) {
          build(c->block())});
   auto *c = item->collectiveDecl();
   ast::Decl head = decl(ast::DeclKind::Collective, c->identifier(), c->parameters(), c);
-  SmallVector<const ast::Clause *> clauses;
-  for (CollParser::ClauseContext *clause : c->clause())
-    clauses.push_back(build(clause));
+  ArrayRef<const ast::Clause *> clauses = buildAll(c->clause());
   return ast_.make<ast::CollectiveDecl>(
-      {head, c->deterministic != nullptr, copy(clauses), build(c->block())});
+      {head, c->deterministic != nullptr, clauses, build(c->block())});
 }
 
 void AstBuilder::buildFile(CollParser::FileContext *file) {

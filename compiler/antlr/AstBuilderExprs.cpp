@@ -8,16 +8,7 @@
 namespace colldsl {
 
 using llvm::ArrayRef;
-using llvm::SmallVector;
 using llvm::StringRef;
-
-ArrayRef<const ast::Expr *>
-AstBuilder::buildAll(const std::vector<CollParser::ExprContext *> &exprs) {
-  SmallVector<const ast::Expr *> built;
-  for (CollParser::ExprContext *expr : exprs)
-    built.push_back(build(expr));
-  return copy(built);
-}
 
 const ast::Expr *AstBuilder::buildNumber(CollParser::NumberContext *c) {
   NumberValue number = take(parseNumber(c->getText(), loc(c)));
@@ -135,11 +126,7 @@ ast::Argument AstBuilder::build(CollParser::ArgumentContext *argument) {
 }
 
 ArrayRef<ast::Argument> AstBuilder::build(CollParser::ArgumentsContext *arguments) {
-  SmallVector<ast::Argument> built;
-  if (arguments)
-    for (CollParser::ArgumentContext *argument : arguments->argument())
-      built.push_back(build(argument));
-  return copy(built);
+  return arguments ? buildAll(arguments->argument()) : ArrayRef<ast::Argument>();
 }
 
 } // namespace colldsl

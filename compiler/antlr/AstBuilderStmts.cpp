@@ -7,10 +7,7 @@ using llvm::SmallVector;
 using llvm::StringRef;
 
 ast::Block AstBuilder::build(CollParser::BlockContext *block) {
-  SmallVector<const ast::Stmt *> statements;
-  for (CollParser::StatementContext *statement : block->statement())
-    statements.push_back(build(statement));
-  return copy(statements);
+  return buildAll(block->statement());
 }
 
 const ast::Stmt *AstBuilder::build(CollParser::StatementContext *statement) {
@@ -60,13 +57,10 @@ ast::Label AstBuilder::build(CollParser::LabelContext *c) {
 }
 
 const ast::Stmt *AstBuilder::build(CollParser::OrderStatementContext *c) {
-  SmallVector<ast::Label> awaited;
-  for (CollParser::LabelContext *label : c->awaited)
-    awaited.push_back(build(label));
   return ast_.make<ast::OrderStmt>({{ast::StmtKind::Order, loc(c)},
                                     c->how->getText() == "irequires",
                                     build(c->waiting),
-                                    copy(awaited)});
+                                    buildAll(c->awaited)});
 }
 
 ast::CombineHow AstBuilder::how(CollParser::IdentifierContext *reduction,

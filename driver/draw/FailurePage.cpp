@@ -42,13 +42,13 @@ Result<Document> failureDocument(const Source &source, const Source::Target &tar
       proveLengths(*schedule, task.shape.elements, proofs.request().seed, proofs.request().verify);
   if (!proved)
     return proved.status();
-  VerifyReport &report = proved->report;
+  proof::VerifyReport &report = proved->report;
   Document document;
   document.view = "failure";
   document.title = target.name + ", " + task.words() + ": refused";
-  for (Failure &failure : report.failures) {
+  for (proof::Failure &failure : report.failures) {
     ShownFailure shown{std::move(failure), {}};
-    for (const Failure::Step &step : shown.what.steps)
+    for (const proof::Failure::Step &step : shown.what.steps)
       shown.places.push_back(placeWord(step.loc, schedule->files));
     document.failures.push_back(std::move(shown));
   }

@@ -78,7 +78,8 @@ Made make(const ImportedSchedule &import, ElementType type, const ImportSettings
   Schedule schedule = madeFor(import, type);
   LibraryImage &image = made.image;
   if (settings.proves) {
-    VerifyReport report = verify(schedule, {{schedule.sizeClass.elements, {}, 0}}, settings.verify);
+    proof::VerifyReport report =
+        proof::verify(schedule, {{schedule.sizeClass.elements, {}, 0}}, settings.verify);
     made.why = report.proved() ? std::vector<Diagnostic>() : counterexample(report);
     image.proof = made.why.empty() ? narrowToProved(schedule, settings.verify) : ImageProof::None;
   }

@@ -41,7 +41,7 @@ std::string declarationsOf(llvm::ArrayRef<ImportedSchedule> imports);
 struct ImportSettings {
   std::optional<ElementType> type; ///< nothing: all types
   bool proves = true;
-  VerifyOptions verify;
+  proof::VerifyOptions verify;
 };
 
 /// Adds the import and its images, by type. An image that is not proved is reported with its

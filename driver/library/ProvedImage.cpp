@@ -4,8 +4,8 @@
 
 namespace colldsl::driver {
 
-ImageProof narrowToProved(Schedule &image, const VerifyOptions &options) {
-  std::optional<ProvedDomain> domain = provedSizes(image, options, kManyOps);
+ImageProof narrowToProved(Schedule &image, const proof::VerifyOptions &options) {
+  std::optional<proof::ProvedDomain> domain = proof::provedSizes(image, options, proof::kManyOps);
   if (!domain)
     return ImageProof::None;
   image.sizeClass = domain->sizes;

@@ -9,6 +9,6 @@ namespace colldsl::driver {
 
 /// The proof of a schedule that is proved at its n. Narrows its validity range to the sizes for
 /// which the proof holds.
-ImageProof narrowToProved(Schedule &image, const VerifyOptions &options);
+ImageProof narrowToProved(Schedule &image, const proof::VerifyOptions &options);
 
 } // namespace colldsl::driver

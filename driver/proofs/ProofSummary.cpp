@@ -78,7 +78,7 @@ bool Summary::isCompared(SourceLoc promise) const {
 }
 
 void Summary::addVacuous(SourceLoc promise, bool isCost) {
-  vacuous.push_back(Diagnostic::error(promise, std::string(spelling(Proof::Contract)) +
+  vacuous.push_back(Diagnostic::error(promise, std::string(spelling(proof::Proof::Contract)) +
                                                    ": this promises nothing: no rank " +
                                                    (isCost ? "has this bound" : "compares a byte") +
                                                    " in " + counted(proofs(), "proof")));

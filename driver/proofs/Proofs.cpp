@@ -22,7 +22,7 @@ constexpr uint64_t kElements[] = {0, 1, 40009};
 constexpr uint64_t kElementsWithoutSize = 40009;
 
 ProofOutcome invalid(const Diagnostic &error) {
-  Failure failure{{}, error.message, {{kNoRank, kNoOp, error.loc, ""}}};
+  proof::Failure failure{{}, error.message, {{kNoRank, kNoOp, error.loc, ""}}};
   std::vector<Diagnostic> why{error};
   addExplanationNote(why);
   return {ProofOutcome::Kind::Invalid, std::move(why), {}, proof::patternOf(failure, true)};
@@ -262,7 +262,7 @@ ProofOutcome Proofs::prove(const ProofTask &task, const Schedule &schedule) cons
       proveLengths(schedule, task.shape.elements, request_.seed, request_.verify);
   if (!proofs)
     return invalid(proofs.status().diagnostic());
-  VerifyReport &report = proofs->report;
+  proof::VerifyReport &report = proofs->report;
   if (report.proved())
     return {Kind::Proved,   {}, std::move(report.compared), {}, std::move(report.waste),
             proofs->lengths};

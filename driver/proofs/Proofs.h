@@ -42,7 +42,7 @@ struct ProofOutcome {
   std::vector<Diagnostic> why;     ///< Refused, Invalid: the counterexample, or the mistake
   std::vector<SourceLoc> compared; ///< Proved: as in VerifyReport
   std::string pattern = {};        ///< Refused, Invalid: of the first failure, as in Failure
-  Waste waste = {};                ///< Proved: as in VerifyReport
+  proof::Waste waste = {};         ///< Proved: as in VerifyReport
   LengthProofs::Lengths lengths = LengthProofs::Lengths::None; ///< Proved
 };
 
@@ -106,6 +106,6 @@ private:
 };
 
 /// The counterexample for people: each failure, with its steps as notes.
-std::vector<Diagnostic> counterexample(const VerifyReport &report);
+std::vector<Diagnostic> counterexample(const proof::VerifyReport &report);
 
 } // namespace colldsl::driver

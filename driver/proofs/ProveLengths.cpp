@@ -18,7 +18,7 @@ constexpr uint32_t kMostAlone = 32;
 class LengthProver {
 public:
   LengthProver(const Schedule &schedule, uint64_t elements, uint64_t seed,
-               const VerifyOptions &options)
+               const proof::VerifyOptions &options)
       : schedule_(schedule), elements_(elements), seed_(seed), options_(options) {}
 
   Result<LengthProofs> run() {
@@ -26,10 +26,10 @@ public:
       return s;
     if (!schedule_.hasCallTimeBlocks() || !isProved())
       return std::move(proofs_);
-    Result<BlockLengths> blocks = BlockLengths::of(schedule_, elements_);
+    Result<proof::BlockLengths> blocks = proof::BlockLengths::of(schedule_, elements_);
     if (!blocks)
       return blocks.status();
-    VerifyReport all = verifyAllLengths(schedule_, elements_, options_);
+    proof::VerifyReport all = proof::verifyAllLengths(schedule_, elements_, options_);
     bool isUndecided = !all.undecided.empty() && all.failures.empty();
     proofs_.lengths = isUndecided ? LengthProofs::Lengths::Some : LengthProofs::Lengths::All;
     if (!isUndecided)
@@ -53,11 +53,11 @@ private:
   void prove(std::vector<Sizes> sizes) {
     if (!isProved())
       return;
-    VerifyReport report = verify(schedule_, sizes, options_);
+    proof::VerifyReport report = proof::verify(schedule_, sizes, options_);
     add(std::move(report), std::move(sizes));
   }
 
-  void add(VerifyReport report, std::vector<Sizes> sizes) {
+  void add(proof::VerifyReport report, std::vector<Sizes> sizes) {
     std::vector<SourceLoc> compared = std::move(proofs_.report.compared);
     for (const SourceLoc &loc : report.compared)
       if (!llvm::is_contained(compared, loc))
@@ -67,7 +67,7 @@ private:
     proofs_.sizes = std::move(sizes);
   }
 
-  Status proveSome(const BlockLengths &blocks) {
+  Status proveSome(const proof::BlockLengths &blocks) {
     std::vector<uint64_t> full = blocks.nonEmpty(), none(full.size(), 0);
     prove(blocks.sizes(none));
     prove(blocks.sizes(full));
@@ -87,14 +87,14 @@ private:
 
   const Schedule &schedule_;
   uint64_t elements_, seed_;
-  const VerifyOptions &options_;
+  const proof::VerifyOptions &options_;
   LengthProofs proofs_;
 };
 
 } // namespace
 
 Result<LengthProofs> proveLengths(const Schedule &schedule, uint64_t elements, uint64_t seed,
-                                  const VerifyOptions &options) {
+                                  const proof::VerifyOptions &options) {
   return LengthProver(schedule, elements, seed, options).run();
 }
 

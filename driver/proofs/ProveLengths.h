@@ -12,8 +12,8 @@ struct LengthProofs {
     All,
     Some, ///< kSomeLengths: there is no proof for all
   };
-  VerifyReport report;      ///< the first that fails; else `compared` is the union of all
-  std::vector<Sizes> sizes; ///< of the report
+  proof::VerifyReport report; ///< the first that fails; else `compared` is the union of all
+  std::vector<Sizes> sizes;   ///< of the report
   Lengths lengths = Lengths::None;
 };
 
@@ -25,6 +25,6 @@ inline constexpr const char *kSomeLengths =
 /// The report includes the lengths that chooseSizes() makes of `seed`. An error: the contract
 /// equates lengths that cannot be equal.
 Result<LengthProofs> proveLengths(const Schedule &schedule, uint64_t elements, uint64_t seed,
-                                  const VerifyOptions &options);
+                                  const proof::VerifyOptions &options);
 
 } // namespace colldsl::driver

@@ -12,7 +12,7 @@ namespace colldsl::driver {
 namespace {
 
 /// The text of a warning; empty: there is none.
-std::string words(const Waste::Place &place) {
+std::string words(const proof::Waste::Place &place) {
   if (place.spare == place.ops)
     return "the temporary '" + place.temporary + "' is copied to '" + place.parameter +
            "', which could take its place";
@@ -28,11 +28,11 @@ std::string words(const Waste::Place &place) {
 
 /// The places of all proofs. Of several parameters that could take the place of a temporary, the
 /// first one is named.
-std::vector<Waste::Place> placesOf(const Summary &summary) {
-  std::map<std::tuple<uint16_t, uint32_t, uint16_t>, Waste::Place> all;
+std::vector<proof::Waste::Place> placesOf(const Summary &summary) {
+  std::map<std::tuple<uint16_t, uint32_t, uint16_t>, proof::Waste::Place> all;
   for (const ProofOutcome &outcome : summary.outcomes)
-    for (const Waste::Place &place : outcome.waste.places) {
-      Waste::Place &sum = all[{place.loc.file, place.loc.line, place.loc.column}];
+    for (const proof::Waste::Place &place : outcome.waste.places) {
+      proof::Waste::Place &sum = all[{place.loc.file, place.loc.line, place.loc.column}];
       sum.loc = place.loc;
       sum.kind = place.kind;
       sum.ops += place.ops;
@@ -44,7 +44,7 @@ std::vector<Waste::Place> placesOf(const Summary &summary) {
         sum.parameter = place.parameter;
       }
     }
-  std::vector<Waste::Place> places;
+  std::vector<proof::Waste::Place> places;
   std::set<std::string> temporaries;
   for (const auto &[_, place] : all) {
     bool isSpare = place.spare == place.ops;
@@ -75,7 +75,7 @@ std::vector<Diagnostic> warningsOfWaste(const Summary &summary, const Source &so
   if (!summary.ok() || summary.target.schedule || !hasPeers) // a single rank needs little
     return warnings;
   std::set<uint16_t> files = source.mainFiles();
-  for (const Waste::Place &place : placesOf(summary))
+  for (const proof::Waste::Place &place : placesOf(summary))
     if (std::string text = words(place); !text.empty() && files.contains(place.loc.file))
       warnings.push_back({Severity::Warning, place.loc, text, {}, {}});
   const Decl &decl = source.program().decl(summary.target.collective);

@@ -13,7 +13,7 @@ struct ProofRequest {
   std::optional<std::vector<uint64_t>> bytes; ///< nothing: several
   bool onlyInPlace = false;
   bool variesMachine = true; ///< tries trialMachines() in place of the request's topology
-  VerifyOptions verify;
+  proof::VerifyOptions verify;
   uint64_t seed = 1; ///< of the lengths of blocks known at call time only
   Variety variety;
 

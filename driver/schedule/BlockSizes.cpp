@@ -32,13 +32,13 @@ void scatter(BlockTable &table, Random &random) {
 } // namespace
 
 Result<std::vector<Sizes>> chooseSizes(const Schedule &schedule, uint64_t elements, uint64_t seed) {
-  Result<BlockLengths> blocks = BlockLengths::of(schedule, elements);
+  Result<proof::BlockLengths> blocks = proof::BlockLengths::of(schedule, elements);
   if (!blocks)
     return blocks.status();
   Random random(seed);
   std::vector<uint64_t> lengths;
   for (uint32_t i = 0; i < blocks->count(); ++i)
-    lengths.push_back(randomLength(random, elements, blocks->most(LengthId{i})));
+    lengths.push_back(randomLength(random, elements, blocks->most(proof::LengthId{i})));
   std::vector<Sizes> sizes = blocks->sizes(lengths);
   for (uint32_t r = 0; r < schedule.numRanks(); ++r)
     for (uint32_t b = 0; b < sizes[r].blocks.size(); ++b) {

@@ -55,8 +55,8 @@ Result<SimulatedJob> makeWorkload(Source &source, const Source::Target &target,
     if (!isOpen)
       return isOpen.status();
     if (!*isOpen)
-      return finish(sim::packProgram(source.program(), request, packing,
-                                     std::thread::hardware_concurrency()));
+      return finish(
+          packProgram(source.program(), request, packing, std::thread::hardware_concurrency()));
   }
   Result<std::shared_ptr<const Schedule>> schedule =
       makeSchedule(source, target, single.schedule, job.plan.call, job.plan.shape);

@@ -24,9 +24,9 @@ public:
       return Status::error("the passes were stopped");
     if (!settings_.verifyEach)
       return {};
-    VerifyOptions options;
+    proof::VerifyOptions options;
     options.stop = stop_;
-    VerifyReport report = verify(outcome.schedule, sizes_, options);
+    proof::VerifyReport report = proof::verify(outcome.schedule, sizes_, options);
     return report.proved() ? Status()
                            : Status::error("after " + std::string(pass) + ":\n" +
                                            describe(report, outcome.schedule));
@@ -59,12 +59,12 @@ constexpr const char *kHint = "--no-verify writes it nevertheless";
 /// so; program passes, which fill tuning parameters, have run by then.
 Status prove(const Schedule &made, const Schedule &before, const ScheduleRequest &options,
              const std::vector<Sizes> &sizes) {
-  VerifyOptions how;
+  proof::VerifyOptions how;
   how.stop = options.instantiate.stop;
-  VerifyReport report = verify(made, sizes, how);
+  proof::VerifyReport report = proof::verify(made, sizes, how);
   if (report.proved())
     return {};
-  VerifyReport old = verify(before, sizes, how);
+  proof::VerifyReport old = proof::verify(before, sizes, how);
   if (!old.proved())
     return Status::error((options.passes.pipeline.has(PassKind::Program)
                               ? "with the values that passes chose:\n"

@@ -116,7 +116,7 @@ Result<SingleSchedule> storedFor(const Source &source, const Source::Target &tar
   auto imported = library.imported();
   if (!imported)
     return imported.status();
-  uint32_t unit = std::max(unitOf(**imported, (*found)->collective), 1u);
+  uint32_t unit = unitOf(**imported, (*found)->collective).value_or(1);
   return SingleSchedule{std::make_shared<Schedule>((*image)->decode()), *found,
                         plan.shape.elements / unit, plan.bytes};
 }
@@ -129,7 +129,10 @@ Result<const LibraryImage *> imageFor(const Source &source, const Source::Target
       asCall(source.program(), target, requestFor(target, options.schedule, plan.call, plan.shape));
   if (!request)
     return nullptr;
-  return findImage(*source.library(), *request);
+  Result<std::optional<uint32_t>> unit = unitOf(*source.library(), *request);
+  if (!unit)
+    return unit.status();
+  return findImage(*source.library(), *request, unit->value_or(1));
 }
 
 Result<SingleSchedule> makeSingle(Source &source, const Source::Target &target,
@@ -155,7 +158,7 @@ Result<Schedule> makeProved(Source &source, const Source::Target &target,
   schedule.sizeClass.elements = made->elements;
   if (!single.schedule.passes.verifyMade || target.schedule)
     return schedule;
-  std::optional<ProvedDomain> domain = provedSizes(schedule);
+  std::optional<proof::ProvedDomain> domain = proof::provedSizes(schedule);
   if (!domain && schedule.hasCallTimeBlocks())
     return Status::error("'" + target.name +
                          "' is wrong at some lengths of its blocks: see `colldsl verify`");

@@ -21,7 +21,7 @@ std::optional<Reduction> reductionOf(const ScheduleRequest &options) {
 bool serves(Source &source, const Source::Target &target, const SingleRequest &options) {
   auto imported =
       source.library() ? source.library()->imported() : Status::error("there is no library");
-  if (!imported || unitOf(**imported, target.name) == 0)
+  if (!imported || !unitOf(**imported, target.name))
     return true;
   Result<SinglePlan> plan = planSingle(source, target, options);
   if (!plan)

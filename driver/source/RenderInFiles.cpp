@@ -10,18 +10,6 @@
 namespace colldsl::driver {
 namespace {
 
-llvm::SourceMgr::DiagKind kindOf(Severity severity) {
-  switch (severity) {
-  case Severity::Error:
-    return llvm::SourceMgr::DK_Error;
-  case Severity::Warning:
-    return llvm::SourceMgr::DK_Warning;
-  case Severity::Note:
-    return llvm::SourceMgr::DK_Note;
-  }
-  llvm_unreachable("severity");
-}
-
 std::string lineIn(llvm::StringRef rest, uint32_t line) {
   for (uint32_t i = 1; i < line; ++i)
     rest = rest.split('\n').second;
@@ -45,12 +33,13 @@ void renderAtPlace(const Diagnostic &d, const std::string &file, InputOf inputOf
   if (d.loc.column == 0 || d.loc.column > line.size() + 1) { // the file has changed since
     std::string place =
         file + ":" + std::to_string(d.loc.line) + ":" + std::to_string(d.loc.column);
-    llvm::SMDiagnostic(place, kindOf(d.severity), d.message)
+    llvm::SMDiagnostic(place, diagKindOf(d.severity), d.message)
         .print(nullptr, out, /*ShowColors=*/false);
     return;
   }
   int lineNumber = static_cast<int>(d.loc.line), column = d.loc.column - 1;
-  printWithLine(out, {none, {}, file, lineNumber, column, kindOf(d.severity), d.message, line, {}});
+  printWithLine(out,
+                {none, {}, file, lineNumber, column, diagKindOf(d.severity), d.message, line, {}});
 }
 
 void renderOne(const Diagnostic &d, const std::vector<std::string> &files, InputOf inputOf,
@@ -58,7 +47,8 @@ void renderOne(const Diagnostic &d, const std::vector<std::string> &files, Input
   if (d.loc.known() && d.loc.file < files.size())
     renderAtPlace(d, files[d.loc.file], inputOf, out);
   else
-    llvm::SMDiagnostic("", kindOf(d.severity), d.message).print(nullptr, out, /*ShowColors=*/false);
+    llvm::SMDiagnostic("", diagKindOf(d.severity), d.message)
+        .print(nullptr, out, /*ShowColors=*/false);
   if (!d.hint.empty())
     out << "  hint: " << d.hint << "\n";
   for (const Diagnostic &note : d.notes)

@@ -36,13 +36,6 @@ public:
     if (a.denominator != b.denominator || a.scale > b.scale || a.offset > b.offset)
       narrow(a, b);
   }
-  /// Keeps the sizes for which a == b, which must hold at n.
-  void keepEqual(const Position &a, const Position &b) {
-    if (a.sameForm(b))
-      return;
-    keepLessEqual(a, b);
-    keepLessEqual(b, a);
-  }
   /// a <= b for every n >= 0.
   static bool alwaysLessEqual(const Position &a, const Position &b);
 

@@ -9,56 +9,51 @@
 namespace colldsl::mpi {
 namespace {
 
+/// Calls of the MPI below, up to the first one that fails.
+class Questions {
+public:
+  template <typename... Parameters, typename... Passed>
+  void ask(const char *name, int (*function)(Parameters...), Passed... passed) {
+    if (status_)
+      status_ = mpiStatus(function(passed...), name);
+  }
+  const Status &status() const { return status_; }
+
+private:
+  Status status_;
+};
+
 /// Peers by slot, as MPI lists them.
 struct Slots {
   std::vector<int> out, in;
 };
 
 /// Slots 2d and 2d + 1: down and up dimension d.
-Result<Slots> gridSlots(MPI_Comm comm) {
+Slots gridSlots(Questions &mpi, MPI_Comm comm) {
   int rank = 0;
-  if (Status s = mpiStatus(real::Cartdim_get(comm, &rank), "MPI_Cartdim_get"); !s)
-    return s;
+  mpi.ask("MPI_Cartdim_get", real::Cartdim_get, comm, &rank);
   std::vector<int> peers(2 * static_cast<size_t>(rank));
   for (int d = 0; d < rank; ++d)
-    if (Status s = mpiStatus(real::Cart_shift(comm, d, 1, &peers[2 * d], &peers[2 * d + 1]),
-                             "MPI_Cart_shift");
-        !s)
-      return s;
-  return Slots{peers, peers};
+    mpi.ask("MPI_Cart_shift", real::Cart_shift, comm, d, 1, &peers[2 * d], &peers[2 * d + 1]);
+  return {peers, peers};
 }
 
-Result<Slots> graphSlots(MPI_Comm comm) {
-  int self = 0, degree = 0;
-  if (Status s = mpiStatus(real::Comm_rank(comm, &self), "MPI_Comm_rank"); !s)
-    return s;
-  if (Status s =
-          mpiStatus(real::Graph_neighbors_count(comm, self, &degree), "MPI_Graph_neighbors_count");
-      !s)
-    return s;
+Slots graphSlots(Questions &mpi, MPI_Comm comm, int self) {
+  int degree = 0;
+  mpi.ask("MPI_Graph_neighbors_count", real::Graph_neighbors_count, comm, self, &degree);
   std::vector<int> peers(degree);
-  if (Status s =
-          mpiStatus(real::Graph_neighbors(comm, self, degree, peers.data()), "MPI_Graph_neighbors");
-      !s)
-    return s;
-  return Slots{peers, peers};
+  mpi.ask("MPI_Graph_neighbors", real::Graph_neighbors, comm, self, degree, peers.data());
+  return {peers, peers};
 }
 
-Result<Slots> distGraphSlots(MPI_Comm comm) {
+Slots distGraphSlots(Questions &mpi, MPI_Comm comm) {
   int indegree = 0, outdegree = 0, isWeighted = 0;
-  if (Status s =
-          mpiStatus(real::Dist_graph_neighbors_count(comm, &indegree, &outdegree, &isWeighted),
-                    "MPI_Dist_graph_neighbors_count");
-      !s)
-    return s;
+  mpi.ask("MPI_Dist_graph_neighbors_count", real::Dist_graph_neighbors_count, comm, &indegree,
+          &outdegree, &isWeighted);
   Slots slots{std::vector<int>(outdegree), std::vector<int>(indegree)};
   std::vector<int> inWeights(indegree), outWeights(outdegree);
-  if (Status s =
-          mpiStatus(real::Dist_graph_neighbors(comm, indegree, slots.in.data(), inWeights.data(),
-                                               outdegree, slots.out.data(), outWeights.data()),
-                    "MPI_Dist_graph_neighbors");
-      !s)
-    return s;
+  mpi.ask("MPI_Dist_graph_neighbors", real::Dist_graph_neighbors, comm, indegree, slots.in.data(),
+          inWeights.data(), outdegree, slots.out.data(), outWeights.data());
   return slots;
 }
 
@@ -72,16 +67,6 @@ std::vector<Edge> edgesOf(const std::vector<int> &peers, int flip) {
     return std::tuple(a.peer, a.slot ^ flip) < std::tuple(b.peer, b.slot ^ flip);
   });
   return edges;
-}
-
-Result<Slots> slotsOf(MPI_Comm comm, int topology) {
-  if (topology == MPI_CART)
-    return gridSlots(comm);
-  if (topology == MPI_GRAPH)
-    return graphSlots(comm);
-  if (topology == MPI_DIST_GRAPH)
-    return distGraphSlots(comm);
-  return Status::error("a communicator without a topology has no neighbours");
 }
 
 size_t numEdgesTo(int rank, const std::vector<Edge> &edges) {
@@ -99,19 +84,20 @@ Status checkPeers(const std::vector<Edge> &edges, int ranks) {
 } // namespace
 
 Result<Neighborhood> neighborhoodOf(MPI_Comm comm) {
-  int topology = MPI_UNDEFINED;
-  if (Status s = mpiStatus(real::Topo_test(comm, &topology), "MPI_Topo_test"); !s)
-    return s;
-  Result<Slots> slots = slotsOf(comm, topology);
-  if (!slots)
-    return slots.status();
-  Neighborhood known{edgesOf(slots->out, 0), edgesOf(slots->in, topology == MPI_CART ? 1 : 0),
-                     static_cast<int>(slots->out.size()), static_cast<int>(slots->in.size())};
-  int self = 0, ranks = 0;
-  if (Status s = mpiStatus(real::Comm_rank(comm, &self), "MPI_Comm_rank"); !s)
-    return s;
-  if (Status s = mpiStatus(real::Comm_size(comm, &ranks), "MPI_Comm_size"); !s)
-    return s;
+  Questions mpi;
+  int topology = MPI_UNDEFINED, self = 0, ranks = 0;
+  mpi.ask("MPI_Topo_test", real::Topo_test, comm, &topology);
+  mpi.ask("MPI_Comm_rank", real::Comm_rank, comm, &self);
+  mpi.ask("MPI_Comm_size", real::Comm_size, comm, &ranks);
+  if (mpi.status() && topology == MPI_UNDEFINED)
+    return Status::error("a communicator without a topology has no neighbours");
+  Slots slots = topology == MPI_CART    ? gridSlots(mpi, comm)
+                : topology == MPI_GRAPH ? graphSlots(mpi, comm, self)
+                                        : distGraphSlots(mpi, comm);
+  if (!mpi.status())
+    return mpi.status();
+  Neighborhood known{edgesOf(slots.out, 0), edgesOf(slots.in, topology == MPI_CART ? 1 : 0),
+                     static_cast<int>(slots.out.size()), static_cast<int>(slots.in.size())};
   for (const std::vector<Edge> *edges : {&known.out, &known.in})
     if (Status s = checkPeers(*edges, ranks); !s)
       return s;

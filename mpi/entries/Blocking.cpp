@@ -4,14 +4,24 @@
 
 using namespace colldsl::mpi;
 
-// Between ranks both forms match each other. `suffix` is _c for counts of MPI_Count, or nothing.
+namespace {
+
+/// Makes a call of the MPI below by its nonblocking form: between ranks both match each other.
+template <typename... Parameters, typename... Passed>
+int startAndWait(int (*start)(Parameters...), MPI_Status *status, Passed... passed) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  int code = start(passed..., &request);
+  return code == MPI_SUCCESS ? waitBelow(&request, status) : code;
+}
+
+} // namespace
+
+// `suffix` is _c for counts of MPI_Count, or nothing.
 #define MOVING(name, nonblocking, N)                                                               \
   COLLDSL_ENTRY(name, (const void *buf, N n, MPI_Datatype type, int to, int tag, MPI_Comm comm)) { \
-    if (!mustMove())                                                                               \
-      return callBelow(real::name, buf, n, type, to, tag, comm);                                   \
-    MPI_Request request = MPI_REQUEST_NULL;                                                        \
-    int code = real::nonblocking(buf, n, type, to, tag, comm, &request);                           \
-    return code == MPI_SUCCESS ? waitBelow(&request, MPI_STATUS_IGNORE) : code;                    \
+    return mustMove()                                                                              \
+               ? startAndWait(real::nonblocking, MPI_STATUS_IGNORE, buf, n, type, to, tag, comm)   \
+               : callBelow(real::name, buf, n, type, to, tag, comm);                               \
   }
 
 #define MESSAGES(suffix, N)                                                                        \
@@ -20,11 +30,8 @@ using namespace colldsl::mpi;
   MOVING(Rsend##suffix, Irsend##suffix, N)                                                         \
   COLLDSL_ENTRY(Recv##suffix, (void *buf, N n, MPI_Datatype type, int from, int tag,               \
                                MPI_Comm comm, MPI_Status *status)) {                               \
-    if (!mustMove())                                                                               \
-      return callBelow(real::Recv##suffix, buf, n, type, from, tag, comm, status);                 \
-    MPI_Request request = MPI_REQUEST_NULL;                                                        \
-    int code = real::Irecv##suffix(buf, n, type, from, tag, comm, &request);                       \
-    return code == MPI_SUCCESS ? waitBelow(&request, status) : code;                               \
+    return mustMove() ? startAndWait(real::Irecv##suffix, status, buf, n, type, from, tag, comm)   \
+                      : callBelow(real::Recv##suffix, buf, n, type, from, tag, comm, status);      \
   }                                                                                                \
   COLLDSL_ENTRY(Sendrecv##suffix,                                                                  \
                 (const void *sbuf, N sn, MPI_Datatype stype, int to, int stag, void *rbuf, N rn,   \
@@ -42,11 +49,8 @@ using namespace colldsl::mpi;
   }                                                                                                \
   COLLDSL_ENTRY(Mrecv##suffix,                                                                     \
                 (void *buf, N n, MPI_Datatype type, MPI_Message *message, MPI_Status *status)) {   \
-    if (!mustMove())                                                                               \
-      return callBelow(real::Mrecv##suffix, buf, n, type, message, status);                        \
-    MPI_Request request = MPI_REQUEST_NULL;                                                        \
-    int code = real::Imrecv##suffix(buf, n, type, message, &request);                              \
-    return code == MPI_SUCCESS ? waitBelow(&request, status) : code;                               \
+    return mustMove() ? startAndWait(real::Imrecv##suffix, status, buf, n, type, message)          \
+                      : callBelow(real::Mrecv##suffix, buf, n, type, message, status);             \
   }
 
 MESSAGES(, int)

@@ -2,7 +2,8 @@
 #include "mpi/CallSummary.h"
 #include "mpi/EntryPoints.h"
 #include "mpi/Settings.h"
-#include "mpi/Unserved.h"
+#include "mpi/comm/Duplication.h"
+#include "mpi/comm/Parting.h"
 #include "mpi/remote/RemoteRanks.h"
 #include "mpi/types/Reductions.h"
 #include "transports/shm/Sleep.h"
@@ -14,15 +15,13 @@ namespace {
 int end(MPI_Comm, int, void *, void *) {
   if (Job::current()) {
     Requests::all().end();
-    ServedComm::leaveJob();
+    KnownComms::leaveJob();
     if (Learning *learning = Job::current()->learning())
       learning->end(*Job::current());
     Job::end();
   }
-  if (Settings::all().wantsSummary()) {
-    printUnserved();
+  if (Settings::all().wantsSummary())
     Summary::all().print();
-  }
   return MPI_SUCCESS;
 }
 
@@ -50,7 +49,7 @@ int begun(int code) {
     Job::begin(threadLevel);
   if (Job::current())
     for (MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF})
-      ServedComm::adopt(*Job::current(), comm)->expectCalls();
+      ServedComm::adopt(*Job::current(), comm)->firstCalls().areOver();
   return code;
 }
 
@@ -78,37 +77,35 @@ namespace {
 bool isNew(int code, const MPI_Comm *made) {
   int isInter = 0;
   return code == MPI_SUCCESS && Job::current() && *made != MPI_COMM_NULL &&
-         !ServedComm::of(*made) && real::Comm_test_inter(*made, &isInter) == MPI_SUCCESS &&
+         !KnownComms::of(*made) && real::Comm_test_inter(*made, &isInter) == MPI_SUCCESS &&
          !isInter;
 }
 
 // A communicator is served from its first moment, when all its ranks are here.
-int adopted(int code, MPI_Comm *made, MPI_Info info = MPI_INFO_NULL) {
+int adopted(int code, MPI_Comm *made, MPI_Info info = MPI_INFO_NULL, bool mayHaveTopology = true) {
   if (isNew(code, made))
-    ServedComm::adopt(*Job::current(), *made, info);
+    ServedComm::adopt(*Job::current(), *made, info, mayHaveTopology);
   return code;
 }
 
 int adoptedWithoutTopology(int code, MPI_Comm *made) {
-  if (isNew(code, made))
-    ServedComm::adoptWithoutTopology(*Job::current(), *made);
-  return code;
+  return adopted(code, made, MPI_INFO_NULL, false);
 }
 
 // Called before a call that waits for all ranks makes a duplicate.
 void keepContexts(MPI_Comm comm) {
-  if (ServedComm *served = Job::current() ? ServedComm::of(comm) : nullptr)
+  if (ServedComm *served = KnownComms::of(comm))
     served->keepContexts(comm);
 }
 
 // A part of a communicator that is served.
-int parted(int code, const ServedComm::Parting &parting, MPI_Comm *made) {
+int parted(int code, const Parting &parting, MPI_Comm *made) {
   return code == MPI_SUCCESS && !parting.adopt(*made) ? adoptedWithoutTopology(code, made) : code;
 }
 
 // Applies the hints to a communicator that may be known already.
 int withHints(int code, MPI_Comm *comm, MPI_Info info) {
-  ServedComm *served = code == MPI_SUCCESS && Job::current() ? ServedComm::of(*comm) : nullptr;
+  ServedComm *served = code == MPI_SUCCESS ? KnownComms::of(*comm) : nullptr;
   if (!served)
     return adopted(code, comm, info);
   served->setHints(*comm, info);
@@ -157,28 +154,28 @@ COLLDSL_ENTRY(Dist_graph_create_adjacent,
 COLLDSL_ENTRY(Comm_dup, (MPI_Comm old, MPI_Comm *made)) {
   BackgroundProgress progress;
   keepContexts(old);
-  ServedComm::Duplication duplication(old);
+  Duplication duplication(old);
   return adopted(real::Comm_dup(old, made), made);
 }
 
 COLLDSL_ENTRY(Comm_dup_with_info, (MPI_Comm old, MPI_Info info, MPI_Comm *made)) {
   BackgroundProgress progress;
   keepContexts(old);
-  ServedComm::Duplication duplication(old);
+  Duplication duplication(old);
   return withHints(real::Comm_dup_with_info(old, info, made), made, info);
 }
 
 // This entry must not wait for other ranks.
 COLLDSL_ENTRY(Comm_idup, (MPI_Comm old, MPI_Comm *made, MPI_Request *request)) {
-  ServedComm::Duplication duplication(old);
+  Duplication duplication(old);
   return real::Comm_idup(old, made, request);
 }
 
 #ifdef COLLDSL_MPI_IDUP_WITH_INFO
 COLLDSL_ENTRY(Comm_idup_with_info,
               (MPI_Comm old, MPI_Info info, MPI_Comm *made, MPI_Request *request)) {
-  ServedComm::Duplication duplication(old);
-  ServedComm *original = Job::current() ? ServedComm::of(old) : nullptr;
+  Duplication duplication(old);
+  ServedComm *original = KnownComms::of(old);
   if (!original || !original->serves(CallKind::NeighborAllgather))
     return real::Comm_idup_with_info(old, info, made, request);
   Guard guard(*Job::current());
@@ -187,7 +184,7 @@ COLLDSL_ENTRY(Comm_idup_with_info,
   Job::current()->keep(query);
   int code = real::Comm_idup_with_info(old, info, made, request);
   if (code == MPI_SUCCESS && duplication.made())
-    duplication.made()->setHintsLater(wanted, query);
+    duplication.made()->hints().setLater(wanted, query);
   return code;
 }
 #endif
@@ -200,12 +197,12 @@ COLLDSL_ENTRY(Comm_set_info, (MPI_Comm comm, MPI_Info info)) {
 // MPIs drop keys that they do not know, or keep them without regard to other ranks.
 COLLDSL_ENTRY(Comm_get_info, (MPI_Comm comm, MPI_Info *used)) {
   int code = real::Comm_get_info(comm, used);
-  ServedComm *served = code == MPI_SUCCESS && Job::current() ? ServedComm::of(comm) : nullptr;
+  ServedComm *served = code == MPI_SUCCESS ? KnownComms::of(comm) : nullptr;
   if (!served || !served->serves(CallKind::NeighborAllgather))
     return code;
   Guard guard(*Job::current());
   served->applyAgreedHints();
-  served->hints().putInto(*used);
+  served->hints().agreed().putInto(*used);
   return code;
 }
 
@@ -230,19 +227,19 @@ COLLDSL_ENTRY(Type_free, (MPI_Datatype * type)) {
 
 COLLDSL_ENTRY(Comm_split, (MPI_Comm old, int color, int key, MPI_Comm *made)) {
   BackgroundProgress progress;
-  ServedComm::Parting parting(old);
+  Parting parting(old);
   return parted(real::Comm_split(old, color, key, made), parting, made);
 }
 
 COLLDSL_ENTRY(Comm_split_type, (MPI_Comm old, int kind, int key, MPI_Info info, MPI_Comm *made)) {
   BackgroundProgress progress;
-  ServedComm::Parting parting(old);
+  Parting parting(old);
   return parted(real::Comm_split_type(old, kind, key, info, made), parting, made);
 }
 
 COLLDSL_ENTRY(Comm_create, (MPI_Comm old, MPI_Group group, MPI_Comm *made)) {
   BackgroundProgress progress;
-  ServedComm::Parting parting(old);
+  Parting parting(old);
   return parted(real::Comm_create(old, group, made), parting, made);
 }
 

@@ -126,21 +126,8 @@ void copyStatus(MPI_Status *to, const MPI_Status &from) {
 /// A call that completes requests: MPI_Test and its forms for arrays.
 struct Completes {
   static constexpr bool kCompletes = true;
-
   static int one(Slot &slot, MPI_Request &request, MPI_Status *status) {
     return complete(slot, &request, status);
-  }
-  static int passOn(MPI_Request &request, int *flag, MPI_Status *status) {
-    return real::Test(&request, flag, status);
-  }
-  static int passOnAll(Others &others, int *flag) {
-    return real::Testall(others.count(), others.handles(), flag, others.statuses());
-  }
-  static int passOnAny(Others &others, int *which, int *flag, MPI_Status *status) {
-    return real::Testany(others.count(), others.handles(), which, flag, status);
-  }
-  static int passOnSome(Others &others, int *done, int *which) {
-    return real::Testsome(others.count(), others.handles(), done, which, others.statuses());
   }
 };
 
@@ -148,35 +135,19 @@ struct Completes {
 /// completes a request reports its failure.
 struct Looks {
   static constexpr bool kCompletes = false;
-
   static int one(const Slot &, MPI_Request, MPI_Status *status) {
     clear(status);
     return MPI_SUCCESS;
   }
-  static int passOn(MPI_Request request, int *flag, MPI_Status *status) {
-    return real::Request_get_status(request, flag, status);
-  }
-#ifdef COLLDSL_MPI_STATUS_OF_MANY
-  static int passOnAll(Others &others, int *flag) {
-    return real::Request_get_status_all(others.count(), others.handles(), flag, others.statuses());
-  }
-  static int passOnAny(Others &others, int *which, int *flag, MPI_Status *status) {
-    return real::Request_get_status_any(others.count(), others.handles(), which, flag, status);
-  }
-  static int passOnSome(Others &others, int *done, int *which) {
-    return real::Request_get_status_some(others.count(), others.handles(), done, which,
-                                         others.statuses());
-  }
-#endif
 };
 
-/// Looks once at a request, which may be any.
-template <typename Kind, typename Request>
-int testOne(Request &request, int *flag, MPI_Status *status) {
+/// Looks once at a request, which may be any; `passOn()` looks at one that is not ours.
+template <typename Kind, typename PassOn>
+int testOne(MPI_Request &request, int *flag, MPI_Status *status, PassOn passOn) {
   Status moved = moveOnce();
   Slot *slot = find(request);
   if (!slot)
-    return Kind::passOn(request, flag, status);
+    return passOn();
   Guard guard(*Job::current());
   bool isDone = slot->isDone();
   *flag = isDone || !moved;
@@ -185,13 +156,15 @@ int testOne(Request &request, int *flag, MPI_Status *status) {
   if constexpr (Kind::kCompletes)
     if (!moved)
       return fail(*slot, &request, moved);
-  Job::current()->progressBelow();
+  Job::current()->progress();
   return MPI_SUCCESS;
 }
 
+// Below, `below` is the function of the MPI below for requests that are not ours.
+
 /// Array: MPI_Request *, or const MPI_Request * of a call that looks. Some are ours.
-template <typename Kind, typename Array>
-int testAny(int count, Array requests, int *index, int *flag, MPI_Status *status) {
+template <typename Kind, typename Below, typename Array>
+int testAny(Below below, int count, Array requests, int *index, int *flag, MPI_Status *status) {
   bool anyActive = false;
   *flag = 1;
   for (*index = 0; *index < count; ++*index)
@@ -202,7 +175,7 @@ int testAny(int count, Array requests, int *index, int *flag, MPI_Status *status
     }
   Others others(count, requests);
   int which = MPI_UNDEFINED;
-  int code = Kind::passOnAny(others, &which, flag, status);
+  int code = below(others.count(), others.handles(), &which, flag, status);
   if constexpr (Kind::kCompletes)
     others.giveBackTo(requests);
   *index = which == MPI_UNDEFINED ? MPI_UNDEFINED : others.place(which);
@@ -211,8 +184,9 @@ int testAny(int count, Array requests, int *index, int *flag, MPI_Status *status
   return code;
 }
 
-template <typename Kind, typename Array>
-int testSome(int count, Array requests, int *outcount, int *indices, MPI_Status *statuses) {
+template <typename Kind, typename Below, typename Array>
+int testSome(Below below, int count, Array requests, int *outcount, int *indices,
+             MPI_Status *statuses) {
   int done = 0, code = MPI_SUCCESS;
   bool anyActive = false;
   for (int i = 0; i < count; ++i)
@@ -227,7 +201,8 @@ int testSome(int count, Array requests, int *outcount, int *indices, MPI_Status 
   Others others(count, requests);
   std::vector<int> which(static_cast<size_t>(others.count()) + 1);
   int theirs = 0;
-  if (int c = Kind::passOnSome(others, &theirs, which.data()); c != MPI_SUCCESS)
+  if (int c = below(others.count(), others.handles(), &theirs, which.data(), others.statuses());
+      c != MPI_SUCCESS)
     code = c;
   if constexpr (Kind::kCompletes)
     others.giveBackTo(requests);
@@ -260,13 +235,13 @@ int endOurs(int count, Array requests, MPI_Status *statuses) {
   return code;
 }
 
-template <typename Kind, typename Array>
-int testAll(int count, Array requests, int *flag, MPI_Status *statuses) {
+template <typename Kind, typename Below, typename Array>
+int testAll(Below below, int count, Array requests, int *flag, MPI_Status *statuses) {
   *flag = 0;
   if (!allOursDone(count, requests))
     return MPI_SUCCESS;
   Others others(count, requests);
-  int code = Kind::passOnAll(others, flag);
+  int code = below(others.count(), others.handles(), flag, others.statuses());
   if (!*flag)
     return code;
   if (int c = endOurs<Kind>(count, requests, statuses); c != MPI_SUCCESS)
@@ -354,7 +329,7 @@ int testOnce(int count, Array requests, const Status &moved, int *flag, Try tryO
       *flag = 1;
       return failAll(count, requests, moved);
     }
-  Job::current()->progressBelow();
+  Job::current()->progress();
   return code;
 }
 
@@ -373,11 +348,13 @@ COLLDSL_ENTRY(Wait, (MPI_Request * request, MPI_Status *status)) {
 }
 
 COLLDSL_ENTRY(Test, (MPI_Request * request, int *flag, MPI_Status *status)) {
-  return testOne<Completes>(*request, flag, status);
+  return testOne<Completes>(*request, flag, status,
+                            [&] { return real::Test(request, flag, status); });
 }
 
 COLLDSL_ENTRY(Request_get_status, (MPI_Request request, int *flag, MPI_Status *status)) {
-  return testOne<Looks>(request, flag, status);
+  return testOne<Looks>(request, flag, status,
+                        [&] { return real::Request_get_status(request, flag, status); });
 }
 
 COLLDSL_ENTRY(Waitall, (int count, MPI_Request requests[], MPI_Status *statuses)) {
@@ -394,7 +371,7 @@ COLLDSL_ENTRY(Waitany, (int count, MPI_Request requests[], int *index, MPI_Statu
   if (!mustMove() && !anyOurs(count, requests))
     return callBelow(real::Waitany, count, requests, index, status);
   return repeat(count, requests, [&](int &isDone) {
-    return testAny<Completes>(count, requests, index, &isDone, status);
+    return testAny<Completes>(real::Testany, count, requests, index, &isDone, status);
   });
 }
 
@@ -403,7 +380,7 @@ COLLDSL_ENTRY(Waitsome, (int count, MPI_Request requests[], int *outcount, int i
   if (!mustMove() && !anyOurs(count, requests))
     return callBelow(real::Waitsome, count, requests, outcount, indices, statuses);
   return repeat(count, requests, [&](int &isDone) {
-    int code = testSome<Completes>(count, requests, outcount, indices, statuses);
+    int code = testSome<Completes>(real::Testsome, count, requests, outcount, indices, statuses);
     isDone = *outcount != 0;
     return code;
   });
@@ -414,15 +391,17 @@ COLLDSL_ENTRY(Waitsome, (int count, MPI_Request requests[], int *outcount, int i
     Status moved = moveOnce();                                                                     \
     if (!anyOurs(count, requests))                                                                 \
       return real::All(count, requests, flag, statuses);                                           \
-    return testOnce<Kind>(count, requests, moved, flag,                                            \
-                          [&] { return testAll<Kind>(count, requests, flag, statuses); });         \
+    return testOnce<Kind>(count, requests, moved, flag, [&] {                                      \
+      return testAll<Kind>(real::All, count, requests, flag, statuses);                            \
+    });                                                                                            \
   }                                                                                                \
   COLLDSL_ENTRY(Any, (int count, Array requests, int *index, int *flag, MPI_Status *status)) {     \
     Status moved = moveOnce();                                                                     \
     if (!anyOurs(count, requests))                                                                 \
       return real::Any(count, requests, index, flag, status);                                      \
-    return testOnce<Kind>(count, requests, moved, flag,                                            \
-                          [&] { return testAny<Kind>(count, requests, index, flag, status); });    \
+    return testOnce<Kind>(count, requests, moved, flag, [&] {                                      \
+      return testAny<Kind>(real::Any, count, requests, index, flag, status);                       \
+    });                                                                                            \
   }                                                                                                \
   COLLDSL_ENTRY(Some,                                                                              \
                 (int count, Array requests, int *outcount, int indices[], MPI_Status *statuses)) { \
@@ -431,7 +410,7 @@ COLLDSL_ENTRY(Waitsome, (int count, MPI_Request requests[], int *outcount, int i
       return real::Some(count, requests, outcount, indices, statuses);                             \
     int isDone = 0;                                                                                \
     return testOnce<Kind>(count, requests, moved, &isDone, [&] {                                   \
-      int code = testSome<Kind>(count, requests, outcount, indices, statuses);                     \
+      int code = testSome<Kind>(real::Some, count, requests, outcount, indices, statuses);         \
       isDone = *outcount != 0;                                                                     \
       return code;                                                                                 \
     });                                                                                            \

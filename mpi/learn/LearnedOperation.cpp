@@ -17,8 +17,7 @@ uint64_t nsBetween(Clock::time_point begin, Clock::time_point end) {
 
 } // namespace
 
-Result<std::shared_ptr<Operation>> LearnedOperation::make(Learner &learner, const LearnedKey &key,
-                                                          const Call &call) {
+MadeOperation LearnedOperation::make(Learner &learner, const LearnedKey &key, const Call &call) {
   std::shared_ptr<LearnedOperation> operation(new LearnedOperation(learner, key, call));
   operation->join(learner.find(key));
   uint32_t first = operation->class_ ? operation->class_->trials.best() : Trials::kShipped;
@@ -53,7 +52,7 @@ LearnedOperation::Made LearnedOperation::operationOf(uint32_t candidate) {
   const TunedCollective *choice =
       candidate == Trials::kShipped ? nullptr : &class_->what[candidate];
   ServedComm &comm = learner_.comm();
-  auto made = CollectiveOperation::make(comm, comm.plans(), call_, choice);
+  auto made = CollectiveOperation::make(comm, comm.runs().plans(), call_, choice);
   if (!made)
     return made.status();
   known = std::static_pointer_cast<CollectiveOperation>(made.take());
@@ -72,7 +71,7 @@ Status LearnedOperation::run(uint32_t number) {
 Status LearnedOperation::runOn(uint32_t candidate, uint32_t number) {
   CollectiveOperation *operation = operations_[candidate].get();
   if (!operation) {
-    learner_.comm().plans()->numberNextRun(number);
+    learner_.comm().runs().plans()->numberNextRun(number);
     Made made = operationOf(candidate);
     if (!made)
       return made.status();
@@ -91,7 +90,7 @@ Status LearnedOperation::runTurn(uint32_t number) {
   uint32_t candidate = learned->trials.candidate();
   Clock::time_point begin = Clock::now();
   if (!operations_[candidate]) {
-    learner_.comm().plans()->numberNextRun(number);
+    learner_.comm().runs().plans()->numberNextRun(number);
     (void)operationOf(candidate); // runOn() returns the error
   }
   Clock::time_point made = Clock::now();
@@ -108,7 +107,7 @@ void LearnedOperation::start(uint32_t number) {
   if (learned != class_)
     join(learned);
   uint32_t best = learned ? learned->trials.best() : Trials::kShipped;
-  learner_.comm().plans()->numberNextRun(number);
+  learner_.comm().runs().plans()->numberNextRun(number);
   Made made = operationOf(best);
   if (made && !*made && best != Trials::kShipped) // likewise on all ranks
     made = operationOf(Trials::kShipped);
@@ -156,7 +155,7 @@ uint32_t LearnedOperation::prepare(const std::vector<TunedCollective> &what) {
   uint32_t unusable = 0;
   ServedComm &comm = learner_.comm();
   for (size_t i = 1; i < what.size(); ++i) {
-    operations_[i] = CollectiveOperation::prepare(comm, comm.plans(), call_, what[i]);
+    operations_[i] = CollectiveOperation::prepare(comm, comm.runs().plans(), call_, what[i]);
     unusable |= static_cast<uint32_t>(!operations_[i]) << (i - 1);
   }
   return unusable;

@@ -12,8 +12,7 @@ namespace colldsl::mpi {
 class LearnedOperation final : public Operation {
 public:
   /// Null and errors as CollectiveOperation::make(). The learner outlives its blocking calls.
-  static Result<std::shared_ptr<Operation>> make(Learner &learner, const LearnedKey &key,
-                                                 const Call &call);
+  static MadeOperation make(Learner &learner, const LearnedKey &key, const Call &call);
   ~LearnedOperation() override;
 
   Status run(uint32_t number) override;

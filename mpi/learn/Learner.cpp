@@ -43,50 +43,37 @@ uint64_t nsSince(Clock::time_point begin) {
       std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count());
 }
 
-bool isInPlace(const Side &side) { return side.buffer == MPI_IN_PLACE; }
-
 /// True if all ranks know the bytes of a block.
 bool hasBytes(CallKind kind) {
-  switch (kind) {
-  case CallKind::Gatherv:
-  case CallKind::Scatterv:
-  case CallKind::Allgatherv:
-  case CallKind::Alltoallv:
-  case CallKind::Alltoallw:
-  case CallKind::ReduceScatter:
-    return false;
-  default:
-    return true;
-  }
+  BlockLength length = factsOf(kind).length;
+  return length != BlockLength::Listed && length != BlockLength::Counted;
 }
 
 /// True if MPI requires that either all ranks are in place or none.
 bool sharesPlace(CallKind kind) {
-  return kind == CallKind::Allreduce || kind == CallKind::Allgather ||
-         kind == CallKind::Allgatherv || kind == CallKind::Alltoall ||
-         kind == CallKind::Alltoallv || kind == CallKind::Alltoallw ||
-         kind == CallKind::ReduceScatterBlock;
+  return factsOf(kind).inPlace == InPlace::Send && kind != CallKind::ReduceScatter &&
+         kind != CallKind::Scan && kind != CallKind::Exscan;
 }
 
 /// The side that has a block of this rank, or of the root.
-const Side &blockOf(const Call &call) {
+const BlockSide &blockOf(const Call &call) {
   if (call.kind == CallKind::Bcast)
     return call.recv;
   if (call.kind == CallKind::Scatter)
-    return isInPlace(call.recv) ? call.send : call.recv;
+    return call.recv.isInPlace() ? call.send : call.recv;
   if (call.kind == CallKind::ReduceScatterBlock)
     return call.recv;
-  return isInPlace(call.send) ? call.recv : call.send;
+  return call.input();
 }
 
 /// The bytes of the block of a call. Empty: the arguments are wrong.
 std::optional<uint64_t> bytesOf(const Call &call) {
   if (call.kind == CallKind::Barrier || !hasBytes(call.kind))
     return 0;
-  const Side &side = blockOf(call);
+  const BlockSide &side = blockOf(call);
   if (side.count == 0) // of any datatype
     return 0;
-  Result<std::shared_ptr<const TypeLayout>> layout =
+  Result<SharedLayout> layout =
       side.type == MPI_DATATYPE_NULL ? Status::error("no datatype") : layoutOf(side.type);
   if (!layout || side.count < 0)
     return std::nullopt;
@@ -103,37 +90,35 @@ bool commutes(const Call &call) {
 
 } // namespace
 
+Learner::Learner(ServedComm &comm)
+    : comm_(comm), sum_(MPI_SUM, MPI_UINT64_T, Trials::kMostWords, mine_.data(), sums_.data()) {}
+
 Learner::~Learner() {
   for (const auto &[key, learned] : classes_)
-    if (learned->trials.communicationNs() > 0 && comm_.rank() == 0)
+    if (learned->trials.communicationNs() > 0 && comm_.ranks().self() == 0)
       comm_.job().learning()->add(rowOf(*learned));
 }
 
 std::optional<LearnedKey> Learner::keyOf(const Call &call) {
   Job &job = comm_.job();
   std::string function = CollectiveOperation::functionOf(call.kind);
-  if (comm_.numRanks() < 2 || job.ownLibraryFor(function) || !commutes(call))
+  if (comm_.ranks().count() < 2 || job.ownLibraryFor(function) || !commutes(call))
     return std::nullopt;
   std::optional<uint64_t> bytes = bytesOf(call);
   if (!bytes)
     return std::nullopt;
   if (Settings::all().learnsAlways())
     return LearnedKey{call.kind, 0, 0, false};
-  LearnedKey key{call.kind, *bytes, call.root, sharesPlace(call.kind) && isInPlace(call.send)};
-  const Topology &topology = comm_.plans()->communicator().topology();
+  LearnedKey key{call.kind, *bytes, call.root, sharesPlace(call.kind) && call.send.isInPlace()};
+  const Topology &topology = comm_.runs().plans()->communicator().topology();
   Situation situation = Situation::on(topology, false);
   situation.function = function;
   situation.bytes = *bytes;
   situation.type = ElementType::U8;
-  TuningPoint point;
-  point.function = function;
-  point.ranks = situation.ranks;
-  point.nodes = situation.nodes;
-  point.bytes = *bytes;
   Result<Chooser> chooser = Chooser::of(job.library());
   const SelectionRule *rule = chooser ? chooser->choose(situation) : nullptr;
   bool isDecided = rule && chooser->isDecision(*rule);
-  if (isDecided || job.learning()->isMeasured(point))
+  if (isDecided || job.learning()->isMeasured(pointOf(key)))
     return std::nullopt;
   return key;
 }
@@ -145,7 +130,7 @@ std::shared_ptr<LearnedClass> Learner::find(const LearnedKey &key) const {
 
 TrialSettings Learner::settingsFor(const LearnedKey &key) const {
   TrialSettings settings;
-  settings.ranks = static_cast<uint32_t>(comm_.numRanks());
+  settings.ranks = static_cast<uint32_t>(comm_.ranks().count());
   double call = kLeastCallNs + static_cast<double>(key.bytes) * kLeastByteNs;
   settings.firstLook =
       std::clamp(static_cast<uint64_t>(kFirstLookNs / call), kLeastFirstLook, kMostFirstLook);
@@ -243,7 +228,7 @@ std::vector<TunedCollective> Learner::candidatesFor(const LearnedKey &key, uint6
   limits.reach = isAny ? kAnyReach : kReach;
   limits.mostOps = kSearchOps;
   limits.needsModel = !isAny;
-  const Topology &topology = comm_.plans()->communicator().topology();
+  const Topology &topology = comm_.runs().plans()->communicator().topology();
   uint64_t modelBytes = hasBytes(key.kind) ? bytes : kUnknownBytes;
   std::vector<TunedCollective> found =
       CandidateFinder(library, cost, topology)
@@ -257,7 +242,8 @@ std::vector<TunedCollective> Learner::candidatesFor(const LearnedKey &key, uint6
     return what == shipped || (needsPlace && decl.aliases.empty());
   });
   if (isAny && !found.empty()) // each communicator begins with another one
-    std::rotate(found.begin(), found.begin() + comm_.context().number % found.size(), found.end());
+    std::rotate(found.begin(), found.begin() + comm_.contexts().own().number % found.size(),
+                found.end());
   found.resize(std::min(found.size(), Trials::kMostCandidates));
   return found;
 }
@@ -270,33 +256,27 @@ void Learner::giveUp(LearnedClass &learned, const Status &why) {
 
 Status Learner::addUp(std::span<const uint64_t> words) {
   std::fill(std::copy(words.begin(), words.end(), mine_.begin()), mine_.end(), 0);
-  uint32_t run = comm_.nextRun();
-  if (!sum_) {
-    Call sum{CallKind::Allreduce, {}, {}, 0, MPI_SUM};
-    sum.send.buffer = mine_.data();
-    sum.recv.buffer = sums_.data();
-    sum.send.type = sum.recv.type = MPI_UINT64_T;
-    sum.send.count = sum.recv.count = static_cast<MPI_Count>(mine_.size());
-    comm_.plans()->numberNextRun(run);
-    Result<std::shared_ptr<Operation>> made = CollectiveOperation::make(comm_, comm_.plans(), sum);
-    if (!made)
-      return made.status();
-    if (!*made)
-      return Status::error("sums are not served");
-    sum_ = made.take();
-  }
-  return sum_->run(run);
+  uint32_t run = comm_.runs().next();
+  Result<bool> isServed = sum_.prepare(comm_, run);
+  if (!isServed)
+    return isServed.status();
+  return *isServed ? sum_.run(run) : Status::error("sums are not served");
+}
+
+TuningPoint Learner::pointOf(const LearnedKey &key) const {
+  const Topology &topology = comm_.runs().plans()->communicator().topology();
+  TuningPoint point;
+  point.function = CollectiveOperation::functionOf(key.kind);
+  point.ranks = topology.numRanks();
+  point.nodes = topology.numGroups(Level::Node);
+  point.bytes = key.bytes;
+  return point;
 }
 
 LearnedRow Learner::rowOf(const LearnedClass &learned) const {
   const Trials &trials = learned.trials;
-  const Topology &topology = comm_.plans()->communicator().topology();
-  LearnedRow row;
+  LearnedRow row{.point = pointOf(learned.key)};
   TuningPoint &point = row.point;
-  point.function = CollectiveOperation::functionOf(learned.key.kind);
-  point.ranks = topology.numRanks();
-  point.nodes = topology.numGroups(Level::Node);
-  point.bytes = learned.key.bytes;
   point.isLearned = true;
   if (!learned.what.empty())
     point.shipped = learned.what.front();
@@ -323,7 +303,7 @@ void Learner::report(const LearnedClass &learned) {
   std::string function = CollectiveOperation::functionOf(learned.key.kind);
   if (!trials.isDecided())
     return comm_.job().note(concat(function, ": nothing is learned, for a call or a sum failed"));
-  comm_.job().note(concat(function, " of ", learned.key.bytes, " bytes on ", comm_.numRanks(),
+  comm_.job().note(concat(function, " of ", learned.key.bytes, " bytes on ", comm_.ranks().count(),
                           " ranks: learned in ", trials.calls(),
                           " calls: ", learned.what[trials.best()].words(),
                           trials.best() == Trials::kShipped ? " stays" : " from now on"));

@@ -12,9 +12,11 @@
 #pragma once
 
 #include "mpi/Call.h"
+#include "mpi/operations/OwnAllreduce.h"
 #include "select/Trial.h"
 #include "topology/MachineProfile.h"
 
+#include <array>
 #include <compare>
 #include <map>
 #include <memory>
@@ -26,7 +28,6 @@
 namespace colldsl::mpi {
 
 class LearnedOperation;
-class Operation;
 class ServedComm;
 struct LearnedRow;
 
@@ -51,7 +52,7 @@ struct LearnedClass {
 /// Under a Guard. The communicator outlives it.
 class Learner {
 public:
-  explicit Learner(ServedComm &comm) : comm_(comm) {}
+  explicit Learner(ServedComm &comm);
   ~Learner();
   Learner(const Learner &) = delete;
   Learner &operator=(const Learner &) = delete;
@@ -82,13 +83,14 @@ private:
   Status addUp(std::span<const uint64_t> words);
   void giveUp(LearnedClass &learned, const Status &why);
   void report(const LearnedClass &learned);
+  TuningPoint pointOf(const LearnedKey &key) const;
   LearnedRow rowOf(const LearnedClass &learned) const;
   TrialSettings settingsFor(const LearnedKey &key) const;
 
   ServedComm &comm_;
   std::map<LearnedKey, std::shared_ptr<LearnedClass>> classes_;
-  std::shared_ptr<Operation> sum_;
-  std::vector<uint64_t> mine_ = std::vector<uint64_t>(Trials::kMostWords), sums_ = mine_;
+  std::array<uint64_t, Trials::kMostWords> mine_{}, sums_{};
+  OwnAllreduce sum_; ///< of mine_
 };
 
 } // namespace colldsl::mpi

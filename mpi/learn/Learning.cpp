@@ -6,7 +6,7 @@
 #include "mpi/PrintMessage.h"
 #include "mpi/Real.h"
 #include "mpi/Settings.h"
-#include "mpi/comm/RankTexts.h"
+#include "mpi/comm/WorldCollectives.h"
 #include "select/Decision.h"
 #include "topology/ProfileFile.h"
 
@@ -89,12 +89,8 @@ void join(std::vector<LearnedRow> &rows, LearnedRow row) {
 /// True if the machines of all ranks are the same.
 bool isOneMachine(const Result<MachineFingerprint> &mine) {
   std::string words = mine ? mine->words() : "";
-  uint64_t hash = xxh64(std::as_bytes(std::span(words)), 0);
-  uint64_t both[2] = {hash, ~hash}, least[2] = {};
-  int isKnown = mine.ok(), allKnown = 0;
-  real::Allreduce(both, least, 2, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
-  real::Allreduce(&isKnown, &allKnown, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  return allKnown && least[0] == ~least[1];
+  bool areSame = allHave(xxh64(std::as_bytes(std::span(words)), 0));
+  return allAgree(MPI_COMM_WORLD, mine.ok()) && areSame;
 }
 
 /// The profile in the file, or an empty one. An error: the file must not be changed.

@@ -1,8 +1,6 @@
 #include "mpi/operations/CollectiveOperation.h"
 
 #include "ir/Concat.h"
-#include "mpi/BlockSide.h"
-#include "mpi/CallArguments.h"
 #include "mpi/CallSummary.h"
 #include "mpi/Settings.h"
 #include "mpi/comm/ServedComm.h"
@@ -11,12 +9,6 @@
 
 namespace colldsl::mpi {
 namespace {
-
-/// True if blocks have lengths of their own, which only their two ends know.
-bool isListed(CallKind kind) {
-  return kind == CallKind::Gatherv || kind == CallKind::Scatterv || kind == CallKind::Allgatherv ||
-         kind == CallKind::Alltoallv || kind == CallKind::Alltoallw;
-}
 
 /// "bcast_chain, rule 5 for bcast, root=0, segment=65536, instantiated, not proved".
 std::string inWords(const CollectivePlan &plan) {
@@ -30,8 +22,6 @@ std::string inWords(const CollectivePlan &plan) {
   return concat(words, ", ", spelling(plan.proof()));
 }
 
-bool isInPlace(const Side &side) { return side.buffer == MPI_IN_PLACE; }
-
 } // namespace
 
 // In the placed form of an allgather a rank knows only the lengths of its own blocks, which may lie
@@ -43,15 +33,15 @@ const char *CollectiveOperation::functionOf(CallKind kind) {
   case CallKind::Alltoallw: // of bytes
     return "alltoallv";
   default:
-    return kCallNames[static_cast<size_t>(kind)];
+    return factsOf(kind).name;
   }
 }
 
 CollectiveOperation::CollectiveOperation(ServedComm &comm, std::shared_ptr<PlanGroup> group,
                                          const Call &call, const TunedCollective *choice)
-    : Operation(call.kind), group_(std::move(group)), rank_(comm.rank()), ranks_(comm.numRanks()),
-      plan_(group_->communicator(), comm.job().library(),
-            choice ? choice->name : functionOf(call.kind)) {
+    : Operation(call.kind), group_(std::move(group)), rank_(comm.ranks().self()),
+      ranks_(comm.ranks().count()), plan_(group_->communicator(), comm.job().library(),
+                                          choice ? choice->name : functionOf(call.kind)) {
   // Cannot fail: the plan is not committed yet.
   if (Library *own = choice ? nullptr : comm.job().ownLibraryFor(functionOf(call.kind)))
     (void)plan_.preferLibrary(*own, comm.job().ownCompiler());
@@ -84,10 +74,9 @@ void CollectiveOperation::complete(const Call &call) {
   isPlain_ = packed_.empty() && unpacked_.empty() && !holdsType();
 }
 
-Result<std::shared_ptr<Operation>> CollectiveOperation::make(ServedComm &comm,
-                                                             std::shared_ptr<PlanGroup> group,
-                                                             const Call &call,
-                                                             const TunedCollective *choice) {
+MadeOperation CollectiveOperation::make(ServedComm &comm, std::shared_ptr<PlanGroup> group,
+                                        const Call &call, const TunedCollective *choice,
+                                        bool isPersistent) {
   Result<std::shared_ptr<CollectiveOperation>> described =
       CollectiveOperation::described(comm, std::move(group), call, choice);
   if (!described)
@@ -105,6 +94,9 @@ Result<std::shared_ptr<Operation>> CollectiveOperation::make(ServedComm &comm,
   if (!committed)
     return committed;
   operation->complete(call);
+  operation->isPersistent_ = isPersistent;
+  if (isPersistent && operation->holdsType())
+    comm.job().typesInUse().begin(operation->reduction_->heldType());
   if (Settings::all().isVerbose()) {
     std::string transfers = plan.plan().transfers().inWords();
     comm.job().note(concat(functionOf(call.kind), ": ", inWords(plan),
@@ -123,19 +115,6 @@ std::shared_ptr<CollectiveOperation> CollectiveOperation::prepare(ServedComm &co
     return nullptr;
   (*operation)->complete(call);
   return operation.take();
-}
-
-Result<std::shared_ptr<Operation>>
-CollectiveOperation::makePersistent(ServedComm &comm, std::shared_ptr<PlanGroup> group,
-                                    const Call &call, const TunedCollective *choice) {
-  Result<std::shared_ptr<Operation>> made = make(comm, std::move(group), call, choice);
-  if (!made || !*made)
-    return made;
-  auto &operation = static_cast<CollectiveOperation &>(**made);
-  operation.isPersistent_ = true;
-  if (operation.holdsType())
-    comm.job().typesInUse().begin(operation.reduction_->heldType());
-  return made;
 }
 
 CollectiveOperation::~CollectiveOperation() {
@@ -158,8 +137,9 @@ Status CollectiveOperation::describe(const Call &call) {
   if (!s || !in_.touches(out_, 0, 0))
     return s;
   copiesInput_ = true;
-  group_->job().noteHere(concat(nameOfCall(call.kind), ": sendbuf and recvbuf overlap, without "
-                                                       "MPI_IN_PLACE; sendbuf is copied"));
+  group_->job().noteHere(concat(factsOf(call.kind).mpiName,
+                                ": sendbuf and recvbuf overlap, without "
+                                "MPI_IN_PLACE; sendbuf is copied"));
   forgetMemory();
   return describeOnce(call);
 }
@@ -211,20 +191,20 @@ Status CollectiveOperation::describeRooted(const Call &call, const char *own, co
   if (Status s = setValue("root", int64_t{call.root}); !s)
     return s;
   bool gathers = way == Way::Out;
-  const Side &one = gathers ? call.send : call.recv, &many = gathers ? call.recv : call.send;
+  const BlockSide &one = gathers ? call.send : call.recv, &many = gathers ? call.recv : call.send;
   if (rank_ != call.root)
     return bind(own, one, 1, gathers ? Way::In : Way::Out);
   if (Status s = bind(all, many, ranks_, gathers ? way : wayIn()); !s)
     return s;
-  if (!isInPlace(one))
+  if (!one.isInPlace())
     return bind(own, one, 1, gathers ? wayIn() : Way::Out);
-  Result<Side> slot = ownSlot(many);
+  Result<BlockSide> slot = ownSlot(many);
   return slot ? bind(own, *slot, 1, gathers ? Way::Copied : Way::Dropped) : slot.status();
 }
 
 Status CollectiveOperation::describeForAll(const Call &call) {
   bool gathers = call.kind == CallKind::Allgather || call.kind == CallKind::Allgatherv;
-  if (!isInPlace(call.send)) {
+  if (!call.send.isInPlace()) {
     if (Status s = bind("x", call.send, gathers ? 1 : ranks_, wayIn()); !s)
       return s;
     return bind("y", call.recv, ranks_, Way::Out);
@@ -262,7 +242,7 @@ Status CollectiveOperation::setOperator(const Call &call) {
 Status CollectiveOperation::describeReduction(const Call &call) {
   if (Status s = setOperator(call); !s)
     return s;
-  const Side &in = isInPlace(call.send) ? call.recv : call.send;
+  const BlockSide &in = call.input();
   auto count = static_cast<uint64_t>(in.count);
   if (Status s = plan_.setElements(count); !s)
     return s;
@@ -270,12 +250,12 @@ Status CollectiveOperation::describeReduction(const Call &call) {
   if (hasRoot)
     if (Status s = setValue("root", int64_t{call.root}); !s)
       return s;
-  if (isInPlace(call.send) && !hasRoot) {
+  if (call.send.isInPlace() && !hasRoot) {
     if (Status s = setInPlace(); !s)
       return s;
     return bindElements("y", call.recv, count, Way::InOut);
   }
-  Status s = bindElements("x", in, count, isInPlace(call.send) ? Way::Copied : wayIn());
+  Status s = bindElements("x", in, count, call.send.isInPlace() ? Way::Copied : wayIn());
   bool hasResult = !hasRoot || rank_ == call.root;
   // The first rank of an exscan has no result: its memory stays, as it does under the MPIs.
   Way way = call.kind == CallKind::Exscan && rank_ == 0 ? Way::Dropped : Way::Out;
@@ -295,15 +275,15 @@ Status CollectiveOperation::describeReduceScatter(const Call &call) {
   auto own = static_cast<uint64_t>(counts[static_cast<size_t>(rank_)]);
   Status s = isBlock ? plan_.setElements(own) : setValue("counts", std::move(counts));
   if (s)
-    s = isInPlace(call.send) ? bindElements("x", call.recv, all, Way::Copied)
-                             : bindElements("x", call.send, all, wayIn());
+    s = call.send.isInPlace() ? bindElements("x", call.recv, all, Way::Copied)
+                              : bindElements("x", call.send, all, wayIn());
   return s ? bindElements("y", call.recv, own, Way::Out) : s;
 }
 
 // A plan's elements are packed; elements without gaps are packed in the program's memory already.
-Status CollectiveOperation::bindElements(const char *buffer, const Side &side, uint64_t count,
+Status CollectiveOperation::bindElements(const char *buffer, const BlockSide &side, uint64_t count,
                                          Way way) {
-  Result<std::shared_ptr<const TypeLayout>> layout = layoutFor(side.type);
+  Result<SharedLayout> layout = layoutFor(side.type);
   if (!layout)
     return layout.status();
   uint64_t bytes = count * (*layout)->size;
@@ -317,13 +297,13 @@ Status CollectiveOperation::bindElements(const char *buffer, const Side &side, u
   return bindMemory(buffer, memory, bytes, way);
 }
 
-Result<Side> CollectiveOperation::ownSlot(const Side &side) {
-  Side slot;
+Result<BlockSide> CollectiveOperation::ownSlot(const BlockSide &side) {
+  BlockSide slot;
   slot.isSent = side.isSent;
   slot.count = side.countOf(rank_);
   if (slot.count == 0)
     return slot;
-  Result<std::shared_ptr<const TypeLayout>> layout = layoutFor(side.typeOf(rank_));
+  Result<SharedLayout> layout = layoutFor(side.typeOf(rank_));
   if (!layout)
     return layout.status();
   slot.buffer = side.addressOf(rank_, **layout);
@@ -331,17 +311,18 @@ Result<Side> CollectiveOperation::ownSlot(const Side &side) {
   return slot;
 }
 
-Status CollectiveOperation::bind(const char *buffer, const Side &side, int slots, Way way) {
-  return isListed(kind()) ? bindListed(buffer, side, slots, way)
-                          : bindEqual(buffer, side, slots, way);
+Status CollectiveOperation::bind(const char *buffer, const BlockSide &side, int slots, Way way) {
+  return factsOf(kind()).length == BlockLength::Listed ? bindListed(buffer, side, slots, way)
+                                                       : bindEqual(buffer, side, slots, way);
 }
 
-Status CollectiveOperation::bindEqual(const char *buffer, const Side &side, int slots, Way way) {
+Status CollectiveOperation::bindEqual(const char *buffer, const BlockSide &side, int slots,
+                                      Way way) {
   if (side.count == 0) { // of any datatype, or none
     Status s = plan_.setElements(0);
     return s ? bindMemory(buffer, nullptr, 0, way) : s;
   }
-  Result<std::shared_ptr<const TypeLayout>> layout = layoutFor(side.type);
+  Result<SharedLayout> layout = layoutFor(side.type);
   if (!layout)
     return layout.status();
   auto count = static_cast<uint64_t>(side.count);
@@ -351,9 +332,10 @@ Status CollectiveOperation::bindEqual(const char *buffer, const Side &side, int 
 }
 
 // Blocks without gaps are used where they lie; else all blocks go through a copy.
-Status CollectiveOperation::bindListed(const char *buffer, const Side &side, int slots, Way way) {
+Status CollectiveOperation::bindListed(const char *buffer, const BlockSide &side, int slots,
+                                       Way way) {
   struct Block {
-    std::shared_ptr<const TypeLayout> layout;
+    SharedLayout layout;
     std::byte *address;
     uint64_t bytes;
   };
@@ -366,7 +348,7 @@ Status CollectiveOperation::bindListed(const char *buffer, const Side &side, int
       blocks.push_back({});
       continue;
     }
-    Result<std::shared_ptr<const TypeLayout>> layout = layoutFor(side.typeOf(slot));
+    Result<SharedLayout> layout = layoutFor(side.typeOf(slot));
     if (!layout)
       return layout.status();
     Block block{*layout, side.addressOf(slot, **layout),
@@ -421,9 +403,9 @@ void CollectiveOperation::shift(ptrdiff_t sent, ptrdiff_t received) {
 /// n of a plan that serves the call; 0 if blocks have lengths of their own. Empty: the datatype is
 /// not known.
 std::optional<uint64_t> CollectiveOperation::elementsOf(const Call &call) const {
-  if (isListed(kind()))
+  if (factsOf(kind()).length == BlockLength::Listed)
     return 0;
-  const Side *side = blockSide(call, rank_ == call.root);
+  const BlockSide *side = call.blockSide(rank_ == call.root);
   if (!side)
     return std::nullopt;
   if (side->count == 0)
@@ -437,12 +419,12 @@ std::optional<uint64_t> CollectiveOperation::elementsOf(const Call &call) const 
 /// True if the call differs from the one before at most in lengths, types and places of blocks and
 /// in the operator. Blocks that move as bytes may have any type.
 bool CollectiveOperation::hasFormOf(const Call &call) const {
-  auto isUsable = [](const Side &side) { // lists are looked at when they are bound
-    return isInPlace(side) || side.counts || side.type == MPI_DATATYPE_NULL ||
+  auto isUsable = [](const BlockSide &side) { // lists are looked at when they are bound
+    return side.isInPlace() || side.counts || side.type == MPI_DATATYPE_NULL ||
            knownLayoutOf(side.type) || layoutOf(side.type).ok();
   };
-  return call.root == made_.root && isInPlace(call.send) == isInPlace(made_.send) &&
-         isInPlace(call.recv) == isInPlace(made_.recv) && isUsable(call.send) &&
+  return call.root == made_.root && call.send.isInPlace() == made_.send.isInPlace() &&
+         call.recv.isInPlace() == made_.recv.isInPlace() && isUsable(call.send) &&
          isUsable(call.recv);
 }
 

@@ -20,15 +20,10 @@ class CollectiveOperation final : public Operation {
 public:
   /// `group`: of the communicator, all of whose runs it numbers, or of this operation alone. The
   /// arguments are correct. Null: the call is for the MPI below, on all ranks. An error: memory is
-  /// short. `choice`: serves the call in place of the rules' choice; may be null.
-  static Result<std::shared_ptr<Operation>> make(ServedComm &comm, std::shared_ptr<PlanGroup> group,
-                                                 const Call &call,
-                                                 const TunedCollective *choice = nullptr);
-  /// Variant of make() for a persistent call; its datatypes are in use until it ends.
-  static Result<std::shared_ptr<Operation>> makePersistent(ServedComm &comm,
-                                                           std::shared_ptr<PlanGroup> group,
-                                                           const Call &call,
-                                                           const TunedCollective *choice);
+  /// short. `choice`: serves the call in place of the rules' choice; may be null. The datatypes of
+  /// a persistent call are in use until it ends.
+  static MadeOperation make(ServedComm &comm, std::shared_ptr<PlanGroup> group, const Call &call,
+                            const TunedCollective *choice = nullptr, bool isPersistent = false);
   /// Variant of make() for a call that was served before; the first run makes its plan. Null: this
   /// rank cannot make it, and the caller must tell the others before they run it.
   static std::shared_ptr<CollectiveOperation> prepare(ServedComm &comm,
@@ -87,12 +82,12 @@ private:
   std::optional<uint64_t> elementsOf(const Call &call) const;
   bool hasFormOf(const Call &call) const;
   bool combinesAlike(const Call &call) const;
-  Status bindElements(const char *buffer, const Side &side, uint64_t count, Way way);
+  Status bindElements(const char *buffer, const BlockSide &side, uint64_t count, Way way);
 
-  Result<Side> ownSlot(const Side &side);
-  Status bind(const char *buffer, const Side &side, int slots, Way way);
-  Status bindEqual(const char *buffer, const Side &side, int slots, Way way);
-  Status bindListed(const char *buffer, const Side &side, int slots, Way way);
+  Result<BlockSide> ownSlot(const BlockSide &side);
+  Status bind(const char *buffer, const BlockSide &side, int slots, Way way);
+  Status bindEqual(const char *buffer, const BlockSide &side, int slots, Way way);
+  Status bindListed(const char *buffer, const BlockSide &side, int slots, Way way);
   Status bindMemory(const char *buffer, std::byte *memory, uint64_t bytes, Way way);
   /// The way of an input, which is copied only if buffers overlap.
   Way wayIn() const { return copiesInput_ ? Way::Copied : Way::In; }

@@ -10,19 +10,22 @@
 namespace colldsl::mpi {
 
 FarExchange::FarExchange(ServedComm &comm, bool sendsSame, uint32_t stream)
-    : worker_(comm.job().remote()->worker()), group_{comm.context().number, *comm.members(),
-                                                     Rank{static_cast<uint32_t>(comm.rank())}},
-      stream_(stream), sendsSame_(sendsSame), hasStaticBuffers_(comm.hasStaticBuffers()),
-      graph_(comm.graph()) {}
+    : worker_(comm.job().remote()->worker()), group_{comm.contexts().own().number,
+                                                     *comm.ranks().members(),
+                                                     Rank{static_cast<uint32_t>(
+                                                         comm.ranks().self())}},
+      stream_(stream), sendsSame_(sendsSame), hasStaticBuffers_(comm.hints().hasStaticBuffers()),
+      graph_(comm.topology().graph()) {}
 
 Result<std::unique_ptr<FarExchange>> FarExchange::make(ServedComm &comm, bool sendsSame,
                                                        uint32_t stream) {
-  auto number = RemoteRanks::streamOf(stream, comm.context().owner, comm.job().numRanks());
+  auto number = RemoteRanks::streamOf(stream, comm.contexts().own().owner, comm.job().numRanks());
   if (!number)
     return Status::error("the communicator has too many persistent calls");
   std::unique_ptr<FarExchange> made(new FarExchange(comm, sendsSame, *number));
   if (made->graph_)
-    made->plans_ = stream == 0 ? comm.plans() : comm.plansOfStream(*number);
+    made->plans_ = stream == 0 ? comm.runs().plans()
+                               : comm.runs().plansOf({*number, comm.contexts().own().number});
   return made;
 }
 

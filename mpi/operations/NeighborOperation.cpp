@@ -17,13 +17,13 @@ uint64_t bytesOf(const std::vector<iovec> &pieces) {
                          [](uint64_t sum, const iovec &piece) { return sum + piece.iov_len; });
 }
 
-bool isRemote(const ServedComm &comm, int peer) { return comm.onNode(peer) == kNoRank; }
+bool isRemote(const ServedComm &comm, int peer) { return comm.ranks().onNode(peer) == kNoRank; }
 
 /// True if this rank has neighbours on other nodes, or may have to relay messages of others.
 bool hasRemoteNeighbors(const ServedComm &comm) {
   auto leaves = [&](const Edge &edge) { return isRemote(comm, edge.peer); };
-  const Neighborhood &known = comm.neighborhood();
-  return comm.graph() ||
+  const Neighborhood &known = comm.topology().neighborhood();
+  return comm.topology().graph() ||
          (comm.job().remote() && (std::any_of(known.out.begin(), known.out.end(), leaves) ||
                                   std::any_of(known.in.begin(), known.in.end(), leaves)));
 }
@@ -31,15 +31,14 @@ bool hasRemoteNeighbors(const ServedComm &comm) {
 } // namespace
 
 NeighborOperation::NeighborOperation(ServedComm &comm, CallKind kind, uint32_t stream)
-    : Operation(kind), job_(comm.job()), exchange_(job_.worker(), comm.progressOf(stream)) {}
+    : Operation(kind), job_(comm.job()), exchange_(job_.worker(), comm.runs().progressOf(stream)) {}
 
 NeighborOperation::~NeighborOperation() {
   if (remote_)
     cancel();
 }
 
-Result<std::shared_ptr<Operation>> NeighborOperation::make(ServedComm &comm, const Call &call,
-                                                           uint32_t stream) {
+MadeOperation NeighborOperation::make(ServedComm &comm, const Call &call, uint32_t stream) {
   std::shared_ptr<NeighborOperation> operation(new NeighborOperation(comm, call.kind, stream));
   if (hasRemoteNeighbors(comm)) {
     auto remote = FarExchange::make(comm, call.send.isSame, stream);
@@ -47,7 +46,10 @@ Result<std::shared_ptr<Operation>> NeighborOperation::make(ServedComm &comm, con
       return remote.status();
     operation->remote_ = remote.take();
   }
-  if (Status s = operation->addEdges(comm, call); !s)
+  std::vector<Pieces> toSelf;
+  if (Status s = operation->addOut(comm, call, toSelf); !s)
+    return s;
+  if (Status s = operation->addIn(comm, call, toSelf); !s)
     return s;
   if (operation->remote_)
     if (Status s = operation->remote_->open(); !s)
@@ -55,7 +57,7 @@ Result<std::shared_ptr<Operation>> NeighborOperation::make(ServedComm &comm, con
   if (Status s = operation->exchange_.seal(); !s)
     return s;
   operation->setAlgorithm("exchange");
-  operation->remember(call, comm.neighborhood().outdegree, comm.neighborhood().indegree);
+  operation->remember(call, comm.sendSlots(call.kind), comm.recvSlots(call.kind));
   return std::shared_ptr<Operation>(std::move(operation));
 }
 
@@ -63,20 +65,14 @@ void NeighborOperation::sendTo(const ServedComm &comm, int peer, const Pieces &p
   if (isRemote(comm, peer))
     remote_->send(peer, pieces);
   else
-    exchange_.send(comm.onNode(peer), pieces);
+    exchange_.send(comm.ranks().onNode(peer), pieces);
 }
 
 void NeighborOperation::recvFrom(const ServedComm &comm, int peer, const Pieces &pieces) {
   if (isRemote(comm, peer))
     remote_->recv(peer, pieces);
   else
-    exchange_.recv(comm.onNode(peer), pieces);
-}
-
-Status NeighborOperation::addEdges(const ServedComm &comm, const Call &call) {
-  std::vector<Pieces> toSelf;
-  Status s = addOut(comm, call, toSelf);
-  return s ? addIn(comm, call, toSelf) : s;
+    exchange_.recv(comm.ranks().onNode(peer), pieces);
 }
 
 // A block that all slots share goes to each peer once.
@@ -84,7 +80,7 @@ Status NeighborOperation::addOut(const ServedComm &comm, const Call &call,
                                  std::vector<Pieces> &toSelf) {
   int before = MPI_PROC_NULL;
   Pieces pieces;
-  for (const Edge &edge : comm.neighborhood().out) {
+  for (const Edge &edge : comm.topology().neighborhood().out) {
     bool isRepeated = call.send.isSame && edge.peer == before;
     if (!isRepeated) {
       Result<Pieces> made = piecesOf(call.send, edge.slot, packed_);
@@ -94,7 +90,7 @@ Status NeighborOperation::addOut(const ServedComm &comm, const Call &call,
     }
     before = edge.peer;
     sentBytes_ += bytesOf(pieces);
-    if (edge.peer == comm.rank())
+    if (edge.peer == comm.ranks().self())
       toSelf.push_back(pieces);
     else if (!isRepeated)
       sendTo(comm, edge.peer, pieces);
@@ -110,11 +106,11 @@ Status NeighborOperation::addIn(const ServedComm &comm, const Call &call,
   size_t self = 0;
   int before = MPI_PROC_NULL;
   Pieces first;
-  for (const Edge &edge : comm.neighborhood().in) {
+  for (const Edge &edge : comm.topology().neighborhood().in) {
     Result<Pieces> pieces = piecesOf(call.recv, edge.slot, unpacked_);
     if (!pieces)
       return pieces.status();
-    if (edge.peer == comm.rank()) {
+    if (edge.peer == comm.ranks().self()) {
       exchange_.copy(*pieces, toSelf[self++]);
       continue;
     }
@@ -130,13 +126,13 @@ Status NeighborOperation::addIn(const ServedComm &comm, const Call &call,
   return {};
 }
 
-Result<NeighborOperation::Pieces> NeighborOperation::piecesOf(const Side &side, int slot,
+Result<NeighborOperation::Pieces> NeighborOperation::piecesOf(const BlockSide &side, int slot,
                                                               PackedList &packed) {
   Pieces pieces;
   MPI_Count count = side.countOf(slot);
   if (count == 0)
     return pieces;
-  Result<std::shared_ptr<const TypeLayout>> layout = layoutFor(side.typeOf(slot));
+  Result<SharedLayout> layout = layoutFor(side.typeOf(slot));
   if (!layout)
     return layout.status();
   std::byte *address = side.addressOf(slot, **layout);

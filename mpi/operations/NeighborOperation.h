@@ -16,8 +16,7 @@ class NeighborOperation final : public Operation {
 public:
   /// `stream`: 0 for calls that follow each other, else a persistent call's own. The arguments are
   /// correct. An error: memory is short.
-  static Result<std::shared_ptr<Operation>> make(ServedComm &comm, const Call &call,
-                                                 uint32_t stream);
+  static MadeOperation make(ServedComm &comm, const Call &call, uint32_t stream);
 
   ~NeighborOperation() override;
 
@@ -40,12 +39,11 @@ private:
   Status runAmongOthers(uint32_t number);
   void startRemote(uint32_t number);
   Status endAmongOthers();
-  Status addEdges(const ServedComm &comm, const Call &call);
   Status addOut(const ServedComm &comm, const Call &call, std::vector<Pieces> &toSelf);
   Status addIn(const ServedComm &comm, const Call &call, const std::vector<Pieces> &toSelf);
   void sendTo(const ServedComm &comm, int peer, const Pieces &pieces);
   void recvFrom(const ServedComm &comm, int peer, const Pieces &pieces);
-  Result<Pieces> piecesOf(const Side &side, int slot, PackedList &packed);
+  Result<Pieces> piecesOf(const BlockSide &side, int slot, PackedList &packed);
 
   Job &job_;
   Exchange exchange_;                   ///< with ranks of this node

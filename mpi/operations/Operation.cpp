@@ -1,6 +1,7 @@
 #include "mpi/operations/Operation.h"
 
 #include "mpi/types/Reductions.h"
+#include "runtime/MemoryReserve.h"
 
 #include <algorithm>
 #include <cstring>
@@ -16,8 +17,8 @@ uint64_t idOf(MPI_Datatype type) {
 
 /// Calls visit(word) for each word that identifies a call, without its buffers, until one returns
 /// false.
-template <typename Visit> bool describeSide(const Side &side, int slots, Visit &visit) {
-  if (!visit(side.buffer == MPI_IN_PLACE))
+template <typename Visit> bool describeSide(const BlockSide &side, int slots, Visit &visit) {
+  if (!visit(side.isInPlace()))
     return false;
   if (!side.types && !visit(idOf(side.type)))
     return false;
@@ -53,6 +54,12 @@ ptrdiff_t distance(const void *from, const void *to) {
 constexpr size_t kScratchMargin = 64;
 
 } // namespace
+
+Status checkReserve() {
+  return MemoryReserve::isWhole()
+             ? Status()
+             : Status::error(ErrorKind::NoMemory, "too little memory is left to prepare a call");
+}
 
 void Operation::remember(const Call &call, int sendSlots, int recvSlots) {
   sendSlots_ = sendSlots;
@@ -113,8 +120,8 @@ void Operation::moveTo(const Call &call) {
   shift(sent, received);
 }
 
-Result<std::shared_ptr<const TypeLayout>> Operation::layoutFor(MPI_Datatype type) {
-  Result<std::shared_ptr<const TypeLayout>> layout = layoutOf(type);
+Result<SharedLayout> Operation::layoutFor(MPI_Datatype type) {
+  Result<SharedLayout> layout = layoutOf(type);
   if (layout && std::find(layouts_.begin(), layouts_.end(), *layout) == layouts_.end())
     layouts_.push_back(*layout);
   return layout;

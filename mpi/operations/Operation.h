@@ -11,6 +11,9 @@
 
 namespace colldsl::mpi {
 
+/// An error: too little memory is left to prepare an operation.
+Status checkReserve();
+
 /// Under a Guard.
 class Operation {
 public:
@@ -74,13 +77,12 @@ public:
 
   bool isBusy() const { return isBusy_; }
   CallKind kind() const { return kind_; }
-  uint64_t sentBytes() const { return sentBytes_; } ///< of a run, including those to itself
-  uint32_t nextRun() { return ++runs_; }            ///< of a persistent operation
+  uint32_t nextRun() { return ++runs_; } ///< of a persistent operation
 
 protected:
   /// Scattered bytes, moved through memory in one piece.
   struct Packed {
-    std::shared_ptr<const TypeLayout> layout;
+    SharedLayout layout;
     std::byte *buffer;
     uint64_t bytes;
     std::byte *memory;
@@ -111,7 +113,7 @@ protected:
 
   /// Records the arguments of the call, and the slots of either side.
   void remember(const Call &call, int sendSlots, int recvSlots);
-  Result<std::shared_ptr<const TypeLayout>> layoutFor(MPI_Datatype type);
+  Result<SharedLayout> layoutFor(MPI_Datatype type);
   /// Memory that lives as long as the operation. A margin separates it from all other memory, so
   /// that no piece of a message lies in both.
   std::byte *scratch(uint64_t bytes);
@@ -151,14 +153,17 @@ private:
 
   CallKind kind_;
   Algorithm *algorithm_ = nullptr;
-  std::vector<std::shared_ptr<const TypeLayout>> layouts_; ///< kept so that their ids stay valid
-  std::vector<uint64_t> arguments_;                        ///< without buffers: see describe()
-  uint64_t shape_ = 0;                                     ///< the hash of arguments_
+  std::vector<SharedLayout> layouts_; ///< kept so that their ids stay valid
+  std::vector<uint64_t> arguments_;   ///< without buffers: see describe()
+  uint64_t shape_ = 0;                ///< the hash of arguments_
   std::vector<std::vector<std::byte>> scratch_;
   bool isQuick_ = true;
   void *sendBuffer_ = nullptr, *recvBuffer_ = nullptr;
   int sendSlots_ = 0, recvSlots_ = 0;
   uint32_t runs_ = 0;
 };
+
+/// Null: the call is for the MPI below, on all ranks.
+using MadeOperation = Result<std::shared_ptr<Operation>>;
 
 } // namespace colldsl::mpi

@@ -1,14 +1,20 @@
 #include "mpi/operations/RelayedExchange.h"
 
 #include "ir/Concat.h"
+#include "transports/Pieces.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace colldsl::mpi {
 namespace {
 
 constexpr BufferId kSent{0}, kReceived{1};
+
+Payload payloadOf(const FarMessage &message) {
+  return {.pieces = message.pieces.data(),
+          .count = static_cast<uint32_t>(message.pieces.size()),
+          .bytes = message.bytes};
+}
 
 } // namespace
 
@@ -48,18 +54,11 @@ Status RelayedExchange::open(const std::vector<FarMessage> &out) {
   return {};
 }
 
-void RelayedExchange::gather(const std::vector<FarMessage> &out) {
+void RelayedExchange::copyIn(const std::vector<FarMessage> &out) {
   size_t blocks = std::min<size_t>(way_->to.size(), sendsSame_ ? 1 : way_->to.size());
-  for (size_t i = 0; i < blocks; ++i) {
-    const FarMessage *message = find(out, way_->to[i]);
-    if (!message)
-      continue;
-    std::byte *to = blockAt(sent_, i);
-    for (const iovec &piece : message->pieces) {
-      std::memcpy(to, piece.iov_base, piece.iov_len);
-      to += piece.iov_len;
-    }
-  }
+  for (size_t i = 0; i < blocks; ++i)
+    if (const FarMessage *message = find(out, way_->to[i]))
+      colldsl::gather(blockAt(sent_, i), payloadOf(*message), 0, message->bytes);
 }
 
 Status RelayedExchange::start(uint32_t number, const std::vector<FarMessage> &out) {
@@ -70,7 +69,7 @@ Status RelayedExchange::start(uint32_t number, const std::vector<FarMessage> &ou
   run_ = number;
   isUnderWay_ = true;
   plans_->begin(number);
-  gather(out);
+  copyIn(out);
   Status s = plan_->start();
   if (!s)
     cancel();
@@ -98,11 +97,7 @@ Status RelayedExchange::deliver(const FarMessage &message, size_t block) const {
                : Status::error(ErrorKind::Truncated,
                                concat("rank ", index(message.peer), " of the communicator sent ",
                                       bytes, " bytes where ", message.bytes, " were expected"));
-  const std::byte *from = received_.data() + block * way_->capacityBytes;
-  for (const iovec &piece : message.pieces) {
-    std::memcpy(piece.iov_base, from, piece.iov_len);
-    from += piece.iov_len;
-  }
+  scatter(payloadOf(message), 0, received_.data() + block * way_->capacityBytes, bytes);
   return {};
 }
 

@@ -43,7 +43,7 @@ public:
 
 private:
   Status open(const std::vector<FarMessage> &out);
-  void gather(const std::vector<FarMessage> &out);
+  void copyIn(const std::vector<FarMessage> &out);
   Status deliver(const FarMessage &message, size_t block) const;
   void end();
   const FarMessage *find(const std::vector<FarMessage> &messages, uint32_t peer) const;

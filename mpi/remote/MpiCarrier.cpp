@@ -1,7 +1,9 @@
 #include "mpi/remote/MpiCarrier.h"
 
 #include "mpi/Real.h"
-#include "mpi/types/PayloadElements.h"
+
+#include <algorithm>
+#include <climits>
 
 namespace colldsl::mpi {
 namespace {
@@ -14,6 +16,8 @@ constexpr int kFrameTag = 0; // all others are for writes
 constexpr uint32_t kReceives = 16;
 // Short for any MPI.
 constexpr uint32_t kFrameBytes = 4032;
+// The MPI counts by int.
+constexpr uint64_t kLongestBlock = uint64_t{1} << 30;
 
 void end(MPI_Request &request) {
   if (request == MPI_REQUEST_NULL)
@@ -23,6 +27,48 @@ void end(MPI_Request &request) {
 }
 
 int rankOf(const network::Peer &peer) { return static_cast<int>(peer.handle); }
+
+/// The first `bytes` bytes of a payload: `count` elements of `type` at `address`. May be destroyed
+/// as soon as the call that takes them has begun.
+struct PayloadElements {
+  PayloadElements(const Payload &payload, uint64_t bytes);
+  ~PayloadElements();
+  PayloadElements(const PayloadElements &) = delete;
+  PayloadElements &operator=(const PayloadElements &) = delete;
+
+  void *address = MPI_BOTTOM;
+  int count = 1;
+  MPI_Datatype type = MPI_BYTE;
+};
+
+PayloadElements::PayloadElements(const Payload &payload, uint64_t bytes) {
+  if (payload.count == 1 && bytes <= INT_MAX) {
+    address = payload.pieces[0].iov_base;
+    count = static_cast<int>(bytes);
+    return;
+  }
+  std::vector<int> lengths;
+  std::vector<MPI_Aint> places;
+  for (uint32_t i = 0; i < payload.count && bytes > 0; ++i) {
+    auto *at = static_cast<std::byte *>(payload.pieces[i].iov_base);
+    for (uint64_t left = std::min<uint64_t>(payload.pieces[i].iov_len, bytes); left > 0;) {
+      uint64_t block = std::min(left, kLongestBlock);
+      lengths.push_back(static_cast<int>(block));
+      places.push_back(reinterpret_cast<MPI_Aint>(at));
+      at += block;
+      left -= block;
+      bytes -= block;
+    }
+  }
+  real::Type_create_hindexed(static_cast<int>(lengths.size()), lengths.data(), places.data(),
+                             MPI_BYTE, &type);
+  real::Type_commit(&type);
+}
+
+PayloadElements::~PayloadElements() {
+  if (type != MPI_BYTE)
+    real::Type_free(&type);
+}
 
 } // namespace
 
@@ -134,7 +180,7 @@ PostResult MpiCarrier::read(network::RmaOperation &, const network::RmaSpec &) {
 }
 
 PostResult MpiCarrier::write(network::RmaOperation &rma, const network::RmaSpec &spec) {
-  Elements elements({spec.pieces, spec.count, true, false, spec.bytes}, spec.bytes);
+  PayloadElements elements({spec.pieces, spec.count, true, false, spec.bytes}, spec.bytes);
   MPI_Request request = MPI_REQUEST_NULL;
   int code = real::Isend(elements.address, elements.count, elements.type, rankOf(*rma.peer),
                          static_cast<int>(spec.key), comm_, &request);
@@ -152,7 +198,7 @@ Result<Region> MpiCarrier::registerMemory(std::span<const iovec> pieces, Access 
   Payload memory = {.pieces = pieces.data(), .count = static_cast<uint32_t>(pieces.size())};
   for (const iovec &piece : pieces)
     memory.bytes += piece.iov_len;
-  Elements elements(memory, memory.bytes);
+  PayloadElements elements(memory, memory.bytes);
   MPI_Request request = MPI_REQUEST_NULL;
   int code = real::Irecv(elements.address, elements.count, elements.type, MPI_ANY_SOURCE, tag,
                          comm_, &request);

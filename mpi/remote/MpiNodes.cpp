@@ -52,14 +52,13 @@ Node makeNode() {
 }
 
 Nodes knowNodes(MPI_Comm node) {
-  int worldRank = 0, worldRanks = 1, first = 0;
+  int worldRank = 0, worldRanks = 1;
   real::Comm_rank(MPI_COMM_WORLD, &worldRank);
   real::Comm_size(MPI_COMM_WORLD, &worldRanks);
-  first = worldRank;
-  real::Bcast(&first, 1, MPI_INT, 0, node);
+  auto mine = static_cast<uint32_t>(worldRank); // then the first one of the node
+  real::Bcast(&mine, 1, MPI_UINT32_T, 0, node);
   Nodes nodes;
   nodes.first.resize(static_cast<size_t>(worldRanks));
-  auto mine = static_cast<uint32_t>(first);
   real::Allgather(&mine, 1, MPI_UINT32_T, nodes.first.data(), 1, MPI_UINT32_T, MPI_COMM_WORLD);
   uint32_t next = 0;
   for (uint32_t of : nodes.first)

@@ -12,28 +12,26 @@
 namespace colldsl::mpi {
 namespace {
 
-using Shared = std::shared_ptr<const TypeLayout>;
-
 /// Layouts of predefined types, by handle; these are never freed. Read without a lock, one writer
 /// at a time.
 class NamedTypes {
 public:
-  const Shared *find(MPI_Datatype type) const {
+  const SharedLayout *find(MPI_Datatype type) const {
     for (size_t at = hash(type);; at = next(at)) {
-      const Shared *layout = slots_[at].layout.load(std::memory_order_acquire);
+      const SharedLayout *layout = slots_[at].layout.load(std::memory_order_acquire);
       if (!layout || slots_[at].type == type)
         return layout;
     }
   }
 
-  const Shared *add(MPI_Datatype type, Shared layout) {
+  const SharedLayout *add(MPI_Datatype type, SharedLayout layout) {
     ++size_;
     assert(2 * size_ < kSlots && "more predefined types than any MPI has");
     size_t at = hash(type);
     while (slots_[at].layout.load(std::memory_order_relaxed))
       at = next(at);
     slots_[at].type = type;
-    const Shared *kept = new Shared(std::move(layout));
+    const SharedLayout *kept = new SharedLayout(std::move(layout));
     slots_[at].layout.store(kept, std::memory_order_release);
     return kept;
   }
@@ -43,7 +41,7 @@ private:
   static constexpr size_t kSlots = 1 << kBits;
 
   struct Slot {
-    std::atomic<const Shared *> layout = nullptr;
+    std::atomic<const SharedLayout *> layout = nullptr;
     MPI_Datatype type = MPI_DATATYPE_NULL;
   };
 
@@ -62,17 +60,17 @@ private:
 /// Layouts of all other types: attributes of the types, which are deleted with them.
 class Attributes {
 public:
-  const Shared *find(MPI_Datatype type) const {
+  const SharedLayout *find(MPI_Datatype type) const {
     int keyval = keyval_.load(std::memory_order_acquire);
     void *value = nullptr;
     int found = 0;
     if (keyval == MPI_KEYVAL_INVALID ||
         real::Type_get_attr(type, keyval, &value, &found) != MPI_SUCCESS || !found)
       return nullptr;
-    return static_cast<const Shared *>(value);
+    return static_cast<const SharedLayout *>(value);
   }
 
-  Result<const Shared *> add(MPI_Datatype type, Shared layout) {
+  Result<const SharedLayout *> add(MPI_Datatype type, SharedLayout layout) {
     int keyval = keyval_.load(std::memory_order_relaxed);
     if (keyval == MPI_KEYVAL_INVALID) {
       if (Status s =
@@ -82,9 +80,10 @@ public:
         return s;
       keyval_.store(keyval, std::memory_order_release);
     }
-    auto kept = std::make_unique<const Shared>(std::move(layout));
-    if (Status s = mpiStatus(real::Type_set_attr(type, keyval, const_cast<Shared *>(kept.get())),
-                             "MPI_Type_set_attr");
+    auto kept = std::make_unique<const SharedLayout>(std::move(layout));
+    if (Status s =
+            mpiStatus(real::Type_set_attr(type, keyval, const_cast<SharedLayout *>(kept.get())),
+                      "MPI_Type_set_attr");
         !s)
       return s;
     return kept.release();
@@ -92,7 +91,7 @@ public:
 
 private:
   static int drop(MPI_Datatype, int, void *value, void *) {
-    delete static_cast<const Shared *>(value);
+    delete static_cast<const SharedLayout *>(value);
     return MPI_SUCCESS;
   }
 
@@ -104,12 +103,12 @@ Attributes attributes;
 std::mutex making; // one thread flattens, the others wait for it
 uint64_t lastId = 0;
 
-const Shared *find(MPI_Datatype type) {
-  const Shared *named = namedTypes.find(type);
+const SharedLayout *find(MPI_Datatype type) {
+  const SharedLayout *named = namedTypes.find(type);
   return named ? named : attributes.find(type);
 }
 
-Result<const Shared *> make(MPI_Datatype type) {
+Result<const SharedLayout *> make(MPI_Datatype type) {
   Result<TypeLayout> layout = flatten(type);
   if (!layout)
     return layout.status();
@@ -118,13 +117,9 @@ Result<const Shared *> make(MPI_Datatype type) {
     return named.status();
   layout->id = ++lastId;
   layout->isNamed = *named;
-  Shared shared = std::make_shared<const TypeLayout>(layout.take());
+  SharedLayout shared = std::make_shared<const TypeLayout>(layout.take());
   return *named ? namedTypes.add(type, std::move(shared)) : attributes.add(type, std::move(shared));
 }
-
-} // namespace
-
-namespace {
 
 /// Bindings of MPIs may leave entries of lists untouched: in new memory, all bits are zero.
 bool isNone(MPI_Datatype type) { return type == MPI_DATATYPE_NULL || type == MPI_Datatype{}; }
@@ -134,19 +129,19 @@ bool isNone(MPI_Datatype type) { return type == MPI_DATATYPE_NULL || type == MPI
 const TypeLayout *knownLayoutOf(MPI_Datatype type) {
   if (isNone(type))
     return nullptr;
-  const Shared *known = find(type);
+  const SharedLayout *known = find(type);
   return known ? known->get() : nullptr;
 }
 
-Result<Shared> layoutOf(MPI_Datatype type) {
+Result<SharedLayout> layoutOf(MPI_Datatype type) {
   if (isNone(type))
     return Status::error("MPI_DATATYPE_NULL describes no memory");
-  if (const Shared *known = find(type))
+  if (const SharedLayout *known = find(type))
     return *known;
   std::lock_guard lock(making);
-  if (const Shared *known = find(type))
+  if (const SharedLayout *known = find(type))
     return *known;
-  Result<const Shared *> made = make(type);
+  Result<const SharedLayout *> made = make(type);
   if (!made)
     return made.status();
   return **made;

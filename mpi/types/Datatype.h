@@ -5,6 +5,7 @@
 #include "ir/Result.h"
 #include "mpi/Mpi.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <sys/uio.h>
@@ -42,10 +43,18 @@ struct TypeLayout {
   }
 };
 
+using SharedLayout = std::shared_ptr<const TypeLayout>;
+
+/// `from` may be MPI_BOTTOM, which is null; `by` is then an absolute address.
+inline std::byte *moved(const void *from, MPI_Aint by) {
+  return reinterpret_cast<std::byte *>(reinterpret_cast<uintptr_t>(from) +
+                                       static_cast<uintptr_t>(by));
+}
+
 /// The layout of any valid datatype but MPI_DATATYPE_NULL, between MPI_Init and MPI_Finalize; any
 /// thread. It is made once per datatype and kept with it until that is freed; a plan that holds it
 /// longer shares it. The first call takes time in proportion to the runs, memory too.
-Result<std::shared_ptr<const TypeLayout>> layoutOf(MPI_Datatype type);
+Result<SharedLayout> layoutOf(MPI_Datatype type);
 
 /// The layout that was made of this very datatype, or null; lives as long as the datatype. A handle
 /// that was freed and used again is another datatype, whose layout has another id. Predefined types

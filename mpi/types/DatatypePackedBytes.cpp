@@ -16,12 +16,6 @@ namespace {
 
 enum class Way { Pack, Unpack };
 
-/// The buffer may be MPI_BOTTOM, with offsets that are addresses.
-std::byte *address(const void *buffer, MPI_Aint offset) {
-  return reinterpret_cast<std::byte *>(reinterpret_cast<uintptr_t>(buffer) +
-                                       static_cast<uintptr_t>(offset));
-}
-
 template <Way way> inline void move(std::byte *memory, std::byte *packed, size_t bytes) {
   std::memcpy(way == Way::Pack ? packed : memory, way == Way::Pack ? memory : packed, bytes);
 }
@@ -81,11 +75,11 @@ struct RegularRuns {
   MPI_Aint stride;
   uint64_t runLength;
 
-  std::byte *at(uint64_t run) const { return address(first, static_cast<MPI_Aint>(run) * stride); }
+  std::byte *at(uint64_t run) const { return moved(first, static_cast<MPI_Aint>(run) * stride); }
   uint64_t length(uint64_t) const { return runLength; }
   template <Way way> std::byte *moveWhole(uint64_t begin, uint64_t end, std::byte *packed) const {
     auto next = [run = at(begin), by = stride](uint64_t) mutable {
-      return std::exchange(run, address(run, by));
+      return std::exchange(run, moved(run, by));
     };
     return moveEqual<way>(next, begin, end, runLength, packed);
   }
@@ -95,7 +89,7 @@ struct ListedRuns {
   std::byte *element;
   const TypeLayout &layout;
 
-  std::byte *at(uint64_t run) const { return address(element, layout.runs[run].offset); }
+  std::byte *at(uint64_t run) const { return moved(element, layout.runs[run].offset); }
   uint64_t length(uint64_t run) const { return layout.runs[run].length; }
   template <Way way> std::byte *moveWhole(uint64_t begin, uint64_t end, std::byte *packed) const {
     if (layout.runLength)
@@ -163,7 +157,7 @@ void transfer(const TypeLayout &layout, const void *buffer, uint64_t from, uint6
   assert(from <= to);
   if (from == to)
     return;
-  std::byte *first = address(buffer, layout.runs[0].offset);
+  std::byte *first = moved(buffer, layout.runs[0].offset);
   uint64_t length = layout.runLength;
   if (layout.stride && static_cast<uint64_t>(layout.stride) == length)
     return move<way>(first + from, packed, to - from);
@@ -178,11 +172,10 @@ void transfer(const TypeLayout &layout, const void *buffer, uint64_t from, uint6
     uint64_t run = isFirst ? begin.run : 0, skip = isFirst ? begin.byte : 0;
     uint64_t lastRun = isLast ? end.run : layout.runs.size(), tail = isLast ? end.byte : 0;
     MPI_Aint offset = static_cast<MPI_Aint>(e) * layout.extent;
-    packed = layout.stride
-                 ? moveRuns<way>(RegularRuns{address(first, offset), layout.stride, length}, run,
-                                 skip, lastRun, tail, packed)
-                 : moveRuns<way>(ListedRuns{address(buffer, offset), layout}, run, skip, lastRun,
-                                 tail, packed);
+    packed = layout.stride ? moveRuns<way>(RegularRuns{moved(first, offset), layout.stride, length},
+                                           run, skip, lastRun, tail, packed)
+                           : moveRuns<way>(ListedRuns{moved(buffer, offset), layout}, run, skip,
+                                           lastRun, tail, packed);
   }
 }
 
@@ -201,10 +194,10 @@ void listBytes(const TypeLayout &layout, const void *buffer, uint64_t count,
   if (layout.runs.empty() || count == 0)
     return;
   if (layout.runs.size() == 1 && layout.runs[0].length == static_cast<uint64_t>(layout.extent))
-    return add(address(buffer, layout.runs[0].offset), count * layout.size);
+    return add(moved(buffer, layout.runs[0].offset), count * layout.size);
   for (uint64_t e = 0; e < count; ++e)
     for (const Run &run : layout.runs)
-      add(address(buffer, static_cast<MPI_Aint>(e) * layout.extent + run.offset), run.length);
+      add(moved(buffer, static_cast<MPI_Aint>(e) * layout.extent + run.offset), run.length);
 }
 
 void pack(const TypeLayout &layout, const void *buffer, uint64_t from, uint64_t to, void *packed) {

@@ -114,36 +114,6 @@ ReduceFunction pickPair(Operator op, uint64_t elementBytes, Side side) {
   return op == Operator::Maxloc ? pick<Pair<Value, Index>, MaxlocOf>(elementBytes, side) : nullptr;
 }
 
-/// The group has those of one size only.
-std::optional<ElementType> typeOf(Group group, uint64_t bytes) {
-  switch (group) {
-  case Group::CInteger:
-  case Group::FortranInteger:
-  case Group::Address:
-    return findType(Arithmetic::Signed, bytes);
-  case Group::CUnsigned:
-  case Group::Logical:
-  case Group::Byte:
-    return findType(Arithmetic::Unsigned, bytes);
-  case Group::Float:
-    return findType(Arithmetic::Real, bytes);
-  case Group::Complex:
-    return findType(Arithmetic::Complex, bytes);
-  case Group::Quad:
-  case Group::QuadComplex:
-  case Group::PairOfInt:
-  case Group::PairOfLong:
-  case Group::PairOfShort:
-  case Group::PairOfFloat:
-  case Group::PairOfDouble:
-  case Group::PairOfLongDouble:
-  case Group::TwoFloats:
-  case Group::TwoDoubles:
-    break;
-  }
-  return std::nullopt;
-}
-
 bool isLogical(Operator op) {
   return op == Operator::Land || op == Operator::Lor || op == Operator::Lxor;
 }
@@ -160,27 +130,41 @@ bool isOfMpi(Operator op, Group group) {
   return group == Group::CInteger || group == Group::CUnsigned || !isLogical(op);
 }
 
-ReduceFunction kernelOf(Operator op, ElementType type, Side side) {
-  if (op == Operator::Minloc || op == Operator::Maxloc)
+ReduceFunction kernelOf(Operator op, std::optional<ElementType> type, Side side) {
+  if (!type || op == Operator::Minloc || op == Operator::Maxloc)
     return nullptr;
-  Result<ReduceFunction> found = findReduction(static_cast<colldsl::Reduction>(op), type, side);
+  Result<ReduceFunction> found = findReduction(static_cast<colldsl::Reduction>(op), *type, side);
   return found ? *found : nullptr;
 }
 
 } // namespace
 
 ReduceFunction findKernel(Operator op, const Meaning &meaning, uint64_t elementBytes, Side side) {
+  auto ofType = [&](Arithmetic arithmetic) {
+    return kernelOf(op, findType(arithmetic, elementBytes), side);
+  };
   if (!isOfMpi(op, meaning.group))
     return nullptr;
-  if (auto type = meaning.type ? meaning.type : typeOf(meaning.group, elementBytes))
-    return kernelOf(op, *type, side);
+  if (meaning.type)
+    return kernelOf(op, meaning.type, side);
   switch (meaning.group) {
+  case Group::CInteger:
+  case Group::FortranInteger:
+  case Group::Address:
+    return ofType(Arithmetic::Signed);
+  case Group::CUnsigned:
+  case Group::Logical:
+  case Group::Byte:
+    return ofType(Arithmetic::Unsigned);
   case Group::Float:
-    return pickReal<long double>(op, elementBytes, side);
+    return findType(Arithmetic::Real, elementBytes) ? ofType(Arithmetic::Real)
+                                                    : pickReal<long double>(op, elementBytes, side);
+  case Group::Complex:
+    return findType(Arithmetic::Complex, elementBytes)
+               ? ofType(Arithmetic::Complex)
+               : pickComplex<long double>(op, elementBytes, side);
   case Group::Quad:
     return pickReal<Quad>(op, elementBytes, side);
-  case Group::Complex:
-    return pickComplex<long double>(op, elementBytes, side);
   case Group::QuadComplex:
     return pickComplex<Quad>(op, elementBytes, side);
   case Group::PairOfInt:
@@ -199,15 +183,8 @@ ReduceFunction findKernel(Operator op, const Meaning &meaning, uint64_t elementB
     return pickPair<float, float>(op, elementBytes, side);
   case Group::TwoDoubles:
     return pickPair<double, double>(op, elementBytes, side);
-  case Group::CInteger:
-  case Group::CUnsigned:
-  case Group::FortranInteger:
-  case Group::Address:
-  case Group::Logical:
-  case Group::Byte:
-    break;
   }
-  return nullptr;
+  __builtin_unreachable();
 }
 
 } // namespace colldsl::mpi

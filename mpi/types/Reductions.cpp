@@ -4,6 +4,7 @@
 #include "mpi/types/ReductionKernels.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <limits>
@@ -33,7 +34,7 @@ Group groupOf(Arithmetic arithmetic) {
 // First types of one format, then those whose format the compilers of the MPI decide.
 // MPI_CHARACTER is text, for which MPI defines no operator; but MPIs, and programs, take it for
 // numbers, and Open MPI takes it as unsigned. Types of optional sizes may be MPI_DATATYPE_NULL.
-Meanings namedTypes() {
+Meanings meaningsOfNamedTypes() {
   Meanings types;
   auto add = [&](const Meaning &meaning, std::initializer_list<MPI_Datatype> named) {
     for (MPI_Datatype type : named)
@@ -87,7 +88,7 @@ std::optional<Group> parameterizedGroup(MPI_Datatype type, uint64_t bytes) {
 }
 
 std::optional<Meaning> meaningOf(MPI_Datatype type, uint64_t bytes) {
-  static const Meanings named = namedTypes();
+  static const Meanings named = meaningsOfNamedTypes();
   if (auto found = named.find(type); found != named.end())
     return found->second;
   std::optional<Group> group = parameterizedGroup(type, bytes);
@@ -127,7 +128,7 @@ void Reduction::Elements::allocate(MPI_Aint first, uint64_t bytes) {
 
 /// False: there is nothing to combine, or too much in one element.
 bool Reduction::measure(MPI_Datatype type) {
-  Result<std::shared_ptr<const TypeLayout>> layout = layoutOf(type);
+  Result<SharedLayout> layout = layoutOf(type);
   if (!layout || (*layout)->size == 0)
     return false;
   layout_ = *layout;
@@ -146,21 +147,14 @@ namespace {
 
 /// The last operators of MPI on its own datatypes that were found unserved: the meaning of these
 /// handles never changes.
-struct Unserved {
-  static constexpr size_t kKept = 8;
-  MPI_Op op[kKept];
-  MPI_Datatype type[kKept];
-  size_t count = 0;
-};
-Unserved unserved;
+std::array<std::pair<MPI_Op, MPI_Datatype>, 8> unserved;
+size_t numUnserved = 0;
 
 } // namespace
 
 bool Reduction::isKnownUnserved(MPI_Op op, MPI_Datatype type) {
-  for (size_t i = 0; i < std::min(unserved.count, Unserved::kKept); ++i)
-    if (unserved.op[i] == op && unserved.type[i] == type)
-      return true;
-  return false;
+  auto end = unserved.begin() + std::min(numUnserved, unserved.size());
+  return std::find(unserved.begin(), end, std::pair(op, type)) != end;
 }
 
 std::unique_ptr<Reduction> Reduction::of(MPI_Op op, MPI_Datatype type) {
@@ -170,11 +164,8 @@ std::unique_ptr<Reduction> Reduction::of(MPI_Op op, MPI_Datatype type) {
     return ofUsers(op, type);
   std::unique_ptr<Reduction> made = ofMpis(op, type);
   const TypeLayout *layout = made ? nullptr : knownLayoutOf(type);
-  if (layout && layout->isNamed) {
-    size_t at = unserved.count++ % Unserved::kKept;
-    unserved.op[at] = op;
-    unserved.type[at] = type;
-  }
+  if (layout && layout->isNamed)
+    unserved[numUnserved++ % unserved.size()] = {op, type};
   return made;
 }
 

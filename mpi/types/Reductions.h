@@ -81,7 +81,7 @@ private:
   static std::atomic<uint64_t> numFreed_;
 
   Combiner::Apply apply_ = nullptr;
-  std::shared_ptr<const TypeLayout> layout_;
+  SharedLayout layout_;
   MPI_Aint first_ = 0, end_ = 0; ///< of an element's data, from its address
   bool commutes_ = true;
 

@@ -10,8 +10,6 @@ FakeEndpoint::FakeEndpoint(World &world, Rank self) : world_(world), self_(self)
   const Options &options = world.options_;
   caps_.name = "fake";
   caps_.eagerBytes = options.synchronous ? 0 : options.eagerBytes;
-  caps_.slotsPerEdge = options.slotsPerEdge;
-  caps_.headOfLine = options.slotsPerEdge != 0;
   caps_.batches = options.batches;
 }
 

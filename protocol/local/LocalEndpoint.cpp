@@ -1,6 +1,5 @@
 #include "protocol/local/LocalEndpoint.h"
 #include "protocol/local/LocalChannels.h"
-#include "transports/shm/ShmBootstrap.h"
 #include "transports/shm/Sleep.h"
 
 #include <algorithm>
@@ -8,17 +7,6 @@
 
 namespace colldsl::protocol {
 namespace {
-
-struct OwnWorker {
-  LocalWorker ownWorker;
-  std::mutex mutex;
-};
-
-class EndpointOfOwnWorker : OwnWorker, public LocalEndpoint {
-public:
-  EndpointOfOwnWorker(shm::World &world, Rank self, RankGroup group, const LocalOptions &options)
-      : OwnWorker{{world, self, options}, {}}, LocalEndpoint(ownWorker, std::move(group), &mutex) {}
-};
 
 TransferCaps transferCapsOf(const LocalWorker &worker, const RankGroup &group) {
   const LocalOptions &options = worker.options();
@@ -59,12 +47,9 @@ LocalEndpoint::LocalEndpoint(LocalWorker &worker, RankGroup group, std::mutex *g
     : worker_(worker), group_(std::move(group)), guard_(guard),
       open_(worker.world(), worker.rank()) {
   caps_.name = "local";
-  caps_.maxInlineBytes = shm::kSlotInlineBytes;
-  caps_.canRead = worker.world().options().singleCopy == shm::SingleCopy::On;
   caps_.sharesCores = worker.world().sharesCores();
   caps_.opensAlone = true;
   caps_.spinBudget = worker.spinBudget();
-  caps_.inOrderCommit = true;
   refreshCaps();
   uint32_t next = index(group_.self);
   do
@@ -76,14 +61,6 @@ LocalEndpoint::LocalEndpoint(LocalWorker &worker, RankGroup group, std::mutex *g
 void LocalEndpoint::refreshCaps() {
   caps_.eagerBytes = worker_.options().eagerBytes;
   caps_.transfers = transferCapsOf(worker_, group_);
-}
-
-Result<std::unique_ptr<Endpoint>> LocalEndpoint::attach(shm::World &world, Rank rank,
-                                                        const LocalOptions &options) {
-  if (Status s = shm::exchangePids(world, rank); !s)
-    return s;
-  return std::unique_ptr<Endpoint>(std::make_unique<EndpointOfOwnWorker>(
-      world, rank, RankGroup::ofAll(world.numRanks(), rank), options));
 }
 
 Result<std::unique_ptr<Channels>> LocalEndpoint::open(const OpenRequest &request) {

@@ -30,11 +30,6 @@ public:
   /// worker; null: the caller lets one thread at a time use it and its plans.
   LocalEndpoint(LocalWorker &worker, RankGroup group, std::mutex *guard);
 
-  /// Joins as one rank of a world in which all ranks do so, and waits for them. The world
-  /// outlives it.
-  static Result<std::unique_ptr<Endpoint>> attach(shm::World &world, Rank rank,
-                                                  const LocalOptions &options);
-
   Rank rank() const override { return group_.self; }
   uint32_t numRanks() const override { return static_cast<uint32_t>(group_.ranks.size()); }
   const Caps &caps() const override { return caps_; }

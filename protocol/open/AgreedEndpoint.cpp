@@ -62,19 +62,9 @@ void AgreedEndpoint::refreshCaps() {
   caps_.opensAlone = false;
 }
 
-Status AgreedEndpoint::checkPeers(std::span<const EdgeSpec> edges) const {
-  for (const EdgeSpec &edge : edges)
-    if (index(edge.peer) >= numRanks() || group_.rankAt(edge.peer) == kNoRank)
-      return Status::error(concat("there is no rank ", index(edge.peer), " among ", numRanks()));
-  return {};
-}
-
 Result<std::unique_ptr<Channels>> AgreedEndpoint::open(const OpenRequest &request) {
   std::lock_guard lock(mutex_);
-  Status own = checkPeers(request.out);
-  if (own)
-    own = checkPeers(request.in);
-  return openWithAll(own, request);
+  return openWithAll(group_.check(request), request);
 }
 
 void AgreedEndpoint::refuse(const std::string &reason) {

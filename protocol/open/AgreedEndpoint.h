@@ -59,7 +59,6 @@ protected:
   void refreshCaps();
 
 private:
-  Status checkPeers(std::span<const EdgeSpec> edges) const;
   Result<std::unique_ptr<Channels>> openWithAll(Status own, const OpenRequest &request);
   Result<std::optional<Objection>> compareWithPeers(const OpenRequest &request);
   Result<std::optional<Objection>> agree(const std::optional<Objection> &own);

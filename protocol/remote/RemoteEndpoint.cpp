@@ -27,10 +27,7 @@ RemoteEndpoint::RemoteEndpoint(RemoteWorker &worker, RankGroup group, std::mutex
     : worker_(worker), group_(std::move(group)), guard_(guard) {
   const network::Capabilities &capabilities = worker.carrier().capabilities();
   caps_.name = capabilities.name;
-  caps_.maxInlineBytes = static_cast<uint32_t>(
-      std::max(capabilities.injectBytes, sizeof(network::Header)) - sizeof(network::Header));
   caps_.eagerBytes = worker.options().eagerBytes;
-  caps_.canRead = capabilities.hasRma;
   caps_.opensAlone = true;
   caps_.batches = capabilities.batches;
   caps_.spinBudget.polls = worker.options().spinPolls;

@@ -6,11 +6,11 @@
 namespace colldsl {
 namespace {
 
-using Edge = Neighborhood::Edge;
+using Edge = RankEdges::Edge;
 static_assert(std::is_trivially_copyable_v<Edge>);
 
 // The number of out-edges, those, then the in-edges.
-std::vector<std::byte> pack(const Neighborhood &own) {
+std::vector<std::byte> pack(const RankEdges &own) {
   uint64_t outEdges = own.out.size();
   std::vector<std::byte> bytes(sizeof outEdges + (own.out.size() + own.in.size()) * sizeof(Edge));
   std::byte *at = bytes.data();
@@ -24,14 +24,14 @@ std::vector<std::byte> pack(const Neighborhood &own) {
   return bytes;
 }
 
-Result<Neighborhood> unpack(std::span<const std::byte> bytes) {
+Result<RankEdges> unpack(std::span<const std::byte> bytes) {
   uint64_t outEdges = 0;
   if (bytes.size() >= sizeof outEdges)
     std::memcpy(&outEdges, bytes.data(), sizeof outEdges);
   size_t edges = bytes.size() / sizeof(Edge);
   if (bytes.size() != sizeof outEdges + edges * sizeof(Edge) || outEdges > edges)
     return Status::error("a rank's edges came in an unknown form");
-  Neighborhood all;
+  RankEdges all;
   for (size_t i = 0; i < edges; ++i) {
     Edge edge;
     std::memcpy(&edge, bytes.data() + sizeof outEdges + i * sizeof edge, sizeof edge);
@@ -48,7 +48,7 @@ Result<GivenGraph> gatherGraph(Communicator &communicator, const GivenGraph &own
     return all.status();
   GivenGraph graph;
   for (const std::vector<std::byte> &bytes : *all) {
-    Result<Neighborhood> one = unpack(bytes);
+    Result<RankEdges> one = unpack(bytes);
     if (!one)
       return one.status();
     graph.ranks.push_back(one.take());

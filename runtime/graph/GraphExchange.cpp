@@ -28,7 +28,7 @@ std::vector<std::vector<uint32_t>> sources(const PeerLists &peers) {
 GivenGraph graphOf(const PeerLists &peers, const PeerLists &from) {
   GivenGraph graph;
   auto edges = [](const std::vector<uint32_t> &list) {
-    std::vector<Neighborhood::Edge> edges;
+    std::vector<RankEdges::Edge> edges;
     for (uint32_t peer : list)
       edges.push_back({peer});
     return edges;

@@ -12,9 +12,9 @@ namespace {
 
 constexpr uint64_t kMaxGathered = uint64_t{1} << 30; ///< colors are found with 32-bit numbers
 
-std::vector<Rank> peersOf(const std::vector<Neighborhood::Edge> &edges) {
+std::vector<Rank> peersOf(const std::vector<RankEdges::Edge> &edges) {
   std::vector<Rank> peers;
-  for (const Neighborhood::Edge &edge : edges)
+  for (const RankEdges::Edge &edge : edges)
     if (edge.peer != kNone)
       peers.push_back(Rank{static_cast<uint32_t>(edge.peer)});
   return peers;
@@ -52,7 +52,7 @@ GraphOrder colorHere(const PortGraph &graph, Rank me) {
 
 } // namespace
 
-Result<GraphOrder> orderGraph(Communicator &communicator, const Neighborhood &own,
+Result<GraphOrder> orderGraph(Communicator &communicator, const RankEdges &own,
                               const GraphOrderOptions &options) {
   if (!options.isOn)
     return GraphOrder{};
@@ -78,7 +78,7 @@ Result<GraphOrder> orderGraph(Communicator &communicator, const Neighborhood &ow
   return colorHere(*graph, communicator.rank());
 }
 
-bool isAlong(const Dag &dag, const Neighborhood &own) {
+bool isAlong(const Dag &dag, const RankEdges &own) {
   std::vector<Rank> to, from, expectedTo = peersOf(own.out), expectedFrom = peersOf(own.in);
   for (const Op &op : dag.ops) {
     if (isMessage(op.kind) && op.depCount > 0)

@@ -28,7 +28,7 @@ struct GraphOrder {
 /// Collective. `own`: the edges of this rank, whose peers exist. Searches for rounds only if that
 /// can pay: a port has more than one edge, and the slots are not rounds already. Rounds: the
 /// highest degree d of a port if the graph is gathered, else at most 2 d - 1.
-Result<GraphOrder> orderGraph(Communicator &communicator, const Neighborhood &own,
+Result<GraphOrder> orderGraph(Communicator &communicator, const RankEdges &own,
                               const GraphOrderOptions &options);
 
 /// A graph with its order, as seen by one rank.
@@ -39,7 +39,7 @@ struct OrderedGraph {
 
 /// True if the messages of this rank's DAG are exactly the edges of the graph: as many to each peer
 /// and from each, and no message waits for anything.
-bool isAlong(const Dag &dag, const Neighborhood &own);
+bool isAlong(const Dag &dag, const RankEdges &own);
 
 /// Orders the sends of a DAG that isAlong() a graph by the graph's rounds; see orderSends().
 Status orderAlong(Dag &dag, const OrderedGraph &graph);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/job/WireUp.h"
-#include "transports/datagram/OpenDatagram.h"
+#include "transports/datagram/DatagramCarrier.h"
 #include "transports/ofi/OpenOfi.h"
 #include "transports/verbs/OpenVerbs.h"
 

@@ -57,6 +57,17 @@ class Surface {
     this.context.strokeRect(x, y, width, height);
   }
 
+  circle(x, y, radius, fill, stroke, width) {
+    const c = this.context;
+    c.beginPath();
+    c.arc(x, y, radius, 0, 2 * Math.PI);
+    c.fillStyle = this.colors[fill];
+    c.strokeStyle = this.colors[stroke];
+    c.lineWidth = width;
+    c.fill();
+    c.stroke();
+  }
+
   line(x1, y1, x2, y2, color, width = 1, dash = []) {
     const c = this.context;
     c.strokeStyle = this.colors[color] || color;
@@ -173,15 +184,16 @@ class PlaneView {
   }
   get surface() { return this.app.surface; }
   fit() {
-    this.plane.fit(this.box(), this.surface.width, this.surface.height);
-    this.isFitted = true;
+    this.fitPlane();
     this.app.redraw();
   }
+  fitPlane() {
+    this.plane.fit(this.box(), this.surface.width, this.surface.height);
+    this.isFitted = true;
+  }
   paint() {
-    if (!this.isFitted) {
-      this.plane.fit(this.box(), this.surface.width, this.surface.height);
-      this.isFitted = true;
-    }
+    if (!this.isFitted)
+      this.fitPlane();
     this.surface.begin();
     this.draw();
   }
@@ -192,4 +204,12 @@ class PlaneView {
     this.app.redraw();
   }
   step(dx, dy) { this.drag(-dx * 80, -dy * 80); }
+
+  /// The node, a box of that size, at a point of the screen.
+  boxAt(nodes, x, y, width, height) {
+    return nodes.find(n => {
+      const dx = (x - this.plane.x(n.x)) / this.plane.scale, dy = (y - this.plane.y(n.y)) / this.plane.scale;
+      return dx >= 0 && dy >= 0 && dx < width && dy < height;
+    });
+  }
 }

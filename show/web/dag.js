@@ -45,26 +45,10 @@ class DagView extends PlaneView {
   }
 
   /// Shows the whole graph, or its beginning if the text would be too small to read.
-  fit() {
-    super.fit();
-    this.comeCloser();
-  }
-  comeCloser() {
-    if (this.plane.scale < 0.35) {
-      this.plane.scale = 0.6;
-      this.plane.left = 20;
-      this.plane.top = 30;
-    }
-  }
-
-  paint() {
-    if (!this.isFitted) {
-      this.plane.fit(this.box(), this.surface.width, this.surface.height);
-      this.isFitted = true;
-      this.comeCloser();
-    }
-    this.surface.begin();
-    this.draw();
+  fitPlane() {
+    super.fitPlane();
+    if (this.plane.scale < 0.35)
+      Object.assign(this.plane, { scale: 0.6, left: 20, top: 30 });
   }
 
   isInView(node) {
@@ -125,10 +109,7 @@ class DagView extends PlaneView {
   }
 
   hit(x, y) {
-    const node = this.nodes.find(n => {
-      const dx = (x - this.plane.x(n.x)) / this.plane.scale, dy = (y - this.plane.y(n.y)) / this.plane.scale;
-      return dx >= 0 && dy >= 0 && dx < NODE_WIDTH && dy < NODE_HEIGHT;
-    });
+    const node = this.boxAt(this.nodes, x, y, NODE_WIDTH, NODE_HEIGHT);
     return node && this.run && !this.run.grid ? { run: this.run, op: node.op } : undefined;
   }
 

@@ -110,11 +110,7 @@ class FailureView extends PlaneView {
   }
 
   hit(x, y) {
-    const node = this.nodes.find(n => {
-      const dx = (x - this.plane.x(n.x)) / this.plane.scale, dy = (y - this.plane.y(n.y)) / this.plane.scale;
-      return dx >= 0 && dy >= 0 && dx < FAILURE_NODE && dy < 44;
-    });
-    return node?.op;
+    return this.boxAt(this.nodes, x, y, FAILURE_NODE, 44)?.op;
   }
 
   hover(x, y) {
@@ -159,16 +155,15 @@ class FailureView extends PlaneView {
 
   controls() {
     const { failures } = this.app.doc;
-    const parts = this.nodes.length && this.tracedBytes() ? [make("label", {}, "shown ", make("select", { "aria-label": "shown", onchange: event => {
-      this.showsOps = event.target.value === "ops";
+    const showing = change => value => {
+      change(value);
       this.describe();
       this.app.redraw();
-    } }, [["bytes", "the bytes and their history"], ["ops", "the operations"]].map(([value, text]) => make("option", { value, selected: (value === "ops") === this.showsOps }, text))))] : [];
-    return failures.length < 2 ? parts : [...parts, make("label", {}, "failure ", make("select", { "aria-label": "failure", onchange: event => {
-      this.setFailure(Number(event.target.value));
-      this.describe();
-      this.app.redraw();
-    } }, failures.map((f, i) => make("option", { value: i, selected: i === this.index }, `${i + 1}: ${f.proof}: ${f.message.slice(0, 80)}`))))];
+    };
+    const parts = this.nodes.length && this.tracedBytes()
+      ? [choice("shown", [["bytes", "the bytes and their history"], ["ops", "the operations"]], this.showsOps ? "ops" : "bytes", showing(value => this.showsOps = value === "ops"))] : [];
+    return failures.length < 2 ? parts
+      : [...parts, choice("failure", failures.map((f, i) => [i, `${i + 1}: ${f.proof}: ${f.message.slice(0, 80)}`]), this.index, showing(i => this.setFailure(i)))];
   }
 
   state() { return { proof: this.failure.proof, steps: this.steps.length, cones: [1, 2, 3].map(cone => this.nodes.filter(node => node.cones === cone).length), marked: this.bytes?.chosen?.rank ?? null, nodes: this.nodes.length, failures: this.app.doc.failures.length }; }

@@ -5,11 +5,10 @@ function scheduleChoice(app, view, filter = () => true) {
   const all = app.doc.schedules.filter(filter);
   if (all.length < 2)
     return [];
-  const select = make("select", { "aria-label": "schedule", onchange: event => {
-    view.setSchedule(all[Number(event.target.value)]);
+  return [choice("schedule", all.map((s, i) => [i, s.label]), all.indexOf(view.schedule), i => {
+    view.setSchedule(all[i]);
     app.redraw();
-  } }, all.map((s, i) => make("option", { value: i, selected: s === view.schedule }, s.label)));
-  return [make("label", {}, "schedule ", select)];
+  })];
 }
 
 const groupText = (matrix, cell, ranks) =>
@@ -261,13 +260,7 @@ class GraphView extends PlaneView {
 
   drawNode(node, i) {
     const s = this.surface, x = this.plane.x(node.x), y = this.plane.y(node.y), r = this.nodeRadius();
-    s.context.beginPath();
-    s.context.arc(x, y, r, 0, 2 * Math.PI);
-    s.context.fillStyle = s.colors[i === this.marked ? "path-fill" : "panel"];
-    s.context.strokeStyle = s.colors[i === this.marked ? "path" : "muted"];
-    s.context.lineWidth = 1.5;
-    s.context.fill();
-    s.context.stroke();
+    s.circle(x, y, r, i === this.marked ? "path-fill" : "panel", i === this.marked ? "path" : "muted", 1.5);
     const name = this.nameOf(node);
     if (this.namesFit(r))
       s.text(name, x, y, "text", { align: "center" });

@@ -3,9 +3,13 @@
 class LinksView extends PlaneView {
   constructor(app) {
     super(app);
-    this.run = app.doc.runs.find(run => run.links.from.length) || app.doc.runs[0];
+    this.setRun(app.doc.runs.find(run => run.links.from.length) || app.doc.runs[0]);
     this.place();
-    this.most = this.run.links.bytes.reduce((a, b) => Math.max(a, b), 0);
+  }
+
+  setRun(run) {
+    this.run = run;
+    this.most = run.links.bytes.reduce((a, b) => Math.max(a, b), 0);
   }
 
   get network() { return this.app.doc.network; }
@@ -66,13 +70,7 @@ class LinksView extends PlaneView {
     s.font(Math.max(8, 10 * Math.min(1.2, this.plane.scale)));
     for (const node of this.nodes) {
       const x = this.plane.x(node.x), y = this.plane.y(node.y);
-      s.context.beginPath();
-      s.context.arc(x, y, r, 0, 2 * Math.PI);
-      s.context.fillStyle = s.colors.panel;
-      s.context.strokeStyle = s.colors.muted;
-      s.context.lineWidth = 1.2;
-      s.context.fill();
-      s.context.stroke();
+      s.circle(x, y, r, "panel", "muted", 1.2);
       if (r > 8)
         s.text(node.name, x, y, "text", { align: "center", most: 2 * r });
     }
@@ -119,11 +117,10 @@ class LinksView extends PlaneView {
     const runs = this.app.doc.runs.filter(run => run.links.from.length);
     if (runs.length < 2)
       return [];
-    return [make("label", {}, "run ", make("select", { "aria-label": "run", onchange: event => {
-      this.run = runs[Number(event.target.value)];
-      this.most = this.run.links.bytes.reduce((a, b) => Math.max(a, b), 0);
+    return [choice("run", runs.map((run, i) => [i, `${run.schedule.label}, ${run.label}`]), runs.indexOf(this.run), i => {
+      this.setRun(runs[i]);
       this.app.redraw();
-    } }, runs.map((run, i) => make("option", { value: i, selected: run === this.run }, `${run.schedule.label}, ${run.label}`))))];
+    })];
   }
   legend() {
     const { dims, kind } = this.network;

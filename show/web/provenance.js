@@ -262,10 +262,10 @@ class ProvenanceView {
   controls() {
     const slider = make("input", { type: "range", id: "round-slider", min: 0, max: this.schedule.rounds, value: this.round, "aria-label": "round",
                                    oninput: event => this.setRound(Number(event.target.value)) });
-    const buffers = make("select", { "aria-label": "buffer", onchange: event => {
-      this.buffer = Number(event.target.value);
+    const buffers = choice("buffer", this.buffers().map(b => [b.buffer, b.name]), this.buffer, buffer => {
+      this.buffer = buffer;
       this.choose(undefined);
-    } }, this.buffers().map(b => make("option", { value: b.buffer, selected: b.buffer === this.buffer }, b.name)));
+    });
     const field = (name, text) => make("input", { type: "number", min: 0, style: "width: 105px", "aria-label": text, placeholder: text, id: name });
     const trace = () => {
       const [rank, begin, end] = ["trace-rank", "trace-from", "trace-to"].map(id => Math.max(0, Math.floor(Number(byId(id).value))));
@@ -274,7 +274,7 @@ class ProvenanceView {
     };
     return [
       ...scheduleChoice(this.app, this, s => !s.whyNotTraced),
-      make("label", {}, "buffer ", buffers), make("label", {}, "round ", slider), make("span", { id: "round-number" }, `${this.round} of ${this.schedule.rounds}`),
+      buffers, make("label", {}, "round ", slider), make("span", { id: "round-number" }, `${this.round} of ${this.schedule.rounds}`),
       make("button", { type: "button", class: "button", onclick: () => this.play() }, "play"),
       field("trace-rank", "rank"), field("trace-from", "from byte"), field("trace-to", "to byte"),
       make("button", { type: "button", class: "button", onclick: trace }, "trace"),

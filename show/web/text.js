@@ -45,6 +45,11 @@ function make(tag, attributes = {}, ...children) {
 
 const byId = id => document.getElementById(id);
 
+/// A labelled list of [value, text], of which the user chooses one.
+const choice = (name, entries, selected, choose) =>
+  make("label", {}, `${name} `, make("select", { "aria-label": name, onchange: event => choose(entries[event.target.selectedIndex][0]) },
+    entries.map(([value, text]) => make("option", { value, selected: value === selected }, text))));
+
 /// Pairs of name and value as a list; a pair without a value is left out.
 function pairs(...rows) {
   const list = make("dl");

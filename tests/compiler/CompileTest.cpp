@@ -94,6 +94,16 @@ TEST_F(CompileTest, LinesThatStandForOtherPlaces) {
             "f.py:2:3: error: why\n  me.send(x, 1)\n  ^\n");
 }
 
+TEST_F(CompileTest, LinesOfMoreFilesThanACompilationHas) {
+  CompileOptions options;
+  options.withStdlib = false;
+  options.origins.files.resize(UINT16_MAX);
+  options.origins.places = {{2, {2, 3, UINT16_MAX - 1}}};
+  Compilation c = compileFiles({write("f.coll", "collective f(in x: T[n]) {\n}\n")}, options);
+  EXPECT_EQ(messages(c), "error: cannot read 'f.coll': it stands for 65535 files, a compilation "
+                         "has at most 65535\n");
+}
+
 TEST_F(CompileTest, ExamplesOfTheDesign) {
   for (const auto &entry : std::filesystem::directory_iterator(COLLDSL_EXAMPLES)) {
     if (entry.path().extension() != ".coll")

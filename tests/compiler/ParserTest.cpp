@@ -2,7 +2,7 @@
 // every operator.
 #include "Parsing.h"
 
-#include "compiler/AstDump.h"
+#include "tests/compiler/AstDump.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #include "Parsing.h"
 
-#include "compiler/AstDump.h"
+#include "tests/compiler/AstDump.h"
 
 #include "llvm/ADT/StringExtras.h"
 

@@ -175,9 +175,6 @@ public:
   Status start(network::CarrierHandler &handler, const network::Owner &owner) override;
   Status reach(network::Peer &peer, const network::RankAddress &rankAddress) override;
   network::PostResult send(network::Peer &to, network::Frame &frame) override;
-  network::PostResult inject(network::Peer &, std::span<const std::byte>) override {
-    return network::PostResult::NoResource;
-  }
   network::PostResult read(network::RmaOperation &rma, const network::RmaSpec &spec) override {
     return begin(rma, spec, false);
   }

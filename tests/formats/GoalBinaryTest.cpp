@@ -1,6 +1,7 @@
 // GOAL in binary, in and out.
 
 #include "formats/GoalBinary.h"
+#include "tests/ir/DescribeErrors.h"
 #include "tests/ir/Schedules.h"
 
 #include <algorithm>

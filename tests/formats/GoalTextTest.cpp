@@ -1,5 +1,6 @@
 // Plain GOAL, in and out.
 
+#include "tests/ir/DescribeErrors.h"
 #include "tests/ir/Schedules.h"
 
 #include "formats/GoalText.h"

@@ -4,6 +4,7 @@
 #include "ir/TextForm.h"
 #include "tests/formats/MscclMachine.h"
 #include "tests/formats/StdlibSchedules.h"
+#include "tests/ir/DescribeErrors.h"
 
 #include <gtest/gtest.h>
 

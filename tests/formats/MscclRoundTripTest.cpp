@@ -61,7 +61,7 @@ TEST_P(RoundTrip, ReadsBackAndIsProved) {
       std::vector<Sizes> sizes(ranks);
       for (Sizes &size : sizes)
         size.elements = elements;
-      VerifyReport report = verify(*schedule, sizes);
+      proof::VerifyReport report = proof::verify(*schedule, sizes);
       ASSERT_TRUE(report.proved()) << ranks << " ranks, n = " << elements << "\n" << xml;
     }
   }
@@ -84,7 +84,7 @@ TEST_P(RoundTrip, IsWrittenAgain) {
 bool isProved(const Schedule &schedule) {
   Sizes sizes;
   sizes.elements = 2;
-  return verify(schedule, std::vector<Sizes>(schedule.numRanks(), sizes)).proved();
+  return proof::verify(schedule, std::vector<Sizes>(schedule.numRanks(), sizes)).proved();
 }
 
 // 300 segments take two channels; the verifier's transports have one for both.

@@ -2,6 +2,7 @@
 
 #include "formats/ServedFunction.h"
 #include "ir/TextForm.h"
+#include "tests/ir/DescribeErrors.h"
 
 #include <gtest/gtest.h>
 

@@ -10,6 +10,7 @@ import file_names
 import includes
 import links
 import names
+import namespaces
 import packages
 import packaging
 import quotes
@@ -44,6 +45,41 @@ class Names(unittest.TestCase):
         other = place.replace("colldsl", "colldsl::shm")
         self.assertFalse(self.found(place, other))
         self.assertFalse(self.found(place, "namespace colldsl {\nstruct Place;\n}\n"))
+
+
+class Namespaces(unittest.TestCase):
+    def found(self, **contents):
+        """Of files of one struct each, from the folder, `__` in it for `/`, to the namespace."""
+        block = "namespace {0} {{\nstruct Place {{\n}};\n}} // namespace {0}\n"
+        files = {folder.replace("__", "/") + "/Place.h": block.format(name) for folder, name in contents.items()}
+        return found_in(namespaces.check, files)
+
+    def test_one_namespace_per_folder(self):
+        self.assertFalse(self.found(wireup="colldsl", protocol="colldsl::protocol", tests__ir="colldsl::test"))
+        self.assertEqual(
+            self.found(wireup="colldsl::network"),
+            ["wireup/Place.h:1: defines names in colldsl::network, where wireup has colldsl"],
+        )
+        self.assertTrue(self.found(verifier="colldsl"))
+        self.assertFalse(self.found(transports="colldsl", transports__verbs="colldsl::verbs"))
+        self.assertTrue(self.found(transports__verbs="colldsl"))
+        self.assertTrue(self.found(elsewhere="colldsl"))
+
+    def test_namespaces_within(self):
+        self.assertFalse(self.found(program="colldsl::ast"))
+        self.assertEqual(
+            self.found(program="colldsl::ast", compiler="colldsl::ast"),
+            ["program/Place.h:1: defines names in colldsl::ast, which is compiler's"],
+        )
+
+    def test_declarations(self):
+        nested = "namespace colldsl {\nnamespace sim {\nclass Place;\n}\nclass Other {\n};\n} // namespace colldsl\n"
+        self.assertFalse(found_in(namespaces.check, {"passes/Place.h": nested}))
+        nested = nested.replace("class Place;\n", "class Place {\n};\n").replace("}\nclass", "} // namespace sim\nclass")
+        self.assertEqual(
+            found_in(namespaces.check, {"passes/Place.h": nested}),
+            ["passes/Place.h:2: defines names in colldsl::sim, where passes has colldsl"],
+        )
 
 
 class Diagnostics(unittest.TestCase):

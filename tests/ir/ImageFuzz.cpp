@@ -2,6 +2,7 @@
 // walk over, decode to a schedule that encodes to the same bytes, and have a text
 // form that reads back.
 
+#include "tests/ir/DescribeErrors.h"
 #include "tests/ir/Fuzz.h"
 #include "tests/ir/Schedules.h"
 #include "tests/ir/Walk.h"

@@ -63,18 +63,6 @@ TEST(Checksum, IsXxh64) {
   EXPECT_EQ(hash("Nobody inspects the spammish repetition"), 0xfbcea83c8a378bf1u);
 }
 
-TEST(Checksum, TakesPieces) {
-  std::vector<std::byte> bytes(300);
-  for (size_t i = 0; i < bytes.size(); ++i)
-    bytes[i] = static_cast<std::byte>(i * 7);
-  for (size_t piece : {1, 5, 31, 32, 33, 100}) {
-    Xxh64 hash(9);
-    for (size_t at = 0; at < bytes.size(); at += piece)
-      hash.update(std::span(bytes).subspan(at, std::min(piece, bytes.size() - at)));
-    EXPECT_EQ(hash.digest(), xxh64(bytes, 9)) << piece;
-  }
-}
-
 void expectRoundTrip(const Schedule &schedule) {
   auto bytes = encodeImage(schedule);
   EXPECT_EQ(encodeImage(schedule), bytes);

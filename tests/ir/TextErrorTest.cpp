@@ -1,6 +1,7 @@
 // What the reader refuses, in which words and where; and that hostile text ends soon.
 
 #include "ir/TextForm.h"
+#include "tests/ir/DescribeErrors.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,7 @@
 // Any bytes as text: they end in errors or in a schedule; and that prints to a text
 // that reads back the same, has an image that loads, and GOAL text that parses.
 
+#include "tests/ir/DescribeErrors.h"
 #include "tests/ir/Fuzz.h"
 #include "tests/ir/Schedules.h"
 #include "tests/ir/Walk.h"

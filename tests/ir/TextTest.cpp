@@ -1,5 +1,6 @@
 // What the text form can say, and that it keeps it.
 
+#include "tests/ir/DescribeErrors.h"
 #include "tests/ir/Schedules.h"
 
 #include "ir/Image.h"

@@ -127,12 +127,12 @@ MPI_Comm ringFromBefore;
 TEST(Devices, WithoutADriverNothingIsLookedAt) {
   ringFromBefore = makeRing();
   ASSERT_FALSE(Accelerators::arePresent());
-  EXPECT_FALSE(ServedComm::of(ringFromBefore)->mayUseDevices());
+  EXPECT_FALSE(KnownComms::of(ringFromBefore)->devices().mayUseDevices());
   Numbers in(Place::Process), out(Place::Process);
   in.set(World().rank);
   for (int i = 0; i < 3; ++i)
     EXPECT_FALSE(isAllreducePassedOn(ringFromBefore, in, out, 0));
-  EXPECT_NE(ServedComm::cached(ringFromBefore), nullptr); // the short way is open
+  EXPECT_NE(KnownComms::cached(ringFromBefore), nullptr); // the short way is open
 }
 
 TEST(Devices, ADriverThatComesLateIsNoticedAtTheFirstNewBuffer) {
@@ -145,11 +145,11 @@ TEST(Devices, ADriverThatComesLateIsNoticedAtTheFirstNewBuffer) {
   for (int i = 0; i < 3; ++i)
     expectRefused(MPI_Allreduce(in.at(), out.at(), kCount, MPI_INT, MPI_SUM, ringFromBefore));
   EXPECT_EQ(Accelerators::arePresent(), world.rank == 0);
-  EXPECT_EQ(ServedComm::cached(ringFromBefore) == nullptr, world.rank == 0);
+  EXPECT_EQ(KnownComms::cached(ringFromBefore) == nullptr, world.rank == 0);
 }
 
 TEST(Devices, WhatTheCpuMayUseIsServedWhereADriverCameLate) {
-  EXPECT_FALSE(ServedComm::of(ringFromBefore)->mayUseDevices());
+  EXPECT_FALSE(KnownComms::of(ringFromBefore)->devices().mayUseDevices());
   for (Place place : {Place::Process, Place::PageLocked, Place::Managed})
     EXPECT_FALSE(isAllreducePassedOn(ringFromBefore, place, place));
 }
@@ -187,7 +187,7 @@ class NewRing : public testing::Test {
 protected:
   void SetUp() override {
     ring_ = makeRing();
-    ASSERT_TRUE(ServedComm::of(ring_)->mayUseDevices());
+    ASSERT_TRUE(KnownComms::of(ring_)->devices().mayUseDevices());
   }
   void TearDown() override { MPI_Comm_free(&ring_); }
   World world_;
@@ -221,7 +221,7 @@ TEST_F(NewRing, DuplicatesAndPartsAreAsTheWhole) {
   MPI_Comm_dup(ring_, &copy);
   MPI_Comm_split(ring_, 0, world_.rank, &part);
   for (MPI_Comm comm : {copy, part}) {
-    EXPECT_TRUE(ServedComm::of(comm)->mayUseDevices());
+    EXPECT_TRUE(KnownComms::of(comm)->devices().mayUseDevices());
     EXPECT_TRUE(isAllreducePassedOn(comm, Place::Device, Place::Device));
     EXPECT_FALSE(isAllreducePassedOn(comm, Place::Process, Place::Process));
     MPI_Comm_free(&comm);

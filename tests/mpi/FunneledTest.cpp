@@ -38,7 +38,7 @@ TEST(Funneled, ThreadsInCollectives) {
     for (MPI_Comm &comm : comms) {
       MPI_Comm_dup(MPI_COMM_WORLD, &comm);
       MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-      ASSERT_NE(ServedComm::of(comm), nullptr);
+      ASSERT_NE(KnownComms::of(comm), nullptr);
     }
     std::thread other([&] { wrong[1] = useCollectives(comms[1], 100); });
     wrong[0] = useCollectives(comms[0], 0);

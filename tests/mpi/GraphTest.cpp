@@ -39,8 +39,8 @@ struct Hub {
 
   /// Null: nothing is changed.
   std::shared_ptr<const GraphExchange> way(bool sendsSame) const {
-    ServedComm *served = ServedComm::of(comm);
-    return served->graph() ? served->graph()->exchange(sendsSame) : nullptr;
+    ServedComm *served = KnownComms::of(comm);
+    return served->topology().graph() ? served->topology().graph()->exchange(sendsSame) : nullptr;
   }
 };
 

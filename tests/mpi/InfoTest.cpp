@@ -173,7 +173,7 @@ TEST(Info, AllTopologiesHaveThem) {
   EXPECT_EQ(answers(comm), "true true true");
   MPI_Comm_free(&comm);
   MPI_Comm_dup_with_info(MPI_COMM_WORLD, all, &comm);
-  EXPECT_EQ(ServedComm::of(comm)->hints().text(), "") << "there is no neighbourhood";
+  EXPECT_EQ(KnownComms::of(comm)->hints().agreed().text(), "") << "there is no neighbourhood";
   MPI_Comm_free(&comm);
 }
 

@@ -37,13 +37,13 @@ protected:
     for (int i = 0; i < kMost && more > 0 && !HasFailure(); ++i) {
       salt_ = i;
       call();
-      auto learned = ServedComm::of(comm_)->learner()->find({kind, 0, 0, false});
+      auto learned = KnownComms::of(comm_)->learner()->find({kind, 0, 0, false});
       more -= !learned || learned->trials.isOver();
       if (i > kMore && !learned)
         break; // a rank alone
     }
     EXPECT_TRUE(ranks_ == 1 || more == 0) << "nothing was decided";
-    auto learned = ServedComm::of(comm_)->learner()->find({kind, 0, 0, false});
+    auto learned = KnownComms::of(comm_)->learner()->find({kind, 0, 0, false});
     EXPECT_TRUE(!learned || learned->trials.isDecided()) << "a call failed";
   }
 

@@ -42,7 +42,7 @@ void sum(MPI_Comm comm, long salt) {
 }
 
 std::shared_ptr<LearnedClass> classOf(MPI_Comm comm, CallKind kind) {
-  return ServedComm::of(comm)->learner()->find({kind, 0, 0, false});
+  return KnownComms::of(comm)->learner()->find({kind, 0, 0, false});
 }
 
 bool isLearnable() { return Settings::all().learnsAlways() && ranksOf(MPI_COMM_WORLD) > 1; }

@@ -55,7 +55,7 @@ struct Halo {
 TEST(Life, AFreedCommunicatorEndsItsOperationsFirst) {
   for (int i = 0; i < 20; ++i) {
     MPI_Comm ring = makeRing();
-    ASSERT_TRUE(ServedComm::of(ring)->serves(CallKind::NeighborAllgather));
+    ASSERT_TRUE(KnownComms::of(ring)->serves(CallKind::NeighborAllgather));
     Halo halo(i);
     MPI_Request request = halo.start(ring);
     MPI_Comm_free(&ring);
@@ -74,8 +74,8 @@ TEST(Life, CommunicatorsOfSessionsAreServedFromTheirFirstMoment) {
   ASSERT_EQ(MPI_Comm_create_from_group(group, "life", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm),
             MPI_SUCCESS);
   MPI_Group_free(&group);
-  ASSERT_NE(ServedComm::of(comm), nullptr);
-  EXPECT_TRUE(ServedComm::of(comm)->serves(CallKind::Allreduce));
+  ASSERT_NE(KnownComms::of(comm), nullptr);
+  EXPECT_TRUE(KnownComms::of(comm)->serves(CallKind::Allreduce));
   MPI_Comm_free(&comm);
   MPI_Session_finalize(&session);
 }
@@ -110,8 +110,8 @@ TEST(Life, CommunicatorsThatGoEndTheCollectivesOfAllFirst) {
 // Nonblocking calls, too, which never make a communicator known.
 TEST(Life, CommunicatorsOfMpiItselfAreServedFromTheStart) {
   for (MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
-    ASSERT_NE(ServedComm::of(comm), nullptr);
-    EXPECT_TRUE(ServedComm::of(comm)->serves(CallKind::Allreduce));
+    ASSERT_NE(KnownComms::of(comm), nullptr);
+    EXPECT_TRUE(KnownComms::of(comm)->serves(CallKind::Allreduce));
   }
 }
 
@@ -224,8 +224,8 @@ TEST(Life, ACommunicatorWithoutATopologyIsTheMpisToRefuse) {
   MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
   int sent[2] = {}, got[2];
   EXPECT_NE(MPI_Neighbor_alltoall(sent, 1, MPI_INT, got, 1, MPI_INT, copy), MPI_SUCCESS);
-  EXPECT_FALSE(ServedComm::of(copy)->serves(CallKind::NeighborAlltoall));
-  EXPECT_TRUE(ServedComm::of(copy)->serves(CallKind::Alltoall));
+  EXPECT_FALSE(KnownComms::of(copy)->serves(CallKind::NeighborAlltoall));
+  EXPECT_TRUE(KnownComms::of(copy)->serves(CallKind::Alltoall));
   MPI_Comm_free(&copy);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
@@ -239,11 +239,11 @@ TEST(Life, InterCommunicatorsAreNotKnownAndMergedOnesServed) {
   MPI_Comm half, both, merged, ring;
   MPI_Comm_split(MPI_COMM_WORLD, isFirst, world.rank, &half);
   MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, isFirst ? 1 : 0, 5, &both);
-  EXPECT_EQ(ServedComm::of(both), nullptr);
+  EXPECT_EQ(KnownComms::of(both), nullptr);
   int isPeriodic = 1;
   MPI_Intercomm_merge(both, !isFirst, &merged);
   MPI_Cart_create(merged, 1, &world.ranks, &isPeriodic, 0, &ring);
-  EXPECT_TRUE(ServedComm::of(ring)->serves(CallKind::NeighborAllgather));
+  EXPECT_TRUE(KnownComms::of(ring)->serves(CallKind::NeighborAllgather));
   Halo halo(3);
   halo.run(ring);
   halo.check(3);

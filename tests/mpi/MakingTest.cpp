@@ -252,10 +252,10 @@ TEST(Making, APartIsNoDuplicateInSpiteOfItsAttributes) {
   MPI_Comm part = createGroup(MPI_COMM_WORLD);
   if (part == MPI_COMM_NULL)
     return;
-  ServedComm *served = ServedComm::of(part);
+  ServedComm *served = KnownComms::of(part);
   ASSERT_NE(served, nullptr);
-  EXPECT_EQ(served->numRanks(), sizeOf(part));
-  EXPECT_EQ(served->rank(), rankOf(part));
+  EXPECT_EQ(served->ranks().count(), sizeOf(part));
+  EXPECT_EQ(served->ranks().self(), rankOf(part));
   MPI_Comm_free(&part);
 }
 

@@ -212,7 +212,7 @@ void exchangeLists(int call, CallKind kind, const Ranks &ranks) {
   else
     MPI_Alltoallw(in.data(), sent.counts.data(), sent.places.data(), sent.types.data(), out.data(),
                   got.counts.data(), got.places.data(), got.types.data(), MPI_COMM_WORLD);
-  ASSERT_EQ(out, expected) << kCallNames[static_cast<size_t>(kind)] << ", call " << call
+  ASSERT_EQ(out, expected) << factsOf(kind).name << ", call " << call
                            << (isRooted ? ", with a root" : "");
 }
 

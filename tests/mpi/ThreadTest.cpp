@@ -23,7 +23,7 @@ public:
       int isPeriodic = 1;
       MPI_Cart_create(all_, 1, &ranks_, &isPeriodic, 0, &ring_);
       wrong +=
-          !ServedComm::of(ring_) || !ServedComm::of(ring_)->serves(CallKind::NeighborAllgather);
+          !KnownComms::of(ring_) || !KnownComms::of(ring_)->serves(CallKind::NeighborAllgather);
       for (int run = 0; run < kRuns; ++run)
         exchange(run);
       MPI_Comm_free(&ring_);

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """forms.py [--waits PROGRAM] TABLE HEADER... MPI OURS: our library has every function that it must have.
 
-TABLE is mpi/Functions.def, HEADER what the compiler makes of mpi.h. Each function that is declared there is a row
-of the table. What may wait, or is called again and again, and each collective that is served, in all forms
-that the MPI has, is exported by our library, by both of its names. Fortran's functions call them. PROGRAM tries calls that wait (InCalls.cpp): with
---waits it must have each of them.
+TABLE is mpi/Functions.def, beside which is Collectives.def; HEADER what the compiler makes of mpi.h. Each function
+that is declared there is in a row of these tables. What may wait, or is called again and again, and each collective
+that is served, in all forms that the MPI has, is exported by our library, by both of its names. Fortran's functions
+call them. PROGRAM tries calls that wait (InCalls.cpp): with --waits it must have each of them.
 """
 import argparse
 import os
@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 ROW = re.compile(r"^COLLDSL_(WAITS|WAITS_C|POLLS|OWN_WAITS|OWN_POLLS|LOCAL)\(([^)]*)\)", re.M)
+SERVED = re.compile(r"^COLLDSL_COLLECTIVE(?:_WITHOUT_COUNT)?\((\w+), (\w+), (\w+),", re.M)
 DECLARED = re.compile(r"\bMPI_([A-Z][a-z]\w*)\s*\(")
 # A type before a bracket, and conversions of handles.
 OTHER = re.compile(r"Aint$|.*_(c2f|f2c|c2f08|f082c|f082f|f2f08|toint|fromint)$")
@@ -36,6 +37,10 @@ def table(path):
             if kind in ("WAITS", "WAITS_C", "POLLS"):
                 names = names[:1]
             rows[next(k for k in rows if k in kind)].update(name for name in names if name != "name")
+    with open(os.path.join(os.path.dirname(path), "Collectives.def"), encoding="utf-8") as file:
+        for _, blocking, name in SERVED.findall(file.read()):
+            rows["WAITS"].update((blocking, f"{blocking}_init"))
+            rows["LOCAL"].add(f"I{name}")
     return rows
 
 

@@ -109,7 +109,7 @@ private:
   }
 
   void testOriginal(const Case &c, Oracle &oracle) {
-    VerifyReport report = verify(*c.schedule, c.sizes);
+    proof::VerifyReport report = proof::verify(*c.schedule, c.sizes);
     Finding finding = oracle.findFault(*c.schedule);
     if (report.proved() && !finding)
       return;
@@ -122,9 +122,9 @@ private:
   void test(const Case &c, const Mutation &mutation, Mutant &changing, Oracle &oracle,
             Counts &counts) {
     const Schedule &mutant = changing.become(mutation);
-    VerifyOptions options;
+    proof::VerifyOptions options;
     options.maxFailures = 1;
-    VerifyReport report = verify(mutant, c.sizes, options);
+    proof::VerifyReport report = proof::verify(mutant, c.sizes, options);
     Finding finding = oracle.findFault(mutant, changing.suspects(mutation));
     ++counts.mutants;
     counts.wrong += static_cast<bool>(finding);
@@ -149,8 +149,8 @@ private:
   }
 
   void seemsHarmless(const Case &c, const Mutation &mutation, const Schedule &mutant,
-                     const VerifyReport &report, Counts &counts) {
-    Proof proof = report.failures.front().proof;
+                     const proof::VerifyReport &report, Counts &counts) {
+    proof::Proof proof = report.failures.front().proof;
     ++counts.harmless[static_cast<size_t>(proof)];
     std::lock_guard lock(mutex_);
     if (shown_[{mutation.kind, proof}]++ < settings_.show)
@@ -164,7 +164,7 @@ private:
   std::mutex mutex_; // of all below, and of stdout
   Tally tally_;
   uint64_t wrongOriginals_ = 0;
-  std::map<std::pair<Kind, Proof>, uint64_t> shown_;
+  std::map<std::pair<Kind, proof::Proof>, uint64_t> shown_;
 };
 
 /// False: the command line makes no sense.

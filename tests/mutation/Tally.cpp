@@ -70,7 +70,7 @@ std::string Tally::tables() const {
   text += row("all", outcomes(total()));
   std::vector<std::string> proofs;
   for (unsigned i = 0; i < kProofs; ++i)
-    proofs.emplace_back(colldsl::spelling(Proof{static_cast<uint8_t>(i)}));
+    proofs.emplace_back(spelling(proof::Proof{static_cast<uint8_t>(i)}));
   proofs.push_back("image");
   text += "\nrefused, though no order showed anything wrong, by\n" + row("", proofs);
   for (unsigned i = 0; i < kKinds; ++i)

@@ -59,7 +59,7 @@ uint64_t timeForTest(const Schedule &schedule, const LogGop &parameters) {
 }
 
 std::string refusalForTest(const Schedule &schedule) {
-  VerifyReport report = verify(schedule, sizesForTest(schedule));
+  proof::VerifyReport report = proof::verify(schedule, sizesForTest(schedule));
   return report.proved() ? std::string() : describe(report, schedule);
 }
 

@@ -83,7 +83,7 @@ def test_unknown_names(first):
         colldsl.load("allreduce_rng")
     with pytest.raises(colldsl.ProgramError, match="cannot open|No such file|no such file"):
         colldsl.load("missing.coll")
-    with pytest.raises(colldsl.ArgumentError, match="there is no type 'f46'; there are i8"):
+    with pytest.raises(colldsl.ArgumentError, match="there is no type 'f46'; did you mean 'f16'"):
         first.simulate(ranks=4, type="f46")
     with pytest.raises(colldsl.ProgramError, match="say for how many ranks"):
         first.simulate()

@@ -71,9 +71,9 @@ bool announceOne(Schedule &schedule, Random &random) {
 }
 
 bool isProved(const Schedule &schedule, const std::vector<Sizes> &sizes) {
-  VerifyOptions options;
+  proof::VerifyOptions options;
   options.maxFailures = 1;
-  return verify(schedule, sizes, options).proved();
+  return proof::verify(schedule, sizes, options).proved();
 }
 
 ChainVerdict judgeMade(ChainVerdict verdict, const Schedule &made, const Schedule &promising,
@@ -82,9 +82,9 @@ ChainVerdict judgeMade(ChainVerdict verdict, const Schedule &made, const Schedul
   std::vector<Sizes> sizes = sizesFor(program, made);
   mutation::Oracle oracle(judged, sizes, {kUnbufferedOrders, kBufferedOrders, seed});
   mutation::Finding fault = oracle.findFault(judged);
-  VerifyOptions options;
+  proof::VerifyOptions options;
   options.maxFailures = 1;
-  VerifyReport report = verify(made, sizes, options);
+  proof::VerifyReport report = proof::verify(made, sizes, options);
   verdict.kind = !report.proved() ? ChainVerdict::Kind::Broken
                  : fault          ? ChainVerdict::Kind::Unsound
                                   : ChainVerdict::Kind::Proved;

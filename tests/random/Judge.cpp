@@ -69,14 +69,14 @@ public:
     if (!made)
       return refused(Outcome::NotInstantiated, made.status().diagnostic());
     schedule_ = made.take();
-    VerifyOptions options;
+    proof::VerifyOptions options;
     options.maxFailures = 1;
-    VerifyReport report = verify(schedule_, sizesFor(program_, schedule_), options);
+    proof::VerifyReport report = proof::verify(schedule_, sizesFor(program_, schedule_), options);
     if (!report.proved())
       return notProved(report);
     uint64_t n = schedule_.sizeClass.elements;
-    ProvedDomain atThese{{n, n, n}, "at other lengths of blocks it is wrong"};
-    ProvedDomain domain = provedSizes(schedule_).value_or(atThese);
+    proof::ProvedDomain atThese{{n, n, n}, "at other lengths of blocks it is wrong"};
+    proof::ProvedDomain domain = proof::provedSizes(schedule_).value_or(atThese);
     schedule_.sizeClass = domain.sizes;
     isForAllLengths_ = domain.lengthsUndecided.empty();
     return proved();
@@ -95,8 +95,8 @@ private:
     return {outcome, classOf(diagnostic.message), compilation_.render(diagnostic)};
   }
 
-  Verdict notProved(const VerifyReport &report) {
-    const Failure &failure = report.failures.front();
+  Verdict notProved(const proof::VerifyReport &report) {
+    const proof::Failure &failure = report.failures.front();
     std::string proof(spelling(failure.proof));
     if (!meaning_)
       return {Outcome::RefusedRightly, "has no meaning", meaning_.message()};
@@ -158,7 +158,7 @@ private:
     std::vector<Sizes> sizes = sizesFor(program_, schedule_);
     for (Sizes &each : sizes)
       each.elements = elements;
-    return verify(schedule_, sizes).proved();
+    return proof::verify(schedule_, sizes).proved();
   }
 
   /// The first of the sizes for which it is said to be proved, and is not.

@@ -151,10 +151,10 @@ std::vector<uint32_t> peersOfSends(const auto &dag) {
 }
 
 /// The peers of a rank's out-edges in the order of their rounds.
-std::vector<uint32_t> peersByRound(const Neighborhood &own, const GraphOrder &order) {
+std::vector<uint32_t> peersByRound(const RankEdges &own, const GraphOrder &order) {
   std::map<uint32_t, uint32_t> peerOf;
   size_t slot = 0;
-  for (const Neighborhood::Edge &edge : own.out)
+  for (const RankEdges::Edge &edge : own.out)
     if (edge.peer != kNone)
       peerOf[order.round.at(slot++)] = static_cast<uint32_t>(edge.peer);
   std::vector<uint32_t> peers;
@@ -172,7 +172,7 @@ void expectProvedInOrder(Schedule schedule, const GivenGraph &graph,
                          const std::vector<GraphOrder> &found) {
   for (uint32_t r = 0; r < schedule.numRanks(); ++r) {
     Dag &dag = schedule.ranks[r];
-    const Neighborhood &own = graph.ranks[r];
+    const RankEdges &own = graph.ranks[r];
     ASSERT_TRUE(isAlong(dag, own));
     if (found[r].round.empty())
       continue;
@@ -180,7 +180,7 @@ void expectProvedInOrder(Schedule schedule, const GivenGraph &graph,
     EXPECT_EQ(peersOfSends(dag), peersByRound(own, found[r]));
     EXPECT_EQ(numIRequires(dag) + 1, peersOfSends(dag).size());
   }
-  VerifyReport report = verify(schedule, {Sizes{3, {}}});
+  proof::VerifyReport report = proof::verify(schedule, {Sizes{3, {}}});
   EXPECT_TRUE(report.proved() && report.contractChecked) << describe(report, schedule);
 }
 
@@ -208,7 +208,7 @@ TEST(GraphOrder, IsForMessagesAlongTheGraphAlone) {
 Status exchange(Communicator &communicator, Library &library, const GivenGraph &graph,
                 const GraphOrderOptions &options) {
   uint32_t me = index(communicator.rank());
-  const Neighborhood &own = graph.ranks[me];
+  const RankEdges &own = graph.ranks[me];
   Result<GraphOrder> order = orderGraph(communicator, own, options);
   if (!order)
     return order.status();

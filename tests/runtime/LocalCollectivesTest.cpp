@@ -1,8 +1,8 @@
 // Collectives of the standard library over local endpoints: a commit waits for no other rank.
 #include "compiler/Compile.h"
-#include "protocol/local/LocalEndpoint.h"
 #include "runtime/CollectivePlan.h"
 #include "runtime/job/LocalRanks.h"
+#include "tests/protocol/AttachAlone.h"
 
 #include <atomic>
 #include <gtest/gtest.h>
@@ -98,9 +98,7 @@ TEST(CollectivesOverLocalEndpoints, areCommittedAlone) {
     LocalOptions local;
     local.numRanks = ranks;
     local.timeout = std::chrono::seconds(60);
-    local.attach = [](shm::World &world, Rank rank) {
-      return protocol::LocalEndpoint::attach(world, rank, {});
-    };
+    local.attach = [](shm::World &world, Rank rank) { return test::attachAlone(world, rank, {}); };
     auto outcomes = runLocalRanks(local, [&](Endpoint &e) -> Result<std::vector<std::byte>> {
       auto library = Library::view(bytes);
       if (!library)

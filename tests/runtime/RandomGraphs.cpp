@@ -51,7 +51,7 @@ GivenGraph randomMultigraph(uint32_t ranks, uint64_t seed) {
       addEdge(graph, r, engine() % ranks);
   for (uint32_t r = 0; seed % 3 == 0 && r < ranks; ++r)
     addEdge(graph, r, seed % ranks);
-  for (Neighborhood &own : graph.ranks)
+  for (RankEdges &own : graph.ranks)
     for (auto *edges : {&own.out, &own.in}) {
       if (engine() % 3 == 0)
         edges->push_back({kNone});
@@ -73,7 +73,7 @@ PortGraph portsOf(const GivenGraph &graph) {
   auto ranks = static_cast<uint32_t>(graph.ranks.size());
   PortGraph ports{ranks, ranks, {}, {}};
   for (uint32_t r = 0; r < ranks; ++r)
-    for (const Neighborhood::Edge &edge : graph.ranks[r].out)
+    for (const RankEdges::Edge &edge : graph.ranks[r].out)
       if (edge.peer != kNone)
         ports.add(r, static_cast<uint32_t>(edge.peer));
   return ports;
@@ -89,7 +89,7 @@ Result<std::vector<std::vector<GraphOrder>>> orderOnRanks(uint32_t ranks,
     Communicator communicator(endpoint, Topology());
     std::vector<GraphOrder> orders;
     for (const GivenGraph &graph : graphs) {
-      const Neighborhood &own = graph.ranks[index(communicator.rank())];
+      const RankEdges &own = graph.ranks[index(communicator.rank())];
       Result<GraphOrder> order = orderGraph(communicator, own, options);
       if (!order)
         return order.status();

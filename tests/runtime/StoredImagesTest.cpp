@@ -177,7 +177,7 @@ TEST(StoredImages, serveElementsOfTheirLengthThatHaveNoType) {
   request.type = ElementType::U8;
   for (uint64_t elementBytes : {4, 8, 3}) {
     request.elementBytes = elementBytes;
-    Result<const LibraryImage *> found = findImage(**library, request);
+    Result<const LibraryImage *> found = findImage(**library, request, 1);
     ASSERT_TRUE(found.ok());
     EXPECT_EQ(*found != nullptr, elementBytes == sizeBytes(ElementType::I32)) << elementBytes;
   }
@@ -293,14 +293,14 @@ TEST(StoredImages, takeThePlaceOfWhatARuleTunesIfTheyAreTuned) {
     auto library = Library::view(bytes);
     ASSERT_TRUE(library.ok());
     const std::vector<Param> &params = program().decl(request.collective).params;
-    EXPECT_NE(*findImage(**library, request), nullptr);
+    EXPECT_NE(*findImage(**library, request, 1), nullptr);
     request.arguments.assign(params.size(), kNoExpr);
     request.arguments[3] = params[3].defaultValue; // segment, as a rule gives it
-    EXPECT_EQ(*findImage(**library, request) != nullptr, isTuned);
+    EXPECT_EQ(*findImage(**library, request, 1) != nullptr, isTuned);
     request.arguments.clear();
     request.values.resize(params.size());
     request.values[3] = int64_t{1024}; // as the caller gives it, though it is the default
-    EXPECT_EQ(*findImage(**library, request), nullptr);
+    EXPECT_EQ(*findImage(**library, request, 1), nullptr);
   }
 }
 

@@ -1,9 +1,9 @@
 // A plan that is tried out before it is committed: its schedule is made once, unless the plan is
 // described otherwise in between.
 #include "compiler/Compile.h"
-#include "protocol/local/LocalEndpoint.h"
 #include "runtime/CollectivePlan.h"
 #include "runtime/job/LocalRanks.h"
+#include "tests/protocol/AttachAlone.h"
 
 #include <gtest/gtest.h>
 
@@ -75,9 +75,7 @@ void expectChanged(Change change, bool isSame) {
   LocalOptions local;
   local.numRanks = 2;
   local.timeout = std::chrono::seconds(60);
-  local.attach = [](shm::World &world, Rank rank) {
-    return protocol::LocalEndpoint::attach(world, rank, {});
-  };
+  local.attach = [](shm::World &world, Rank rank) { return test::attachAlone(world, rank, {}); };
   auto outcomes = runLocalRanks(local, [&](Endpoint &e) -> Result<std::vector<std::byte>> {
     auto library = Library::view(bytes);
     if (!library)

@@ -13,8 +13,8 @@ enum { kWords = 5 };
 static const char *const kTypes[] = {"i8",  "u8",  "i16", "u16", "i32",
                                      "u32", "i64", "u64", "f32", "f64"};
 static const int kSizes[] = {1, 1, 2, 2, 4, 4, 8, 8, 4, 8};
-static const char *const kOps[] = {"sum",  "prod", "min", "max",  "land",  "lor",
-                                   "lxor", "band", "bor", "bxor", "matmul"};
+static const char *const kOps[] = {"sum", "prod", "min",  "max", "land",
+                                   "lor", "lxor", "band", "bor", "bxor"};
 
 struct Job {
   colldsl_context *context;
@@ -65,7 +65,7 @@ static int bind(colldsl_plan *plan, const char *name, uint64_t bytes) {
 static int choose(colldsl_comm *comm, colldsl_library *library, char **row) {
   const char *function = row[0];
   uint64_t bytes = strtoull(row[1], NULL, 10);
-  int type = find(kTypes, 10, row[2]), op = find(kOps, 11, row[3]);
+  int type = find(kTypes, 10, row[2]), op = find(kOps, 10, row[3]);
   int in_place = strcmp(row[4], "in-place") == 0;
   uint32_t rank = colldsl_comm_rank(comm), x = 0, y = 0;
   shape(function, rank, colldsl_comm_size(comm), &x, &y);

@@ -11,7 +11,7 @@ TEST(Barrier, NoRankFinishesBeforeAllHaveStarted) {
   for (uint32_t ranks = 1; ranks <= 33; ++ranks) {
     Schedule schedule = barrierSchedule(ranks);
     schedule.hasContract = schedule.synchronizes = true;
-    VerifyReport report = verify(schedule, {Sizes()});
+    proof::VerifyReport report = proof::verify(schedule, {Sizes()});
     EXPECT_TRUE(report.proved()) << describe(report, schedule);
   }
 }

@@ -87,7 +87,7 @@ std::string saidByImage(Reduction reduction, ElementType type) {
 std::string saidByVerifier(Reduction reduction, ElementType type) {
   Sizes sizes;
   sizes.elements = 8;
-  VerifyReport report = verify(combining(reduction, type), {sizes});
+  proof::VerifyReport report = proof::verify(combining(reduction, type), {sizes});
   if (report.proved())
     return "";
   const std::string &message = report.failures.front().message;
@@ -206,9 +206,10 @@ TEST(Operators, allThatTakesOneAgrees) {
 TEST(Operators, aCallersOwnIsOfAnyType) {
   Sizes sizes;
   sizes.elements = 8;
-  VerifyOptions options;
+  proof::VerifyOptions options;
   options.ownOperators = true;
-  EXPECT_TRUE(verify(combining(Reduction::MatMul, ElementType::U8), {sizes}, options).proved());
+  EXPECT_TRUE(
+      proof::verify(combining(Reduction::MatMul, ElementType::U8), {sizes}, options).proved());
 }
 
 } // namespace

@@ -4,8 +4,8 @@
 #include "protocol/local/Attach.h"
 #include "protocol/open/AgreedEndpoint.h"
 #include "protocol/remote/NetworkEndpoint.h"
+#include "tests/protocol/AttachAlone.h"
 #include "transports/ofi/OpenOfi.h"
-#include "transports/shm/ShmBootstrap.h"
 #include "transports/verbs/OpenVerbs.h"
 
 #include <cstdlib>
@@ -89,8 +89,7 @@ TransportSetup onProcesses(const std::string &name, const shm::Options &options,
 } // namespace
 
 Attach overLocalEndpoints(const protocol::LocalOptions &options) {
-  return
-      [=](shm::World &world, Rank r) { return protocol::LocalEndpoint::attach(world, r, options); };
+  return [=](shm::World &world, Rank r) { return attachAlone(world, r, options); };
 }
 
 Attach overShm(const std::optional<protocol::LocalOptions> &options) {

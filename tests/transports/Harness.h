@@ -6,7 +6,7 @@
 #include "protocol/local/LocalEndpoint.h"
 #include "runtime/job/LocalRanks.h"
 #include "tests/transports/LossyCalls.h"
-#include "transports/datagram/OpenDatagram.h"
+#include "transports/datagram/DatagramCarrier.h"
 
 #include <functional>
 #include <optional>

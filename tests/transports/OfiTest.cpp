@@ -69,7 +69,7 @@ TEST(Ofi, socketsAreBoundToTheGivenAddress) {
                                                   ofi::OfiCarrier::open(ofi::Options()));
   ASSERT_TRUE(endpoint.ok()) << endpoint.message();
   const network::RankAddress &rankAddress = (*endpoint)->rankAddress();
-  EXPECT_EQ(network::inWords(rankAddress.monitorAddress), "127.0.0.1");
+  EXPECT_EQ(inWords(rankAddress.monitorAddress), "127.0.0.1");
   sockaddr_in name;
   ASSERT_EQ(rankAddress.addressBytes, sizeof name);
   std::memcpy(&name, rankAddress.address.data(), sizeof name);
@@ -85,7 +85,7 @@ TEST(Ofi, strangersAreSentAway) {
   ASSERT_EQ(pair.trouble, "");
   const network::RankAddress &rankAddress = pair.endpoints[0]->rankAddress();
   int stranger = socket(AF_INET, SOCK_STREAM, 0);
-  network::SocketName name(rankAddress.monitorAddress, rankAddress.monitorPort);
+  SocketName name(rankAddress.monitorAddress, rankAddress.monitorPort);
   ASSERT_EQ(connect(stranger, name.get(), name.bytes), 0);
   ASSERT_EQ(write(stranger, "let me in", 8), 8);
   // An endpoint of another job, which takes its own token for that of rank 0.

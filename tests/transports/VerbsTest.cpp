@@ -71,14 +71,14 @@ TEST_F(Verbs, theOrderOfBytesIsWhatTheDeviceSaysOrIsGiven) {
 
 ibv_gid gidAt(const char *text) {
   ibv_gid gid;
-  network::Address address = *network::readAddress(text);
+  Address address = *readAddress(text);
   std::copy(address.bytes.begin(), address.bytes.end(), gid.raw);
   return gid;
 }
 
 TEST(Devices, areNeighborsInOneNetwork) {
-  std::vector<network::OwnInterface> own{{{*network::readAddress("10.0.0.1"), 120}, "eth0"},
-                                         {{*network::readAddress("fd00::1"), 64}, "eth0"}};
+  std::vector<OwnInterface> own{{{*readAddress("10.0.0.1"), 120}, "eth0"},
+                                {{*readAddress("fd00::1"), 64}, "eth0"}};
   auto are = [&](const char *one, const char *other, bool isEthernet = true) {
     return verbs::areNeighbors(gidAt(one), gidAt(other), isEthernet, own);
   };

@@ -1,4 +1,4 @@
-#include "verifier/CanaryModel.h"
+#include "tests/verifier/CanaryModel.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "verifier/CostBounds.h"
+#include "verifier/Checks.h"
 
 #include "tests/verifier/ScheduleBuilder.h"
 #include "verifier/MessageDepths.h"

@@ -11,6 +11,8 @@
 
 namespace colldsl::test {
 
+using namespace proof;
+
 using Slices = std::vector<Slice>;
 using Deps = std::vector<Dep>;
 

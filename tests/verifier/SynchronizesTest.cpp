@@ -1,4 +1,4 @@
-#include "verifier/Synchronizes.h"
+#include "verifier/Checks.h"
 
 #include "tests/verifier/ScheduleBuilder.h"
 

@@ -14,13 +14,13 @@
 namespace colldsl {
 namespace {
 
-network::Interface at(const char *text) {
-  network::Address address = *network::readAddress(text);
+Interface at(const char *text) {
+  Address address = *readAddress(text);
   return {address, address.isOfIpv4() ? 120u : 64u};
 }
 
 /// A rank of a host with these interfaces.
-ProcessInfo onHost(const char *boot, std::initializer_list<network::Interface> interfaces = {}) {
+ProcessInfo onHost(const char *boot, std::initializer_list<Interface> interfaces = {}) {
   ProcessInfo rankAddress;
   std::strcpy(rankAddress.boot, boot);
   std::copy(interfaces.begin(), interfaces.end(), rankAddress.interfaces.begin());
@@ -28,8 +28,8 @@ ProcessInfo onHost(const char *boot, std::initializer_list<network::Interface> i
 }
 
 std::string meetAt(const std::vector<ProcessInfo> &processes) {
-  Result<network::Address> point = reachableAddress(processes, firstOfHosts(processes));
-  return point ? network::inWords(*point) : point.message();
+  Result<Address> point = reachableAddress(processes, firstOfHosts(processes));
+  return point ? inWords(*point) : point.message();
 }
 
 TEST(Nodes, AreMachinesAndNamespacesAndRanksInARow) {
@@ -84,7 +84,7 @@ TEST(Interfaces, AreNamedByVariables) {
   std::string bind = "127.0.0.1";
   auto read = [&](const char *text) {
     setenv(variable, text, 1);
-    Status status = network::readBind(variable, bind);
+    Status status = readBind(variable, bind);
     return status ? std::string() : status.message();
   };
   EXPECT_EQ(read(""), "");
@@ -104,18 +104,17 @@ TEST(Interfaces, AreNamedByVariables) {
 }
 
 TEST(Interfaces, AreFoundByTheirNetwork) {
-  EXPECT_EQ(*network::addressAt("10.1.2.3"), "10.1.2.3");
+  EXPECT_EQ(*addressAt("10.1.2.3"), "10.1.2.3");
   for (const char *wrong :
        {"10.0.0.0/33", "10.0.0/8", "10.0.0.0/", "x/8", "10.0.0.0/8x", "fd00::/129"})
-    EXPECT_EQ(network::addressAt(wrong).message(),
+    EXPECT_EQ(addressAt(wrong).message(),
               std::string("'") + wrong + "' is no network such as 10.0.0.0/24 or fd00::/64");
-  EXPECT_EQ(network::addressAt("203.0.113.0/28").message(),
-            "this machine has no address in 203.0.113.0/28");
-  for (const network::Interface &own : network::ownInterfaces()) {
-    std::string address = network::inWords(own.address);
-    EXPECT_EQ(*network::addressAt(address + (own.address.isOfIpv4() ? "/32" : "/128")), address);
+  EXPECT_EQ(addressAt("203.0.113.0/28").message(), "this machine has no address in 203.0.113.0/28");
+  for (const Interface &own : ownInterfaces()) {
+    std::string address = inWords(own.address);
+    EXPECT_EQ(*addressAt(address + (own.address.isOfIpv4() ? "/32" : "/128")), address);
   }
-  using Own = network::OwnInterface;
+  using Own = OwnInterface;
   std::vector<Own> own{{at("192.0.2.1"), "a0"},
                        {at("10.0.0.1"), "a0"},
                        {at("10.0.0.9"), "a1"},
@@ -125,27 +124,27 @@ TEST(Interfaces, AreFoundByTheirNetwork) {
                        {{at("10.0.0.4").address, 112}, "a4"}};
   auto namesBeside = [&](const char *address) {
     std::string names;
-    for (const Own &one : network::besides(own, at(address).address))
-      names += one.name + " " + network::inWords(one.address) + " ";
+    for (const Own &one : besides(own, at(address).address))
+      names += one.name + " " + inWords(one.address) + " ";
     return names;
   };
   EXPECT_EQ(namesBeside("10.0.0.2"), "a0 10.0.0.1 a1 10.0.0.2 ");
   EXPECT_EQ(namesBeside("10.0.0.1"), "a0 10.0.0.1 a1 10.0.0.9 ");
   EXPECT_EQ(namesBeside("fd00::3"), "a3 fd00::3 ");
   EXPECT_EQ(namesBeside("10.0.0.7"), "");
-  EXPECT_EQ(*network::addressTowards(at("127.0.0.1").address), "127.0.0.1");
+  EXPECT_EQ(*addressTowards(at("127.0.0.1").address), "127.0.0.1");
 }
 
 TEST(Interfaces, ReachAddressesOfTheirSubnet) {
-  network::Interface own{at("10.1.128.1").address, 96 + 17};
+  Interface own{at("10.1.128.1").address, 96 + 17};
   EXPECT_TRUE(own.reaches(at("10.1.255.9").address));
   EXPECT_FALSE(own.reaches(at("10.1.127.9").address));
   EXPECT_FALSE(own.reaches(at("fd00::1").address));
   own = {at("fd00:0:0:8000::1").address, 49};
   EXPECT_TRUE(own.reaches(at("fd00:0:0:ffff::2").address));
   EXPECT_FALSE(own.reaches(at("fd00:0:0:7fff::2").address));
-  EXPECT_EQ(network::inWords(own.address), "fd00:0:0:8000::1");
-  EXPECT_EQ(network::readAddress("10.0.0.256").message(),
+  EXPECT_EQ(inWords(own.address), "fd00:0:0:8000::1");
+  EXPECT_EQ(readAddress("10.0.0.256").message(),
             "'10.0.0.256' is not an address such as 10.0.0.1 or fd00::1");
 }
 

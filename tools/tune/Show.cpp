@@ -20,8 +20,6 @@ namespace {
 
 std::string nsWord(double ns) { return timeWord(static_cast<int64_t>(ns)); }
 
-std::string factorWord(double factor) { return llvm::formatv("{0:f2}", factor).str(); }
-
 void printCosts(const MachineProfile &profile, llvm::raw_ostream &out) {
   const MachineModel &model = profile.model;
   out << "machine: " << profile.machine.words() << "\n";

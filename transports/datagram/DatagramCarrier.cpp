@@ -29,6 +29,20 @@ sockaddr_in nameOf(in_addr_t address, in_port_t port) {
 
 } // namespace
 
+Result<Options> optionsFromEnvironment() {
+  Options options;
+  if (Status s = readBind("COLLDSL_DATAGRAM_BIND", options.bind); !s)
+    return s;
+  return options;
+}
+
+Result<std::unique_ptr<network::Carrier>> open(Rank self, const Options &options, Calls &calls) {
+  Result<std::unique_ptr<DatagramCarrier>> carrier = DatagramCarrier::open(self, options, calls);
+  if (!carrier)
+    return carrier.status();
+  return std::unique_ptr<network::Carrier>(carrier.take());
+}
+
 DatagramCarrier::DatagramCarrier(Rank self, const Options &options, Calls &calls)
     : self_(self), options_(options), calls_(calls), received_(size_t{kBatch} * kMaxPacketBytes) {
   capabilities_.name = "datagram";
@@ -52,7 +66,7 @@ Result<std::unique_ptr<DatagramCarrier>> DatagramCarrier::open(Rank self, const 
 }
 
 Status DatagramCarrier::openSockets() {
-  Result<std::string> words = network::addressAt(options_.bind);
+  Result<std::string> words = addressAt(options_.bind);
   if (!words)
     return words.status();
   in_addr address;
@@ -140,20 +154,6 @@ uint64_t DatagramCarrier::bytes() const {
   for (const auto &flow : flows_)
     sum += flow->bytes();
   return sum;
-}
-
-// The carrier has no RMA, and copies no frame.
-network::PostResult DatagramCarrier::inject(network::Peer &, std::span<const std::byte>) {
-  return network::PostResult::NoResource;
-}
-network::PostResult DatagramCarrier::read(network::RmaOperation &, const network::RmaSpec &) {
-  return network::PostResult::Error;
-}
-network::PostResult DatagramCarrier::write(network::RmaOperation &, const network::RmaSpec &) {
-  return network::PostResult::Error;
-}
-Result<network::Region> DatagramCarrier::registerMemory(std::span<const iovec>, network::Access) {
-  return network::Region();
 }
 
 std::optional<network::Carrier::Wait> DatagramCarrier::ifIdle() {

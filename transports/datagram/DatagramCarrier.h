@@ -26,6 +26,13 @@ struct Counts {
   uint64_t refused = 0;  ///< came from a stranger, or broken
 };
 
+/// The settings of the environment: COLLDSL_DATAGRAM_BIND; defaults for the others.
+Result<Options> optionsFromEnvironment();
+
+/// Opens the carrier of frames for one rank. `calls` outlives it.
+Result<std::unique_ptr<network::Carrier>> open(Rank self, const Options &options,
+                                               Calls &calls = Calls::real());
+
 class DatagramCarrier : public network::Carrier {
 public:
   /// Opens sockets that are bound to options.bind. `calls` outlives the carrier.
@@ -37,11 +44,6 @@ public:
   Status start(network::CarrierHandler &handler, const network::Owner &owner) override;
   Status reach(network::Peer &peer, const network::RankAddress &rankAddress) override;
   network::PostResult send(network::Peer &to, network::Frame &frame) override;
-  network::PostResult inject(network::Peer &to, std::span<const std::byte> frame) override;
-  network::PostResult read(network::RmaOperation &rma, const network::RmaSpec &spec) override;
-  network::PostResult write(network::RmaOperation &rma, const network::RmaSpec &spec) override;
-  Result<network::Region> registerMemory(std::span<const iovec> pieces,
-                                         network::Access access) override;
   void expect(network::Peer &from) override;
   void expectLess(network::Peer &from) override;
   bool poll() override;

@@ -144,12 +144,10 @@ bool ActiveMessages::offer(Peer &to, Frame &frame) {
   frame.isOpen = false;
   if (offered == PostResult::NoResource)
     return false;
-  giveBack(frame);
+  frame.pool->give(frame);
   lose(to, carrier_.reason());
   return true;
 }
-
-void ActiveMessages::giveBack(Frame &frame) { frame.pool->give(frame); }
 
 // Frames that wait for a lost peer are dropped when their turn comes.
 void ActiveMessages::lose(Peer &peer, const std::string &reason) {
@@ -175,7 +173,7 @@ bool ActiveMessages::offerStuck() {
     while (Frame *frame = peer.waiting.front()) {
       peer.waiting.pop();
       if (peer.isLost) {
-        giveBack(*frame);
+        frame->pool->give(*frame);
       } else if (!offer(peer, *frame)) {
         peer.waiting.pushFront(*frame);
         break;
@@ -210,7 +208,7 @@ bool ActiveMessages::deliverLocal() {
   for (FrameQueue now = std::exchange(local_, {}); Frame *frame = now.front(); moved = true) {
     now.pop();
     onBytes({frame->data, frame->bytes});
-    giveBack(*frame);
+    frame->pool->give(*frame);
   }
   return moved;
 }
@@ -274,7 +272,7 @@ bool ActiveMessages::close(Operation &operation) {
   ++done_;
   --frame.peer->open;
   frame.peer->longInFlight -= frame.isLong;
-  giveBack(frame);
+  frame.pool->give(frame);
   return true;
 }
 
@@ -290,10 +288,6 @@ void ActiveMessages::onFailed(Operation &operation, const std::string &reason) {
   if (close(operation))
     lose(*peer, reason);
 }
-
-void ActiveMessages::onRemoteWrite(uint32_t immediate) { handler_.onRemoteWrite(immediate); }
-void ActiveMessages::onLost(Peer &peer, const std::string &reason) { lose(peer, reason); }
-void ActiveMessages::onBroken(const std::string &reason) { handler_.onBroken(reason); }
 
 Peer *ActiveMessages::onConnectRequest(Rank from) {
   Result<Peer *> found = peer(from);

@@ -144,16 +144,15 @@ private:
   bool inject(Peer &to, const Header &header, std::span<const std::byte> body);
   void hand(Peer &to, Frame &frame);
   bool offer(Peer &to, Frame &frame);
-  void giveBack(Frame &frame);
   bool deliverLocal();
   bool offerStuck();
   bool close(Operation &operation);
   void onBytes(std::span<const std::byte> bytes) override;
   void onDone(Operation &operation) override;
   void onFailed(Operation &operation, const std::string &reason) override;
-  void onRemoteWrite(uint32_t immediate) override;
-  void onLost(Peer &peer, const std::string &reason) override;
-  void onBroken(const std::string &reason) override;
+  void onRemoteWrite(uint32_t immediate) override { handler_.onRemoteWrite(immediate); }
+  void onLost(Peer &peer, const std::string &reason) override { lose(peer, reason); }
+  void onBroken(const std::string &reason) override { handler_.onBroken(reason); }
   Peer *onConnectRequest(Rank from) override;
   void onNeglected() override { handler_.onNeglected(); }
   bool isNext(Peer &from, uint8_t sequence);

@@ -155,9 +155,9 @@ public:
   virtual PostResult send(Peer &to, Frame &frame) = 0;
   /// Sends a frame of at most Capabilities::injectBytes, whose memory the caller may use again at
   /// once.
-  virtual PostResult inject(Peer &to, std::span<const std::byte> frame) = 0;
-  virtual PostResult read(RmaOperation &rma, const RmaSpec &spec) = 0;
-  virtual PostResult write(RmaOperation &rma, const RmaSpec &spec) = 0;
+  virtual PostResult inject(Peer &, std::span<const std::byte>) { return PostResult::NoResource; }
+  virtual PostResult read(RmaOperation &, const RmaSpec &) { return PostResult::Error; }
+  virtual PostResult write(RmaOperation &, const RmaSpec &) { return PostResult::Error; }
   /// The reason why the carrier refused the last offer.
   const std::string &reason() const { return reason_; }
 
@@ -175,7 +175,7 @@ public:
 
   /// Registers one piece, or several with Capabilities::registersPieces: then the carrier does not
   /// touch the memory between them. The pieces of one call are one region, written in their order.
-  virtual Result<Region> registerMemory(std::span<const iovec> pieces, Access access) = 0;
+  virtual Result<Region> registerMemory(std::span<const iovec>, Access) { return Region(); }
 
   /// The address by which peers name `address`, which lies in registered memory that begins at
   /// `begin`.

@@ -1,6 +1,7 @@
 /// Memory for frames, in lists.
 #pragma once
 
+#include "transports/LinkedQueue.h"
 #include "transports/network/Carrier.h"
 
 namespace colldsl::network {
@@ -17,28 +18,7 @@ struct Frame : Operation {
   bool isLong = false;
 };
 
-/// First in, first out, through Frame::next.
-class FrameQueue {
-public:
-  bool empty() const { return !head_; }
-  void push(Frame &frame) {
-    frame.next = nullptr;
-    (head_ ? tail_->next : head_) = &frame;
-    tail_ = &frame;
-  }
-  void pushFront(Frame &frame) {
-    frame.next = head_;
-    if (!head_)
-      tail_ = &frame;
-    head_ = &frame;
-  }
-  Frame *front() const { return head_; }
-  void pop() { head_ = head_->next; }
-
-private:
-  Frame *head_ = nullptr;
-  Frame *tail_ = nullptr;
-};
+using FrameQueue = LinkedQueue<Frame>;
 
 /// Frames of one size. Grows by `growth` when there is none left; what was given back is used
 /// again.

@@ -45,7 +45,7 @@ OfiCarrier::OfiCarrier(std::unique_ptr<RdmEndpoint> endpoint, Calls &calls, uint
 }
 
 Result<std::unique_ptr<network::Carrier>> OfiCarrier::open(Options options, Calls &calls) {
-  Result<std::string> address = network::addressAt(options.bind);
+  Result<std::string> address = addressAt(options.bind);
   if (!address)
     return address.status();
   options.bind = address.take();
@@ -214,6 +214,13 @@ bool OfiCarrier::poll() {
   if (moved)
     endpoint_->noteEvent();
   return moved;
+}
+
+bool isBuiltIn() { return true; }
+bool isLoadable() { return Library::load().ok(); }
+
+Result<std::unique_ptr<network::Carrier>> open(const Options &options) {
+  return OfiCarrier::open(options);
 }
 
 } // namespace colldsl::ofi

@@ -14,7 +14,7 @@ Result<Options> optionsFromEnvironment() {
   };
   take("COLLDSL_OFI_PROVIDER", options.provider);
   take("COLLDSL_OFI_DOMAIN", options.domain);
-  if (Status s = network::readBind("COLLDSL_OFI_BIND", options.bind); !s)
+  if (Status s = readBind("COLLDSL_OFI_BIND", options.bind); !s)
     return s;
   return options;
 }

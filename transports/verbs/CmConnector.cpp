@@ -65,14 +65,14 @@ Result<std::unique_ptr<Connector>> CmConnector::open(Device &device, const Optio
 }
 
 Status CmConnector::listen(const std::string &place) {
-  Result<std::string> here = network::addressAt(place);
+  Result<std::string> here = addressAt(place);
   if (!here)
     return here.status();
-  Result<network::Address> wanted = network::readAddress(*here);
+  Result<colldsl::Address> wanted = readAddress(*here);
   if (!wanted)
     return wanted.status();
   Status why = listenAt(*wanted);
-  for (const network::Interface &own : network::ownInterfaces())
+  for (const Interface &own : ownInterfaces())
     if (!why)
       why = listenAt(own.address);
   return why ? Status() : Status::error("it cannot be called: " + why.message());
@@ -83,14 +83,14 @@ bool CmConnector::isOurs(const ibv_context *context) const {
   return context && nameOf(context) == nameOf(device_.context());
 }
 
-Status CmConnector::listenAt(const network::Address &address) {
+Status CmConnector::listenAt(const colldsl::Address &address) {
   const CmLibrary &cm = CmLibrary::get();
-  std::string where = "listen at " + network::inWords(address);
+  std::string where = "listen at " + inWords(address);
   rdma_cm_id *id = nullptr;
   if (cm.create_id(channel_.get(), &id, nullptr, RDMA_PS_TCP) != 0)
     return failed(where.c_str());
   listener_.reset(id);
-  network::SocketName name(address, 0);
+  SocketName name(address, 0);
   if (cm.bind_addr(id, name.get()) != 0)
     return failed(where.c_str());
   if (!isOurs(id->verbs))
@@ -145,7 +145,7 @@ Status CmConnector::call(CmLink &link) {
     return failed("make an end of a connection");
   link.id.reset(id);
   link.hasCalled = true;
-  network::SocketName here(address_.address, 0), there(link.address.address, link.address.port);
+  SocketName here(address_.address, 0), there(link.address.address, link.address.port);
   return cm.resolve_addr(id, here.get(), there.get(), kTimeoutMs) == 0
              ? Status()
              : noWay(link, "look for a peer's address");

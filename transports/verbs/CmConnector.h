@@ -49,7 +49,7 @@ private:
   struct CmLink;
   /// The address where a rank accepts connections; the carrier's part of its address.
   struct Address {
-    network::Address address;
+    colldsl::Address address;
     uint16_t port = 0; ///< in network order
   };
   /// The private data of both ends when they connect.
@@ -70,7 +70,7 @@ private:
   Status failed(const char *what) const;
   Status listen(const std::string &place);
   bool isOurs(const ibv_context *context) const;
-  Status listenAt(const network::Address &address);
+  Status listenAt(const colldsl::Address &address);
   std::optional<Event> next();
   bool attend();
   Status proceed(CmLink &link, const Event &event);

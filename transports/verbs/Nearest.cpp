@@ -11,8 +11,8 @@ namespace {
 
 std::string nameOf(ibv_device *device) { return Library::get().get_device_name(device); }
 
-network::Address addressOf(const ibv_gid &gid) {
-  network::Address address;
+Address addressOf(const ibv_gid &gid) {
+  Address address;
   std::memcpy(address.bytes.data(), gid.raw, sizeof gid.raw);
   return address;
 }
@@ -38,7 +38,7 @@ std::vector<std::optional<Found>> tryAll(std::span<ibv_device *const> devices,
 
 /// The places of the first device that works and of those in its network.
 std::vector<size_t> equalOf(const std::vector<std::optional<Found>> &found) {
-  std::vector<network::OwnInterface> own = network::ownInterfaces();
+  std::vector<OwnInterface> own = ownInterfaces();
   std::vector<size_t> equal;
   for (size_t i = 0; i < found.size(); ++i) {
     auto isBesideFirst = [&] {
@@ -57,11 +57,11 @@ std::vector<size_t> equalOf(const std::vector<std::optional<Found>> &found) {
 // The first half of an InfiniBand address is that of its subnet. A port without a subnet has the
 // default, which has no neighbors.
 bool areNeighbors(const ibv_gid &one, const ibv_gid &other, bool isEthernet,
-                  std::span<const network::OwnInterface> own) {
+                  std::span<const OwnInterface> own) {
   if (!isEthernet)
     return one.global.subnet_prefix == other.global.subnet_prefix &&
            !(one.raw[0] == 0xfe && one.raw[1] == 0x80);
-  return std::any_of(own.begin(), own.end(), [&](const network::OwnInterface &interface) {
+  return std::any_of(own.begin(), own.end(), [&](const OwnInterface &interface) {
     return interface.address == addressOf(one) && interface.reaches(addressOf(other));
   });
 }

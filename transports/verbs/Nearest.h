@@ -15,6 +15,6 @@ std::vector<ibv_device *> inOrder(std::span<ibv_device *const> devices, const Op
 /// True if one address reaches the other without a router. `own`: the interfaces that have the
 /// Ethernet addresses of this machine.
 bool areNeighbors(const ibv_gid &one, const ibv_gid &other, bool isEthernet,
-                  std::span<const network::OwnInterface> own);
+                  std::span<const OwnInterface> own);
 
 } // namespace colldsl::verbs

@@ -10,7 +10,7 @@ Result<Options> optionsFromEnvironment() {
   Options options;
   if (const char *device = setting("COLLDSL_VERBS_DEVICE"))
     options.device = device;
-  if (Status s = network::readBind("COLLDSL_VERBS_BIND", options.bind); !s)
+  if (Status s = readBind("COLLDSL_VERBS_BIND", options.bind); !s)
     return s;
   if (Status s = readNumber<uint8_t>("COLLDSL_VERBS_PORT", options.port, kWhat); !s)
     return s;

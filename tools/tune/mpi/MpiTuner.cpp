@@ -71,8 +71,6 @@ private:
   std::function<Status()> interrupted_;
 };
 
-std::string factorWord(double factor) { return llvm::formatv("{0:f2}", factor).str(); }
-
 std::string bytesOf(const Decision &d) {
   if (d.maxBytes == UINT64_MAX)
     return "all";

@@ -1,0 +1,38 @@
+/// The contexts of a communicator: its own, and those that it keeps for communicators and calls
+/// that are made of it, whose ranks then need not agree again.
+///
+/// All ranks take contexts in the same order.
+#pragma once
+
+#include "mpi/Job.h"
+
+namespace colldsl::mpi {
+
+class CommContexts {
+public:
+  /// The contexts that a new communicator takes: its own, and some to keep.
+  static constexpr uint32_t kOfEach = 8;
+
+  explicit CommContexts(Job &job) : job_(job) {}
+
+  /// Called once: the communicator has `number` contexts from `first` on.
+  void begin(Job::Context first, uint32_t number);
+  /// Its own.
+  Job::Context own() const { return own_; }
+
+  /// Collective over the communicator, all of whose ranks are served here: keeps at least `number`
+  /// contexts.
+  void keep(MPI_Comm comm, uint32_t number);
+  /// The first of `number` consecutive ones, which are kept no longer. Number 0: too few are left.
+  Job::Context take(uint32_t number);
+
+private:
+  static constexpr uint32_t kFirstTimes = 4, kMaxTimes = 1024;
+
+  Job &job_;
+  Job::Context own_, next_;
+  uint32_t left_ = 0;            ///< from next_ on
+  uint32_t times_ = kFirstTimes; ///< agreed on per wanted one; doubles each time, to kMaxTimes
+};
+
+} // namespace colldsl::mpi

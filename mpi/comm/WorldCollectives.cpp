@@ -1,0 +1,37 @@
+#include "mpi/comm/WorldCollectives.h"
+
+#include "mpi/Real.h"
+
+#include <numeric>
+#include <vector>
+
+namespace colldsl::mpi {
+
+bool allAgree(MPI_Comm comm, bool word) {
+  int mine = word, all = 0;
+  real::Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm);
+  return all != 0;
+}
+
+// Values are the same if the least is the greatest.
+bool allHave(uint64_t value) {
+  uint64_t both[2] = {value, ~value}, least[2] = {};
+  real::Allreduce(both, least, 2, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
+  return least[0] == ~least[1];
+}
+
+std::string gatherTexts(const std::string &mine) {
+  int rank = 0, ranks = 1, length = static_cast<int>(mine.size());
+  real::Comm_rank(MPI_COMM_WORLD, &rank);
+  real::Comm_size(MPI_COMM_WORLD, &ranks);
+  std::vector<int> lengths(static_cast<size_t>(ranks)), places(lengths.size());
+  real::Gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
+  std::exclusive_scan(lengths.begin(), lengths.end(), places.begin(), 0);
+  size_t bytes = static_cast<size_t>(places.back() + lengths.back());
+  std::string all(rank == 0 ? bytes : 0, ' ');
+  real::Gatherv(mine.data(), length, MPI_BYTE, all.data(), lengths.data(), places.data(), MPI_BYTE,
+                0, MPI_COMM_WORLD);
+  return all;
+}
+
+} // namespace colldsl::mpi

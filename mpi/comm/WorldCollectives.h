@@ -1,0 +1,21 @@
+/// Agreements and texts of ranks, by collectives of the MPI below.
+#pragma once
+
+#include "mpi/Mpi.h"
+
+#include <cstdint>
+#include <string>
+
+namespace colldsl::mpi {
+
+/// Collective over the communicator: true if `word` is true on all ranks.
+bool allAgree(MPI_Comm comm, bool word);
+
+/// Collective over MPI_COMM_WORLD: true if all ranks have this value.
+bool allHave(uint64_t value);
+
+/// Collective over MPI_COMM_WORLD: at rank 0 the texts of all ranks, one behind the other in the
+/// order of the ranks; elsewhere empty.
+std::string gatherTexts(const std::string &mine);
+
+} // namespace colldsl::mpi

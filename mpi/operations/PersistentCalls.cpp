@@ -1,0 +1,57 @@
+#include "mpi/operations/PersistentCalls.h"
+
+#include "mpi/comm/ServedComm.h"
+#include "mpi/operations/CollectiveOperation.h"
+#include "mpi/operations/NeighborOperation.h"
+#include "mpi/remote/RemoteRanks.h"
+#include "runtime/MemoryReserve.h"
+
+namespace colldsl::mpi {
+
+MadeOperation PersistentCalls::make(const Call &call, WrongArgument &wrong) {
+  Job::Context context;
+  if (isAlongTopology(call.kind))
+    ++streams_;
+  else if (context = comm_.contexts().take(1); context.number == 0)
+    return std::shared_ptr<Operation>();
+  MadeOperation made = unlessMemoryIsShort(
+      [&] { return makeFor(significant(call, comm_.ranks().self()), context, wrong); });
+  if (!made)
+    refuse(call.kind, context, made.status());
+  return made;
+}
+
+MadeOperation PersistentCalls::makeFor(const Call &call, Job::Context context,
+                                       WrongArgument &wrong) {
+  if (Status s = checkReserve(); !s)
+    return s;
+  if (wrong = findWrongArgument(comm_, call); wrong)
+    return Status::error(wrong.reason);
+  if (DeviceAgreement::look())
+    if (Status s = comm_.devices().check(call); !s)
+      return s;
+  if (isAlongTopology(call.kind))
+    return NeighborOperation::make(comm_, call, streams_);
+  std::shared_ptr<PlanGroup> plans = comm_.runs().plansOf(context);
+  plans->numberNextRun(1); // it fails if this rank cannot make its plan
+  Learner *learner = comm_.learner();
+  return CollectiveOperation::make(comm_, std::move(plans), call,
+                                   learner ? learner->decided(call) : nullptr, true);
+}
+
+// The first run has the reason; for later runs the others find that this rank is over with all
+// runs.
+void PersistentCalls::refuse(CallKind kind, const Job::Context &context, const Status &why) {
+  CommRuns &runs = comm_.runs();
+  if (isAlongTopology(kind)) {
+    refused_.push_back(runs.progressOf(streams_));
+  } else {
+    CommRuns::refuse(*runs.plansOf(context), 1, why);
+    Tag tag{context.number, RemoteRanks::kPlansOf | context.owner, 0, 0};
+    refused_.push_back(
+        std::make_shared<protocol::RunProgress>(comm_.job().worker().progressTable(), tag));
+  }
+  refused_.back()->whole(UINT32_MAX - 1);
+}
+
+} // namespace colldsl::mpi
