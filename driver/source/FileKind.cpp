@@ -71,16 +71,18 @@ Status refuseForeign(llvm::StringRef content, const std::string &file) {
 }
 
 void addAs(Fields &fields, InputForm &form) {
-  fields.add("--as", "COLLECTIVE",
-             "allreduce, allgather, reduce_scatter, alltoall, broadcast, reduce or\n"
-             "custom, which has no contract, in any spelling: the collective of an\n"
-             "algorithm of MSCCL, whatever its file says",
-             [&form](llvm::StringRef word) {
-               form.collective = msccl::parseCollective(std::string_view(word));
-               return form.collective
-                          ? Status()
-                          : Status::error("'" + word.str() + "' is none of MSCCL's collectives");
-             }) = completionOf({
+  fields.addParsed(
+      "--as", "COLLECTIVE",
+      "allreduce, allgather, reduce_scatter, alltoall, broadcast, reduce or\n"
+      "custom, which has no contract, in any spelling: the collective of an\n"
+      "algorithm of MSCCL, whatever its file says",
+      form.collective,
+      [](llvm::StringRef word) -> Result<msccl::Collective> {
+        if (auto known = msccl::parseCollective(std::string_view(word)))
+          return *known;
+        return Status::error("'" + word.str() + "' is none of MSCCL's collectives");
+      },
+      [](msccl::Collective c) { return std::string(msccl::spelling(c)); }) = completionOf({
 #define COLLDSL_MSCCL_COLLECTIVE(Name, spelling) spelling,
 #include "formats/Msccl.def"
   });

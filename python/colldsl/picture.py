@@ -55,8 +55,7 @@ class Picture:
     ) -> str:
         """A picture for papers, of the page's view or another one. `rank` is for "dag"; `round` and
         `buffer` are for "provenance"."""
-        page = fields(view=self.view if view is None else view, rank=rank, round=round, buffer=buffer)
-        return self._native.svg(_colldsl.PageRequest(page))
+        return self._native.svg(_colldsl.PageRequest(fields(**locals())), view is None)
 
     def save(self, path: Path) -> pathlib.Path:
         """Writes the page, or the picture if the name ends with .svg."""

@@ -112,10 +112,10 @@ std::string Shown::html() const {
   return page;
 }
 
-std::string Shown::svg(const Asked<PageRequest> &page) {
+std::string Shown::svg(const Asked<PageRequest> &page, bool isOpened) {
   std::string picture;
   work([&](const Watch &) -> Ended {
-    const std::string &view = page.request.view;
+    std::string view = isOpened ? document_.view : page.request.view;
     if (!show::hasSvg(view))
       return Ended::misused("the view '" + view + "' is a table, and no picture");
     std::string opened = std::exchange(document_.view, view);

@@ -29,8 +29,8 @@ public:
   const std::string &view() const { return document_.view; }
   /// The page.
   std::string html() const;
-  /// The picture of a page's view, by default of the view that the page opens.
-  std::string svg(const Asked<driver::PageRequest> &page);
+  /// The picture of the request's view, or of the one that the page opens.
+  std::string svg(const Asked<driver::PageRequest> &page, bool isOpened);
 
 private:
   template <typename Body> void work(Body body) const;

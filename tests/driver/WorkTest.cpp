@@ -37,10 +37,11 @@ protected:
 TEST_F(Work, MistakesGoToTheSink) {
   EXPECT_FALSE(Source::ofText(session, "wrong", "collective wrong(", ScheduleRequest()));
   std::string text = messages.release();
-  EXPECT_NE(text.find("wrong:1:18: error: "), std::string::npos) << text;
+  EXPECT_NE(text.find("wrong:1:17: error: "), std::string::npos) << text;
   EXPECT_FALSE(Source::read(session, {"no/such/file"}, ScheduleRequest()));
   EXPECT_EQ(messages.text(),
-            "colldsl: error: cannot read 'no/such/file': No such file or directory\n");
+            "colldsl: error: cannot read 'no/such/file': No such file or directory\n"
+            "colldsl: note: `colldsl explain unreadable-file` explains this\n");
 }
 
 TEST_F(Work, ProofsCountTheirSteps) {

@@ -16,7 +16,7 @@ VERIFY = [
     {"ranks": "1..3"},
     {"ranks": [2, 5], "bytes": "8,1KiB"},
     {"ranks": "4", "type": "f64", "op": "max"},
-    {"ranks": "4", "topology": "node:2"},
+    {"ranks": "4", "topology": "node:2 core:2"},
     {"ranks": "2", "in_place": True, "thorough": True},
     {"ranks": "3", "passes": "edge-coloring", "channel_slots": 2, "max_failures": 3},
 ]
