@@ -48,22 +48,20 @@ void Requests::release(Slot &slot) {
   add(used_, -1);
 }
 
-Requests::Slot &Requests::take(std::shared_ptr<Operation> operation, MPI_Comm comm) {
+MPI_Request Requests::start(std::shared_ptr<Operation> operation, MPI_Comm comm, uint32_t number) {
   Slot &slot = take();
   slot.operation = std::move(operation);
   slot.comm = comm;
   slot.since = FreedComms::all().now();
-  return slot;
-}
-
-MPI_Request Requests::start(std::shared_ptr<Operation> operation, MPI_Comm comm, uint32_t number) {
-  Slot &slot = take(std::move(operation), comm);
   begin(slot, number);
   return slot.handle;
 }
 
 MPI_Request Requests::persistent(std::shared_ptr<Operation> operation, MPI_Comm comm) {
-  Slot &slot = take(std::move(operation), comm);
+  Slot &slot = take();
+  slot.operation = std::move(operation);
+  slot.comm = comm;
+  slot.since = FreedComms::all().now();
   slot.isPersistent = true;
   return slot.handle;
 }

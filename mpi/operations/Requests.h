@@ -84,7 +84,6 @@ private:
 
   Slot *lookUp(MPI_Request handle);
   Slot &take();
-  Slot &take(std::shared_ptr<Operation> operation, MPI_Comm comm);
   void release(Slot &slot);
   void begin(Slot &slot, uint32_t number) {
     slot.isRunning = true;
