@@ -240,7 +240,7 @@ void ScheduleBuilder::ensureReduceAll(uint32_t rank, Slice target, Slice operand
 }
 
 VerifyReport ScheduleBuilder::verify(VerifyOptions options) const {
-  return colldsl::verify(schedule_, sizes_, options);
+  return proof::verify(schedule_, sizes_, options);
 }
 
 std::string ScheduleBuilder::verdict(VerifyOptions options) const {
