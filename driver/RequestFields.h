@@ -1,5 +1,5 @@
-/// The fields of requests as text. One table of a request says what its fields mean; it serves the
-/// options of commands, the keyword arguments of Python, and the text of requests.
+/// The fields of requests as text. A request has one table, which says what its fields mean; it
+/// serves the options of commands, the keyword arguments of Python, and the text of requests.
 #pragma once
 
 #include "driver/Sink.h"
@@ -55,7 +55,8 @@ public:
 
   /// `name` is that of the option, with its dashes; `value` the placeholder in the help. The result
   /// is valid until the next field is added. By default a placeholder FILE, LIB or DIR completes
-  /// files or folders.
+  /// files or folders. Without `values` the text of the request leaves the field out, and so does a
+  /// comparison of requests.
   Completion &add(llvm::StringRef name, llvm::StringRef value, std::string help, Set set,
                   Values values = nullptr);
   /// Two flags that set one bool, such as `--verify` and `--no-verify`, exclude each other.
@@ -119,6 +120,7 @@ protected:
     Values values;
     Completion completion;
     const bool *flag = nullptr; ///< the bool that it sets
+    /// The value names a file to write: see tools::Options.
     bool isOutput = false, isSideOutput = false;
     bool mayRepeat = false;
     std::vector<std::string> given; ///< the values that set it
@@ -169,7 +171,7 @@ template <Request T> std::string textOf(const T &request) {
   return fields.textBeside(usualFields);
 }
 
-/// Compares the fields of the table.
+/// Compares the fields of the table that have values.
 template <Request T> bool operator==(const T &a, const T &b) { return textOf(a) == textOf(b); }
 
 } // namespace colldsl::driver

@@ -17,7 +17,7 @@ std::string labelOf(const std::string &name, uint32_t ranks, uint64_t bytes) {
   return name + ", " + counted(ranks, "rank") + ", " + bytesWord(bytes);
 }
 
-/// One schedule on its way from the command line to the document.
+/// One schedule on its way from the request to the document.
 class Simulated {
 public:
   Simulated(Document &document, Source &source, const Source::Target &target,

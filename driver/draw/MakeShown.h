@@ -1,4 +1,4 @@
-/// Documents of pages from targets of the command line.
+/// Documents of pages from the targets of a request.
 #pragma once
 
 #include "driver/Watch.h"

@@ -1,5 +1,5 @@
-/// The proofs that `verify` tries of one collective: the numbers of ranks, sizes, parameters and
-/// forms (in place or not) of the options; and machines, if the schedule depends on the machine.
+/// The proofs that a request tries of one collective: the numbers of ranks, sizes, parameters and
+/// forms (in place or not) that it asks for; and machines, if the schedule depends on the machine.
 #pragma once
 
 #include "driver/Watch.h"

@@ -10,7 +10,8 @@ class DisturbanceRequest {
 public:
   void addTo(Fields &fields);
 
-  /// The simulation on a machine of that cost. An error names the field, or the file.
+  /// The simulation on a machine of that cost. Reads the noise: an error names the field, or the
+  /// file.
   Result<sim::SimulateOptions> make(const CostModel &cost) const;
 
 private:

@@ -13,6 +13,8 @@ public:
   /// Adds -L -o -g -G -O -S too, for commands in which these letters mean nothing else.
   void addLettersTo(Fields &fields);
 
+  /// The costs that the fields describe, once Fields::check() has read the model; the usual ones
+  /// before.
   const CostModel &cost() const { return cost_; }
   bool isModelGiven() const { return !model_.empty(); }
 

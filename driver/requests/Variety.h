@@ -1,4 +1,4 @@
-/// Values of parameters that no request gives.
+/// Variation of the parameters that --set does not give.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-/// Functions on the command line, such as `bcast`: the rules of the standard library, or of the
+/// Functions among the operands, such as `bcast`: the rules of the standard library, or of the
 /// schedule library that was read, choose collectives for them.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace colldsl::driver {
 
-/// The situation of the call that the options describe, of the function of that name, which
+/// The situation of the call that the request describes, of the function of that name, which
 /// outlives it. An error: the number of ranks is unknown, or the topology is wrong.
 Result<Situation> situationOf(const std::string &function, const SingleRequest &options);
 
@@ -19,8 +19,8 @@ const SelectionRule *decidingRule(Source &source, const Chooser &chooser,
 /// The texts of all files, including those of rules' arguments: for printRule().
 std::vector<LibrarySource> textsOf(const Source &source);
 
-/// Replaces each function by the collective that the rules choose, and reports it on stderr. False,
-/// after a message: no rule fits, or the number of ranks is unknown.
+/// Replaces each function by the collective that the rules choose, which it reports. False, after a
+/// message: no rule fits, or the number of ranks is unknown.
 bool chooseForFunctions(Source &source, std::vector<Source::Target> &targets,
                         const SingleRequest &options);
 

@@ -1,4 +1,4 @@
-/// The inputs of a command: collectives of programs, and schedules from files.
+/// The inputs of a request: collectives of programs, and schedules from files.
 #pragma once
 
 #include "compiler/Compile.h"
@@ -18,7 +18,7 @@
 
 namespace colldsl::driver {
 
-/// Everything that a command reads, files and streams (ReadInput.h). The content of a file tells
+/// Everything that a request reads, files and streams (ReadInput.h). The content of a file tells
 /// its kind: source text (`.coll`), the text form or GOAL, an image, GOAL in binary, an algorithm
 /// of MSCCL, a schedule library. A library has its own program, so that nothing is compiled.
 /// Neither source text nor another library may accompany it.

@@ -11,7 +11,7 @@ public:
   /// The hints that all ranks gave; none at first.
   InfoHints agreed() const { return agreed_; }
   /// True if buffers stay the same and are not freed between calls. Shared with operations, which
-  /// may outlive this.
+  /// may outlive this. OperationCache makes it false if a call breaks the promise.
   const std::shared_ptr<bool> &hasStaticBuffers() const { return hasStaticBuffers_; }
 
   /// This rank wants other hints; no Guard is needed. The ranks have yet to agree.
