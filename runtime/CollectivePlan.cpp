@@ -7,7 +7,7 @@
 #include "runtime/MemoryReserve.h"
 #include "runtime/StoredImages.h"
 #include "runtime/graph/GatherGraph.h"
-#include "select/Rule.h"
+#include "select/Chooser.h"
 
 #include <algorithm>
 #include <utility>

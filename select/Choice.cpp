@@ -1,6 +1,7 @@
 #include "select/Choice.h"
 
 #include "ir/Concat.h"
+#include "select/Rule.h"
 
 #include <algorithm>
 

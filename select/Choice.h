@@ -3,7 +3,7 @@
 #pragma once
 
 #include "select/Candidate.h"
-#include "select/Rule.h"
+#include "select/Chooser.h"
 
 namespace colldsl {
 

@@ -1,14 +1,8 @@
-/// Rules that choose a collective for a function in a situation: the first that fits serves.
-///
-/// Front ends do not look through rules: they ask a Chooser, which asks the decisions of the
-/// machine profile before the rules of the library.
+/// Rules that name a collective for a function in a situation: the first that fits serves.
 #pragma once
 
 #include "program/library/Library.h"
 #include "select/Situation.h"
-#include "topology/MachineProfile.h"
-
-#include <span>
 
 namespace colldsl {
 
@@ -17,36 +11,5 @@ bool fits(const SelectionRule &rule, const Situation &situation);
 /// The conditions of a rule for the situation's function that do not hold: "65536 bytes are not
 /// ..8192; i64 is not among the types". Empty: it fits.
 std::string whyNot(const SelectionRule &rule, const Situation &situation);
-
-/// A view: the program and the rules outlive it.
-class Chooser {
-public:
-  Chooser(const Program &program, std::span<const SelectionRule> decisions,
-          std::span<const SelectionRule> rules)
-      : program_(program), decisions_(decisions), rules_(rules) {}
-
-  /// Asks the library, and the decisions that precede its rules. An error: a part is corrupt.
-  static Result<Chooser> of(Library &library);
-
-  const Program &program() const { return program_; }
-  std::span<const SelectionRule> decisions() const { return decisions_; }
-  std::span<const SelectionRule> rules() const { return rules_; }
-
-  /// The first rule that fits behind `last`, or of all; null: none does.
-  const SelectionRule *choose(const Situation &situation,
-                              const SelectionRule *last = nullptr) const;
-
-  bool isDecision(const SelectionRule &rule) const;
-  /// "rule 5 for bcast", counted from 1, or "decision 0 of the profile for bcast".
-  std::string nameOf(const SelectionRule &rule) const;
-  /// By parameter of the rule's collective: the argument that the rule gives, or kNoExpr.
-  std::vector<ExprId> argumentsOf(const SelectionRule &rule) const;
-  /// The rule's collective, with the arguments that are numbers.
-  TunedCollective collectiveOf(const SelectionRule &rule) const;
-
-private:
-  const Program &program_;
-  std::span<const SelectionRule> decisions_, rules_;
-};
 
 } // namespace colldsl

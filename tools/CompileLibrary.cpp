@@ -2,10 +2,10 @@
 #include "driver/WriteFile.h"
 #include "driver/library/MakeLibrary.h"
 #include "driver/schedule/Parameters.h"
+#include "driver/source/Effects.h"
 #include "stdlib/StdlibFiles.h"
 #include "tools/Commands.h"
 #include "tools/input/ErrorMessages.h"
-#include "tools/input/GivenOptions.h"
 #include "tools/options/Progress.h"
 #include "tools/options/ResultStream.h"
 

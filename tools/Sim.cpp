@@ -1,5 +1,6 @@
 #include "driver/Lists.h"
 #include "driver/WriteFile.h"
+#include "driver/proofs/Counterexample.h"
 #include "driver/proofs/Proofs.h"
 #include "driver/requests/DisturbanceRequest.h"
 #include "driver/schedule/BlockSizes.h"

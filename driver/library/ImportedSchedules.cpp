@@ -4,6 +4,7 @@
 #include "driver/Workers.h"
 #include "driver/library/ProvedImage.h"
 #include "driver/library/Rules.h"
+#include "driver/proofs/Counterexample.h"
 #include "driver/proofs/Proofs.h"
 #include "ir/Image.h"
 

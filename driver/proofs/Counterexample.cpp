@@ -1,6 +1,7 @@
+#include "driver/proofs/Counterexample.h"
+
 #include "driver/Lists.h"
 #include "driver/explain/Explanations.h"
-#include "driver/proofs/Proofs.h"
 #include "verifier/Alike.h"
 
 namespace colldsl::driver {

@@ -2,6 +2,7 @@
 
 #include "driver/Lists.h"
 #include "driver/explain/Explanations.h"
+#include "driver/proofs/Counterexample.h"
 #include "driver/schedule/RunPasses.h"
 #include "program/CountedSize.h"
 #include "verifier/Alike.h"

@@ -105,7 +105,4 @@ private:
   std::map<std::pair<std::string, uint32_t>, Topology> topologies_;
 };
 
-/// The counterexample for people: each failure, with its steps as notes.
-std::vector<Diagnostic> counterexample(const proof::VerifyReport &report);
-
 } // namespace colldsl::driver

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "driver/schedule/SingleSchedule.h"
-#include "select/Rule.h"
+#include "select/Chooser.h"
 
 namespace colldsl::driver {
 

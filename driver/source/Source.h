@@ -8,7 +8,7 @@
 #include "driver/source/FileKind.h"
 #include "ir/Schedule.h"
 #include "program/library/Library.h"
-#include "select/Rule.h"
+#include "select/Chooser.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MemoryBuffer.h"

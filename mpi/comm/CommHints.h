@@ -11,8 +11,10 @@ public:
   /// The hints that all ranks gave; none at first.
   InfoHints agreed() const { return agreed_; }
   /// True if buffers stay the same and are not freed between calls. Shared with operations, which
-  /// may outlive this. OperationCache makes it false if a call breaks the promise.
-  const std::shared_ptr<bool> &hasStaticBuffers() const { return hasStaticBuffers_; }
+  /// may outlive this.
+  std::shared_ptr<const bool> hasStaticBuffers() const { return hasStaticBuffers_; }
+  /// A call broke that promise: it holds no more.
+  void revokeStaticBuffers() { *hasStaticBuffers_ = false; }
 
   /// This rank wants other hints; no Guard is needed. The ranks have yet to agree.
   void want(InfoHints hints) { wanted_ = hints; }

@@ -6,8 +6,8 @@
 #include "mpi/learn/LearnedOperation.h"
 #include "mpi/learn/Learning.h"
 #include "select/Candidate.h"
+#include "select/Chooser.h"
 #include "select/Decision.h"
-#include "select/Rule.h"
 
 #include <algorithm>
 #include <chrono>

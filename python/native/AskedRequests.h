@@ -16,11 +16,11 @@ using Keywords = std::vector<std::pair<std::string, std::string>>;
 /// A request as Python holds it.
 template <driver::Request T> struct Asked {
   T request;
-  std::string warnings; ///< about the machine that it names
+  driver::Fields fields; ///< of the request, which know what was given
+  std::string warnings;  ///< about the machine that it names
 
   /// Raises ArgumentError for a mistake in a value, ProgramError for one in a file. Needs the GIL.
   explicit Asked(const Keywords &keywords) {
-    driver::Fields fields;
     request.addTo(fields);
     for (const auto &[keyword, value] : keywords)
       if (Status s = fields.set(keyword, value); !s)
@@ -32,6 +32,8 @@ template <driver::Request T> struct Asked {
     }
     warnings = messages.text();
   }
+  Asked(const Asked &) = delete;
+  Asked &operator=(const Asked &) = delete;
   bool operator==(const Asked &other) const { return request == other.request; }
 };
 

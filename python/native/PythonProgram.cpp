@@ -3,6 +3,7 @@
 #include "driver/library/ProgramContent.h"
 #include "driver/proofs/ProveTarget.h"
 #include "driver/schedule/MakeWorkload.h"
+#include "driver/source/Effects.h"
 #include "driver/source/Functions.h"
 #include "ir/TextForm.h"
 #include "program/library/Library.h"
@@ -68,11 +69,22 @@ Verified describe(const Summary &summary, const Source &source) {
   return verified;
 }
 
-Ended proveAll(Source &source, const ProofRequest &request, const Watch &watch,
+/// Refuses keywords that have no effect.
+template <typename T>
+Ended checked(const Asked<T> &asked, const Source &source, llvm::ArrayRef<Source::Target> targets,
+              const ScheduleRequest &schedule) {
+  Status s = checkEffects(asked.fields, source, targets, schedule);
+  return s ? Ended() : Ended::misused(s.message());
+}
+
+Ended proveAll(Source &source, const Asked<ProofRequest> &asked, const Watch &watch,
                std::vector<Verified> &verified) {
+  const ProofRequest &request = asked.request;
   std::vector<Source::Target> targets = chooseToProve(source, request);
   if (targets.empty() || !usedAllSettings(source, targets, request.schedule))
     return Ended::failed();
+  if (Ended ended = checked(asked, source, targets, request.schedule); ended.errorClass)
+    return ended;
   Proofs all(source, request, watch);
   for (const Source::Target &target : targets) {
     Result<Summary> summary = proveTarget(all, source, target, watch);
@@ -83,8 +95,9 @@ Ended proveAll(Source &source, const ProofRequest &request, const Watch &watch,
   return {};
 }
 
-Ended simulateOne(Source &source, SimulationRequest request, const Watch &watch,
+Ended simulateOne(Source &source, const Asked<SimulationRequest> &asked, const Watch &watch,
                   Simulated &simulated) {
+  SimulationRequest request = asked.request;
   SingleRequest &single = request.single;
   single.schedule.contract = single.schedule.passes.verifyEach;
   single.schedule.instantiate.stop = watch.stop;
@@ -92,6 +105,8 @@ Ended simulateOne(Source &source, SimulationRequest request, const Watch &watch,
   if (!choice.target)
     return Ended::unchosen(choice.refusal);
   const Source::Target &target = *choice.target;
+  if (Ended ended = checked(asked, source, target, single.schedule); ended.errorClass)
+    return ended;
   Result<sim::SimulateOptions> model = request.model();
   if (!model)
     return failed(source, target, model.status());
@@ -106,11 +121,15 @@ Ended simulateOne(Source &source, SimulationRequest request, const Watch &watch,
   return {};
 }
 
-Ended makeOne(Source &source, MakeRequest request, const Watch &watch, Result<Schedule> &made) {
+Ended makeOne(Source &source, const Asked<MakeRequest> &asked, const Watch &watch,
+              Result<Schedule> &made) {
+  MakeRequest request = asked.request;
   request.schedule.instantiate.stop = watch.stop;
   ChosenTarget choice = chooseOne(source, request);
   if (!choice.target)
     return Ended::unchosen(choice.refusal);
+  if (Ended ended = checked(asked, source, *choice.target, request.schedule); ended.errorClass)
+    return ended;
   made = makeProved(source, *choice.target, request);
   return made ? Ended() : failed(source, *choice.target, made.status());
 }
@@ -204,7 +223,7 @@ std::shared_ptr<Program> Program::instantiate(const Asked<MakeRequest> &asked) {
   schedule->remarks_ =
       asked.warnings + work([&](const Watch &watch) {
         Result<Schedule> made = Schedule();
-        if (Ended ended = makeOne(*source_, asked.request, watch, made); ended.errorClass)
+        if (Ended ended = makeOne(*source_, asked, watch, made); ended.errorClass)
           return ended;
         schedule->source_ = Source::of(schedule->place_.session, made.take());
         return schedule->source_ ? Ended() : Ended::failed(schedule->place_.messages.release());
@@ -214,13 +233,13 @@ std::shared_ptr<Program> Program::instantiate(const Asked<MakeRequest> &asked) {
 
 std::vector<Verified> Program::verify(const Asked<ProofRequest> &asked) {
   std::vector<Verified> verified;
-  work([&](const Watch &watch) { return proveAll(*source_, asked.request, watch, verified); });
+  work([&](const Watch &watch) { return proveAll(*source_, asked, watch, verified); });
   return verified;
 }
 
 Simulated Program::simulate(const Asked<SimulationRequest> &asked) {
   Simulated simulated;
-  work([&](const Watch &watch) { return simulateOne(*source_, asked.request, watch, simulated); });
+  work([&](const Watch &watch) { return simulateOne(*source_, asked, watch, simulated); });
   return simulated;
 }
 

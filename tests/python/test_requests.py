@@ -51,6 +51,16 @@ def test_a_keyword_that_no_field_has_is_an_error():
         _colldsl.ProofRequest([("rank", "1")])
 
 
+def test_a_keyword_without_effect_is_an_error(tmp_path):
+    bcast = colldsl.load("bcast_binomial")
+    lacks = "--op: 'bcast_binomial' has no parameter that is a reduction"
+    for call in (bcast.verify, bcast.simulate, bcast.instantiate):
+        with pytest.raises(colldsl.ArgumentError, match=lacks):
+            call(ranks=4, op="sum")
+    with pytest.raises(colldsl.ArgumentError, match="--op: none of the collectives here has a"):
+        colldsl.load("barrier").verify(ranks=2, op="sum")
+
+
 class Terminal:
     """A standard error that says that it is a terminal."""
 

@@ -10,7 +10,7 @@
 #include "ir/ImageLayout.h"
 #include "program/SerializedProgram.h"
 #include "program/library/LibraryLayout.h"
-#include "select/Rule.h"
+#include "select/Chooser.h"
 
 #include <algorithm>
 #include <cstring>

@@ -3,7 +3,7 @@
 #include "instantiate/Instantiate.h"
 #include "ir/Checksum.h"
 #include "program/SerializedProgram.h"
-#include "select/Rule.h"
+#include "select/Chooser.h"
 #include "tests/runtime/Libraries.h"
 
 #include <algorithm>

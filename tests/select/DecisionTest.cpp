@@ -1,6 +1,6 @@
 #include "select/Decision.h"
+#include "select/Chooser.h"
 #include "select/Function.h"
-#include "select/Rule.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 #include "select/Rule.h"
+#include "select/Chooser.h"
 
 #include "select/Choice.h"
 #include "topology/KnownModels.h"

@@ -1,7 +1,8 @@
 #include "tools/input/ChooseSingle.h"
 
+#include "driver/source/Effects.h"
+
 #include "tools/input/ErrorMessages.h"
-#include "tools/input/GivenOptions.h"
 
 namespace colldsl::tools {
 

@@ -1,10 +1,8 @@
-#include "tools/input/GivenOptions.h"
-
-#include "tools/input/ErrorMessages.h"
+#include "driver/source/Effects.h"
 
 #include "llvm/ADT/STLExtras.h"
 
-namespace colldsl::tools {
+namespace colldsl::driver {
 namespace {
 
 using Targets = llvm::ArrayRef<Source::Target>;
@@ -22,80 +20,80 @@ std::string lacks(Targets targets, const std::string &what) {
                             : "'" + targets.front().name + "' has no " + what;
 }
 
-Status checkOfSchedules(const Options &options, const Source &source, Targets targets,
+Status checkOfSchedules(const Fields &fields, const Source &source, Targets targets,
                         const ScheduleRequest &schedule) {
   std::string is = "'" + targets.front().name + "' is a schedule, ";
-  if (Status s = options.refuseGiven({"--op"}, is + "whose ops say what they combine"); !s)
+  if (Status s = fields.refuseGiven({"--op"}, is + "whose ops say what they combine"); !s)
     return s;
   if (!source.hasRead(FileKind::MscclXml) && !schedule.retypes)
-    if (Status s = options.refuseGiven({"--type"}, is + "whose buffers have their types"); !s)
+    if (Status s = fields.refuseGiven({"--type"}, is + "whose buffers have their types"); !s)
       return s;
-  if (Status s = options.refuseGiven({"--roots", "--thorough"}, is + "which has no parameters"); !s)
+  if (Status s = fields.refuseGiven({"--roots", "--thorough"}, is + "which has no parameters"); !s)
     return s;
-  return options.refuseGiven(
+  return fields.refuseGiven(
       {"--max-steps", "--max-ops", "--max-deps", "--max-total-deps", "--max-call-depth"},
       is + "which is not instantiated");
 }
 
-Status checkOfCollectives(const Options &options, const Source &source, Targets targets,
+Status checkOfCollectives(const Fields &fields, const Source &source, Targets targets,
                           const ScheduleRequest &schedule) {
   auto isReduction = [](const Param &p) { return !p.isBuffer && p.type == ValueType::Reduction; };
   auto isRoot = [&](const Param &p) { return source.program().nameOf(p) == "root"; };
   auto isGeneric = [](const Param &p) { return p.isBuffer && p.buffer.generic; };
   if (!anyParam(source, targets, isReduction))
-    if (Status s = options.refuseGiven({"--op"}, lacks(targets, "parameter that is a reduction"));
+    if (Status s = fields.refuseGiven({"--op"}, lacks(targets, "parameter that is a reduction"));
         !s)
       return s;
   if (!anyParam(source, targets, isRoot))
-    if (Status s = options.refuseGiven({"--roots"}, lacks(targets, "parameter 'root'")); !s)
+    if (Status s = fields.refuseGiven({"--roots"}, lacks(targets, "parameter 'root'")); !s)
       return s;
   bool retypes = schedule.retypes && llvm::any_of(targets, [](const Source::Target &target) {
                    return target.schedule != nullptr;
                  });
   if (!retypes && !anyParam(source, targets, isGeneric))
-    return options.refuseGiven({"--type"}, lacks(targets, "buffer of type T"));
-  return {};
-}
-
-Status check(const Options &options, const Source &source, Targets targets,
-             const ScheduleRequest &schedule) {
-  bool hasCollective =
-      llvm::any_of(targets, [](const Source::Target &t) { return t.collective != kNoDecl; });
-  if (Status s = hasCollective ? checkOfCollectives(options, source, targets, schedule)
-                               : checkOfSchedules(options, source, targets, schedule);
-      !s)
-    return s;
-  if (!source.isCompiled())
-    if (Status s = options.refuseGiven(
-            {"--include", "--max-tokens", "--max-nesting", "--max-chain", "--max-files"},
-            "no source text (.coll) is read");
-        !s)
-      return s;
-  if (!source.hasRead(FileKind::MscclXml))
-    if (Status s = options.refuseGiven({"--as"}, "'" + targets.front().name +
-                                                     "' was not read from MSCCL XML");
-        !s)
-      return s;
-  bool hasPasses = !schedule.passes.pipeline.empty();
-  if (!hasPasses && !schedule.simulates)
-    if (Status s = options.refuseGiven({"--model", "--network", "--receive-slots"},
-                                       "it is for --passes, of which there are none");
-        !s)
-      return s;
-  if (!hasPasses && !schedule.simulates && !hasCollective && !schedule.runs)
-    return options.refuseGiven({"--topology"}, "'" + targets.front().name +
-                                                   "' is a schedule, which is made already");
+    return fields.refuseGiven({"--type"}, lacks(targets, "buffer of type T"));
   return {};
 }
 
 } // namespace
 
-bool usesAllGiven(const Options &options, const Source &source, Targets targets,
+Status checkEffects(const Fields &fields, const Source &source, Targets targets,
+                    const ScheduleRequest &schedule) {
+  bool hasCollective =
+      llvm::any_of(targets, [](const Source::Target &t) { return t.collective != kNoDecl; });
+  if (Status s = hasCollective ? checkOfCollectives(fields, source, targets, schedule)
+                               : checkOfSchedules(fields, source, targets, schedule);
+      !s)
+    return s;
+  if (!source.isCompiled())
+    if (Status s = fields.refuseGiven(
+            {"--include", "--max-tokens", "--max-nesting", "--max-chain", "--max-files"},
+            "no source text (.coll) is read");
+        !s)
+      return s;
+  if (!source.hasRead(FileKind::MscclXml))
+    if (Status s = fields.refuseGiven({"--as"},
+                                      "'" + targets.front().name + "' was not read from MSCCL XML");
+        !s)
+      return s;
+  bool hasPasses = !schedule.passes.pipeline.empty();
+  if (!hasPasses && !schedule.simulates)
+    if (Status s = fields.refuseGiven({"--model", "--network", "--receive-slots"},
+                                      "it is for --passes, of which there are none");
+        !s)
+      return s;
+  if (!hasPasses && !schedule.simulates && !hasCollective && !schedule.runs)
+    return fields.refuseGiven({"--topology"}, "'" + targets.front().name +
+                                                  "' is a schedule, which is made already");
+  return {};
+}
+
+bool usesAllGiven(const Fields &fields, const Source &source, Targets targets,
                   const ScheduleRequest &schedule) {
   if (!source.usesAllFiles(targets, schedule))
     return false;
-  Status s = check(options, source, targets, schedule);
-  return s || printError(s.diagnostic());
+  Status s = checkEffects(fields, source, targets, schedule);
+  return s || source.session().sink().error(s.diagnostic());
 }
 
 bool hasOpenBlocks(const Source &source, Targets targets) {
@@ -115,4 +113,4 @@ bool hasOpenBlocks(const Source &source, Targets targets) {
          });
 }
 
-} // namespace colldsl::tools
+} // namespace colldsl::driver
