@@ -41,6 +41,7 @@ def planned(comm, function, size, type_, op, form):
 
 def call(row, ranks, topology):
     _, size, type_, op, form = row
+    type_ = None if type_ == "i32" else type_  # a barrier takes none
     return dict(ranks=ranks, bytes=int(size), type=type_, op=None if op == "-" else op, topology=topology,
                 in_place=form == "in-place")
 
