@@ -110,17 +110,17 @@ void MachineRequest::addTo(Fields &fields) {
   fields.addCheck([this](Sink &sink) { return load(sink); });
 }
 
-void MachineRequest::addLettersTo(Fields &fields) {
+void MachineRequest::addLogGopTo(Fields &fields) {
   fields.section("on which machine");
   auto add = [&](llvm::StringRef name, llvm::StringRef value, llvm::StringRef help) {
     auto set = [this, name](llvm::StringRef text) {
-      letters_.emplace_back(name.str(), text.str());
+      given_.emplace_back(name.str(), text.str());
       return setParameter(flat_, name.drop_front(), text);
     };
     auto values = [this, name] {
       std::vector<std::string> texts;
-      for (const auto &[letter, text] : letters_)
-        if (letter == name)
+      for (const auto &[option, text] : given_)
+        if (option == name)
           texts.push_back(text);
       return texts;
     };
@@ -137,8 +137,8 @@ void MachineRequest::addLettersTo(Fields &fields) {
 Result<MachineModel> MachineRequest::readModel(Sink &sink) const {
   if (model_.empty())
     return MachineModel::flat(flat_);
-  if (!letters_.empty())
-    return Status::error("--model and " + letters_.front().first +
+  if (!given_.empty())
+    return Status::error("--model and " + given_.front().first +
                          ": parameters come from the model or from "
                          "the command line, not from both");
   if (model_ == "profile")

@@ -10,8 +10,8 @@ class MachineRequest {
 public:
   /// Its check combines the fields into cost().
   void addTo(Fields &fields);
-  /// Adds -L -o -g -G -O -S too, for commands in which these letters mean nothing else.
-  void addLettersTo(Fields &fields);
+  /// Adds -L -o -g -G -O -S too, for commands in which these options mean nothing else.
+  void addLogGopTo(Fields &fields);
 
   /// The costs that the fields describe, once Fields::check() has read the model; the usual ones
   /// before.
@@ -25,7 +25,7 @@ private:
   std::string model_;
   std::string network_;
   LogGop flat_;
-  std::vector<std::pair<std::string, std::string>> letters_; ///< of `flat_`, and their values
+  std::vector<std::pair<std::string, std::string>> given_; ///< names and values of such options
   CostModel cost_;
 };
 

@@ -18,7 +18,7 @@ void SimulationRequest::addTo(Fields &fields) {
   fields.addCheck([&fields](Sink &) {
     return fields.isGiven("-n") ? fields.refuseGiven({"--ranks"}, "-n is given, too") : Status();
   });
-  single.schedule.machine.addLettersTo(fields);
+  single.schedule.machine.addLogGopTo(fields);
   disturbance.addTo(fields);
 }
 

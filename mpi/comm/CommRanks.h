@@ -14,7 +14,7 @@ public:
   Job &job() const { return *job_; }
   int self() const { return self_; }
   int count() const { return static_cast<int>(members_->size()); }
-  /// As ranks of MPI_COMM_WORLD; kNoRank: a process of another job.
+  /// The members as ranks of MPI_COMM_WORLD; kNoRank: a process of another job.
   const std::shared_ptr<const std::vector<Rank>> &members() const { return members_; }
   /// Place of a rank of the communicator on this node; kNoRank: it is elsewhere.
   Rank onNode(int rank) const { return job_->onNode((*members_)[static_cast<size_t>(rank)]); }

@@ -9,7 +9,7 @@ NetworkEndpoint::NetworkEndpoint(NetworkParts parts, RankGroup group)
 
 Result<std::unique_ptr<NetworkEndpoint>> NetworkEndpoint::make(Rank self, uint32_t numRanks,
                                                                const network::Options &options,
-                                                               Transport transport) {
+                                                               MadeTransport transport) {
   if (!transport)
     return transport.status();
   NetworkParts parts{std::make_unique<std::mutex>(), nullptr};
@@ -40,7 +40,7 @@ uint64_t NetworkEndpoint::numRefused() const {
 // A rank that cannot join notifies the others, for they wait.
 Result<std::unique_ptr<Endpoint>> attach(Bootstrap &bootstrap, Rank rank, uint32_t numRanks,
                                          const network::Options &options,
-                                         NetworkEndpoint::Transport transport) {
+                                         NetworkEndpoint::MadeTransport transport) {
   Result<std::unique_ptr<NetworkEndpoint>> endpoint =
       NetworkEndpoint::make(rank, numRanks, options, std::move(transport));
   if (!endpoint) {
@@ -58,7 +58,7 @@ Result<std::unique_ptr<Endpoint>> attach(Bootstrap &bootstrap, Rank rank, uint32
 
 Result<std::unique_ptr<Endpoint>> attach(shm::World &world, Rank rank,
                                          const network::Options &options,
-                                         NetworkEndpoint::Transport transport) {
+                                         NetworkEndpoint::MadeTransport transport) {
   shm::Arena arena(world.arenaBegin(rank), world.options().arenaBytes);
   std::mutex mutex;
   shm::FailureDetector failureDetector(world, rank);

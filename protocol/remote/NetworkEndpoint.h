@@ -16,12 +16,12 @@ struct NetworkParts {
 
 class NetworkEndpoint final : NetworkParts, public RemoteEndpoint {
 public:
-  using Transport = Result<std::unique_ptr<network::Transport>>;
+  using MadeTransport = Result<std::unique_ptr<network::Transport>>;
 
   /// Makes the endpoint of one rank among `numRanks`; start() comes next. An error: there is no
   /// transport, or it cannot be used this way.
   static Result<std::unique_ptr<NetworkEndpoint>>
-  make(Rank self, uint32_t numRanks, const network::Options &options, Transport transport);
+  make(Rank self, uint32_t numRanks, const network::Options &options, MadeTransport transport);
 
   /// The address at which others find this rank.
   const network::RankAddress &rankAddress() const { return ownWorker->rankAddress(); }
@@ -41,12 +41,12 @@ private:
 /// come, none can, and all get the reason.
 Result<std::unique_ptr<Endpoint>> attach(Bootstrap &bootstrap, Rank rank, uint32_t numRanks,
                                          const network::Options &options,
-                                         NetworkEndpoint::Transport transport);
+                                         NetworkEndpoint::MadeTransport transport);
 
 /// Joins as a rank of a world of this machine, which serves to find the others and for nothing
 /// else.
 Result<std::unique_ptr<Endpoint>> attach(shm::World &world, Rank rank,
                                          const network::Options &options,
-                                         NetworkEndpoint::Transport transport);
+                                         NetworkEndpoint::MadeTransport transport);
 
 } // namespace colldsl::protocol

@@ -92,7 +92,7 @@ public:
   std::vector<Verified> verify(const Asked<driver::ProofRequest> &asked);
   /// As `colldsl sim`.
   Simulated simulate(const Asked<driver::SimulationRequest> &asked);
-  /// As `colldsl compile`, without images, of one collective or of all.
+  /// A library of one collective or of all, as `colldsl compile` writes it, without images.
   py::bytes library(const std::optional<std::string> &name);
 
   /// The text of the schedule that instantiate() made.

@@ -206,10 +206,11 @@ TransportSetup onHybrid(const std::string &name, const Part &even, const Part &o
 namespace {
 
 // Over a network, whose ranks are processes of this machine.
-protocol::NetworkEndpoint::Transport open(const ofi::Options &options, const shm::World &) {
+protocol::NetworkEndpoint::MadeTransport open(const ofi::Options &options, const shm::World &) {
   return ofi::open(options);
 }
-protocol::NetworkEndpoint::Transport open(const verbs::Options &options, const shm::World &world) {
+protocol::NetworkEndpoint::MadeTransport open(const verbs::Options &options,
+                                              const shm::World &world) {
   return verbs::open(world.numRanks(), options);
 }
 template <typename Options>

@@ -109,7 +109,7 @@ TEST(Multicast, longMessagesAreSentOnce) {
             10u * (6 + 2 + (24000 + 300000) / 1300 + 40));
 }
 
-// What the four sets hold at a root, or at a member, and what every transport has.
+// The memory of the four sets at a root or a member, and that of every transport.
 constexpr uint64_t kMaxMemory =
     16 * (datagram::kMulticastBodyBytes + datagram::kMulticastHeadBytes) + 16 * 9216 + 200'000;
 
