@@ -9,6 +9,7 @@
 #include "llvm/ADT/SmallVector.h"
 
 #include <string>
+#include <typeinfo>
 #include <vector>
 
 namespace colldsl {
@@ -29,6 +30,15 @@ public:
 private:
   using Rule = antlr4::ParserRuleContext;
 
+  /// The text of a rule that consists of one token. Rule::getText() makes a stream for it.
+  static std::string textOf(Rule *rule) { return rule->getStart()->getText(); }
+
+  /// `rule` as one alternative of its rule, or null. No class derives from an alternative, so equal
+  /// types suffice, and dynamic_cast would take several times as long.
+  template <typename Alternative> static Alternative *as(Rule *rule) {
+    return typeid(*rule) == typeid(Alternative) ? static_cast<Alternative *>(rule) : nullptr;
+  }
+
   SourceLoc loc(const antlr4::Token *token) const { return locOf(token, file_); }
   SourceLoc loc(Rule *rule) const { return loc(rule->getStart()); }
   void error(SourceLoc loc, std::string message, std::string hint = {}) {
@@ -45,7 +55,7 @@ private:
   }
 
   ast::Name name(CollParser::IdentifierContext *identifier) {
-    return {ast_.copy(identifier->getText()), loc(identifier)};
+    return {ast_.copy(textOf(identifier)), loc(identifier)};
   }
   const ast::Expr *buildOptional(CollParser::ExprContext *expr) {
     return expr ? build(expr) : nullptr;

@@ -52,7 +52,7 @@ ast::Parameter AstBuilder::build(CollParser::ParameterContext *c) {
   ast::Type type = build(c->type());
   bool isList = type.dimensions.size() == 1 && type.dimensions[0].kind == ast::DimensionKind::Open;
   bool isBuffer = c->direction() || (!type.dimensions.empty() && !isList);
-  BufferRole role = c->direction() ? *parseBufferRole(c->direction()->getText()) : BufferRole::In;
+  BufferRole role = c->direction() ? *parseBufferRole(textOf(c->direction())) : BufferRole::In;
   ast::Parameter parameter = {name(c->identifier()),
                               isBuffer,
                               role,
@@ -71,13 +71,13 @@ ArrayRef<ast::Parameter> AstBuilder::build(CollParser::ParametersContext *parame
 
 const ast::Postcondition *AstBuilder::build(CollParser::PostconditionContext *postcondition) {
   SourceLoc at = loc(postcondition);
-  if (auto *c = dynamic_cast<CollParser::ForPostconditionContext *>(postcondition))
+  if (auto *c = as<CollParser::ForPostconditionContext>(postcondition))
     return ast_.make<ast::ForPostcondition>(
         {{ast::PostconditionKind::For, at}, build(c->iteration()), build(c->postcondition())});
-  if (auto *c = dynamic_cast<CollParser::AtPostconditionContext *>(postcondition))
+  if (auto *c = as<CollParser::AtPostconditionContext>(postcondition))
     return ast_.make<ast::AtPostcondition>(
         {{ast::PostconditionKind::At, at}, build(c->expr()), build(c->postcondition())});
-  if (auto *c = dynamic_cast<CollParser::ValuePostconditionContext *>(postcondition))
+  if (auto *c = as<CollParser::ValuePostconditionContext>(postcondition))
     return ast_.make<ast::ValuePostcondition>(
         {{ast::PostconditionKind::Value, at}, build(c->expr())});
   return ast_.make<ast::SynchronizesPostcondition>({{ast::PostconditionKind::Synchronizes, at}});
@@ -85,9 +85,9 @@ const ast::Postcondition *AstBuilder::build(CollParser::PostconditionContext *po
 
 const ast::Clause *AstBuilder::build(CollParser::ClauseContext *clause) {
   SourceLoc at = loc(clause);
-  if (auto *c = dynamic_cast<CollParser::WhereClauseContext *>(clause))
+  if (auto *c = as<CollParser::WhereClauseContext>(clause))
     return ast_.make<ast::WhereClause>({{ast::ClauseKind::Where, at}, build(c->expr())});
-  if (auto *c = dynamic_cast<CollParser::EnsuresClauseContext *>(clause))
+  if (auto *c = as<CollParser::EnsuresClauseContext>(clause))
     return ast_.make<ast::EnsuresClause>(
         {{ast::ClauseKind::Ensures, at}, build(c->postcondition())});
   auto *c = static_cast<CollParser::AliasesClauseContext *>(clause);

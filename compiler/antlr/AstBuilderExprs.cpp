@@ -11,12 +11,12 @@ using llvm::ArrayRef;
 using llvm::StringRef;
 
 const ast::Expr *AstBuilder::buildNumber(CollParser::NumberContext *c) {
-  NumberValue number = take(parseNumber(c->getText(), loc(c)));
+  NumberValue number = take(parseNumber(textOf(c), loc(c)));
   return ast_.make<ast::NumberExpr>({{ast::ExprKind::Number, loc(c)}, number.value, number.unit});
 }
 
 const ast::Expr *AstBuilder::buildLiteral(CollParser::LiteralContext *c) {
-  auto value = llvm::StringSwitch<ast::Literal>(c->getText())
+  auto value = llvm::StringSwitch<ast::Literal>(textOf(c))
                    .Case("true", ast::Literal::True)
                    .Case("false", ast::Literal::False)
                    .Default(ast::Literal::None);
@@ -48,7 +48,7 @@ bool isComparison(const antlr4::Token *op) {
 
 /// a < b < c: the grammar takes it, since its rule for operators cannot refuse it.
 void AstBuilder::checkUnchained(CollParser::BinaryContext *c) {
-  auto *left = dynamic_cast<CollParser::BinaryContext *>(c->left);
+  auto *left = as<CollParser::BinaryContext>(c->left);
   bool chained = left && isComparison(c->op) && isComparison(left->op);
   if (chained)
     error(loc(c->op),
@@ -66,10 +66,10 @@ const ast::Expr *AstBuilder::buildBinary(CollParser::BinaryContext *c) {
 }
 
 const ast::Expr *AstBuilder::buildPostfix(CollParser::ExprContext *expr) {
-  if (auto *c = dynamic_cast<CollParser::MemberContext *>(expr))
+  if (auto *c = as<CollParser::MemberContext>(expr))
     return ast_.make<ast::MemberExpr>(
         {{ast::ExprKind::Member, loc(c)}, build(c->base), name(c->identifier())});
-  if (auto *c = dynamic_cast<CollParser::IndexContext *>(expr))
+  if (auto *c = as<CollParser::IndexContext>(expr))
     return ast_.make<ast::IndexExpr>(
         {{ast::ExprKind::Index, loc(c)}, build(c->base), build(c->first), buildOptional(c->last)});
   auto *c = static_cast<CollParser::CallContext *>(expr);
@@ -78,29 +78,29 @@ const ast::Expr *AstBuilder::buildPostfix(CollParser::ExprContext *expr) {
 }
 
 const ast::Expr *AstBuilder::build(CollParser::ExprContext *expr) {
-  if (auto *c = dynamic_cast<CollParser::NameContext *>(expr))
-    return ast_.make<ast::NameExpr>({{ast::ExprKind::Name, loc(c)}, ast_.copy(c->getText())});
-  if (auto *c = dynamic_cast<CollParser::NumberContext *>(expr))
+  if (auto *c = as<CollParser::NameContext>(expr))
+    return ast_.make<ast::NameExpr>({{ast::ExprKind::Name, loc(c)}, ast_.copy(textOf(c))});
+  if (auto *c = as<CollParser::NumberContext>(expr))
     return buildNumber(c);
-  if (auto *c = dynamic_cast<CollParser::BinaryContext *>(expr))
+  if (auto *c = as<CollParser::BinaryContext>(expr))
     return buildBinary(c);
-  if (auto *c = dynamic_cast<CollParser::UnaryContext *>(expr))
+  if (auto *c = as<CollParser::UnaryContext>(expr))
     return buildUnary(c);
-  if (auto *c = dynamic_cast<CollParser::ParenthesizedContext *>(expr))
+  if (auto *c = as<CollParser::ParenthesizedContext>(expr))
     return build(c->expr());
-  if (auto *c = dynamic_cast<CollParser::LiteralContext *>(expr))
+  if (auto *c = as<CollParser::LiteralContext>(expr))
     return buildLiteral(c);
-  if (auto *c = dynamic_cast<CollParser::ConditionalContext *>(expr))
+  if (auto *c = as<CollParser::ConditionalContext>(expr))
     return ast_.make<ast::ConditionalExpr>({{ast::ExprKind::Conditional, loc(c)},
                                             build(c->condition),
                                             build(c->whenTrue),
                                             build(c->whenFalse)});
-  if (auto *c = dynamic_cast<CollParser::ListContext *>(expr))
+  if (auto *c = as<CollParser::ListContext>(expr))
     return ast_.make<ast::ListExpr>({{ast::ExprKind::List, loc(c)}, buildAll(c->expr())});
-  if (auto *c = dynamic_cast<CollParser::ListOfContext *>(expr))
+  if (auto *c = as<CollParser::ListOfContext>(expr))
     return ast_.make<ast::ListOfExpr>({{ast::ExprKind::ListOf, loc(c)}, build(c->comprehension())});
-  if (auto *c = dynamic_cast<CollParser::StringContext *>(expr)) {
-    std::string value = take(parseString(c->getText(), loc(c)));
+  if (auto *c = as<CollParser::StringContext>(expr)) {
+    std::string value = take(parseString(textOf(c), loc(c)));
     return ast_.make<ast::StringExpr>({{ast::ExprKind::String, loc(c)}, ast_.copy(value)});
   }
   return buildPostfix(expr);
@@ -108,11 +108,11 @@ const ast::Expr *AstBuilder::build(CollParser::ExprContext *expr) {
 
 ast::Argument AstBuilder::build(CollParser::ArgumentContext *argument) {
   SourceLoc at = loc(argument);
-  if (auto *c = dynamic_cast<CollParser::NamedArgumentContext *>(argument))
+  if (auto *c = as<CollParser::NamedArgumentContext>(argument))
     return {ast::ArgumentKind::Named, at, build(c->expr()), name(c->identifier())};
-  if (auto *c = dynamic_cast<CollParser::ChoiceArgumentContext *>(argument))
+  if (auto *c = as<CollParser::ChoiceArgumentContext>(argument))
     return {ast::ArgumentKind::Choice, at, build(c->expr()), name(c->identifier())};
-  if (auto *c = dynamic_cast<CollParser::ComprehensionArgumentContext *>(argument)) {
+  if (auto *c = as<CollParser::ComprehensionArgumentContext>(argument)) {
     ast::Comprehension body = build(c->comprehension());
     ast::Argument built = {ast::ArgumentKind::Comprehension, at, body.element};
     built.iteration = ast_.make(body.iteration);

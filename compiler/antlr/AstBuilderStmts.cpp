@@ -78,14 +78,14 @@ ast::MessageStmt AstBuilder::message(ast::OperationStmt base, OpKind op, antlr4:
 
 const ast::Stmt *AstBuilder::buildTransfer(ast::OperationStmt base,
                                            CollParser::OperationContext *operation) {
-  if (auto *c = dynamic_cast<CollParser::SendOperationContext *>(operation)) {
+  if (auto *c = as<CollParser::SendOperationContext>(operation)) {
     auto *to = c->destination();
     ast::MessageStmt send = message(base, OpKind::Send, to->way, to->peer, to->tag);
     send.slice = build(c->expr());
     send.multicast = c->all != nullptr;
     return ast_.make(send);
   }
-  if (auto *c = dynamic_cast<CollParser::RecvOperationContext *>(operation)) {
+  if (auto *c = as<CollParser::RecvOperationContext>(operation)) {
     auto *from = c->origin();
     ast::MessageStmt recv = message(base, OpKind::Recv, from->way, from->peer, from->tag);
     recv.slice = build(c->expr());
@@ -93,11 +93,11 @@ const ast::Stmt *AstBuilder::buildTransfer(ast::OperationStmt base,
     recv.combine = c->identifier() ? ast_.make(how(c->identifier(), c->side())) : nullptr;
     return ast_.make(recv);
   }
-  if (auto *c = dynamic_cast<CollParser::SignalOperationContext *>(operation)) {
+  if (auto *c = as<CollParser::SignalOperationContext>(operation)) {
     auto *to = c->destination();
     return ast_.make(message(base, OpKind::Signal, to->way, to->peer, to->tag));
   }
-  if (auto *c = dynamic_cast<CollParser::WaitOperationContext *>(operation)) {
+  if (auto *c = as<CollParser::WaitOperationContext>(operation)) {
     auto *from = c->origin();
     return ast_.make(message(base, OpKind::Wait, from->way, from->peer, from->tag));
   }
@@ -106,16 +106,16 @@ const ast::Stmt *AstBuilder::buildTransfer(ast::OperationStmt base,
 
 const ast::Stmt *AstBuilder::buildLocal(ast::OperationStmt base,
                                         CollParser::OperationContext *operation) {
-  if (auto *c = dynamic_cast<CollParser::CopyOperationContext *>(operation)) {
+  if (auto *c = as<CollParser::CopyOperationContext>(operation)) {
     base.kind = ast::StmtKind::Copy;
     return ast_.make<ast::CopyStmt>({base, build(c->source), build(c->target)});
   }
-  if (auto *c = dynamic_cast<CollParser::CombineOperationContext *>(operation)) {
+  if (auto *c = as<CollParser::CombineOperationContext>(operation)) {
     base.kind = ast::StmtKind::Combine;
     return ast_.make<ast::CombineStmt>(
         {base, build(c->source), build(c->target), how(c->identifier(), c->side())});
   }
-  if (auto *c = dynamic_cast<CollParser::CalcOperationContext *>(operation)) {
+  if (auto *c = as<CollParser::CalcOperationContext>(operation)) {
     base.kind = ast::StmtKind::Calc;
     return ast_.make<ast::CalcStmt>({base, build(c->expr())});
   }
