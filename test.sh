@@ -43,7 +43,8 @@ echo "== build"
 cmake --build --preset "$preset" -j "$jobs"
 echo "== test"
 status=0
-ctest --test-dir "$build" -j "$jobs" --timeout "$timeout" --output-on-failure --no-tests=error \
+# One more than cores, as some tests wait.
+ctest --test-dir "$build" -j $((jobs + 1)) --timeout "$timeout" --output-on-failure --no-tests=error \
   --output-junit report.xml "${exclude[@]}" "${ctest_options[@]}" || status=$?
 python3 scripts/summarize-tests "$build/report.xml"
 exit $status

@@ -156,7 +156,7 @@ TEST_P(RemoteOf, whateverTheOrder) {
 }
 
 TEST_P(RemoteOf, aSenderThatIsAheadIsHeldBack) {
-  constexpr uint32_t kMany = 3 * kMaxAhead;
+  constexpr uint32_t kMany = kMaxAhead + 2000;
   std::deque<End> ends;
   for (uint32_t m = 0; m < kMany; ++m)
     ends.emplace_back(kMessageBytes, 1, m, counter).fill(sends() ? uint8_t(m) : 0);
@@ -300,13 +300,15 @@ TEST_P(RemoteOf, bytesOfCancelledMessagesAreNotAwaited) {
   meet();
 }
 
-// The sender has an early RTR, and computes for longer than `linger`. What it writes
-// then it writes to memory that is still the receive's.
+// The sender has an early RTR, and computes for longer than `linger`, which is short here. What it
+// writes then it writes to memory that is still the receive's.
 TEST_P(RemoteOf, earlyRtrsAreCancelledBeforeMemoryIsUsedAgain) {
+  constexpr auto kLinger = std::chrono::milliseconds(250);
+  const_cast<network::Options &>(worker.options()).linger = kLinger;
   End end(100000, 1, 60, counter), next(8, 1, 61, counter);
   if (sends()) {
     meet();
-    std::this_thread::sleep_for(std::chrono::milliseconds(5500));
+    std::this_thread::sleep_for(2 * kLinger);
     end.fill(1);
     post(end);
     finish();
@@ -436,7 +438,7 @@ TEST_P(RemoteOf, aRankThatWaitsInVainGetsTheError) {
       channels.poll();
       channels.check();
       return channels.failed() ||
-             std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(700);
+             std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(300);
     });
     EXPECT_FALSE(channels.failed()) << channels.fault().reason;
     meet();

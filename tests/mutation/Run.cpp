@@ -190,7 +190,7 @@ uint64_t Run::nextRandom() { return random_ = scramble(random_); }
 void Run::drain() {
   while (!ready_.empty() && !finding_) {
     size_t at = pick();
-    Vertex v = ready_[at];
+    Vertex v = ready_[at].vertex;
     ready_[at] = ready_.back();
     ready_.pop_back();
     ops_[v].isReady = false;
@@ -201,14 +201,10 @@ void Run::drain() {
 size_t Run::pick() {
   if (options_.choice == Choice::AnyStep)
     return nextRandom() % ready_.size();
-  size_t best = 0;
-  uint64_t least = slowness(ready_[0]);
-  for (size_t i = 1; i < ready_.size(); ++i)
-    if (uint64_t other = slowness(ready_[i]); other < least) {
-      best = i;
-      least = other;
-    }
-  return best;
+  auto least = std::min_element(ready_.begin(), ready_.end(), [](const Ready &a, const Ready &b) {
+    return a.slowness < b.slowness;
+  });
+  return static_cast<size_t>(least - ready_.begin());
 }
 
 uint64_t Run::slowness(Vertex v) const {
@@ -266,7 +262,8 @@ void Run::tryReady(Vertex v) {
   if (ops_[v].isReady || !isEnabled(v))
     return;
   ops_[v].isReady = true;
-  ready_.push_back(v);
+  bool isChosenBySlowness = options_.choice != Choice::AnyStep;
+  ready_.push_back({v, isChosenBySlowness ? slowness(v) : 0});
 }
 
 void Run::take(Vertex id) {

@@ -159,7 +159,11 @@ private:
   OrderOptions options_;
   uint64_t random_ = 0;
   uint64_t nextRandom();
-  std::vector<Vertex> ready_;
+  struct Ready {
+    Vertex vertex;
+    uint64_t slowness; ///< of its next step
+  };
+  std::vector<Ready> ready_;
   std::vector<bool> entered_; // per rank
   std::vector<std::vector<Token>> memory_;
   std::vector<std::vector<bool>> written_; ///< per cell of memory_

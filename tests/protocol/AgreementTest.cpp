@@ -16,9 +16,11 @@ using Open = std::function<Result<std::unique_ptr<Channels>>(Endpoint &)>;
 class Agreement : public ::testing::TestWithParam<const char *> {
 protected:
   std::vector<RankOutcome> run(const RankBody &body) {
+    datagram::Options network;
+    network.linger = 500ms; // for peers that have left, after nothing was opened
     LocalOptions options;
     options.numRanks = 3;
-    options.attach = std::string(GetParam()) == "shm" ? overShm() : overAgreedDatagrams();
+    options.attach = std::string(GetParam()) == "shm" ? overShm() : overAgreedDatagrams(network);
     options.shm.bootstrapTimeout = 500ms;
     options.timeout = options.grace = 60s; // an endpoint of a network ends when its peers do
     return runLocalRanks(options, body).take();

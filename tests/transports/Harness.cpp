@@ -127,15 +127,15 @@ public:
 
 } // namespace
 
-Attach overAgreedDatagrams() {
-  return [](shm::World &world, Rank r) -> Result<std::unique_ptr<Endpoint>> {
+Attach overAgreedDatagrams(const datagram::Options &options) {
+  return [=](shm::World &world, Rank r) -> Result<std::unique_ptr<Endpoint>> {
     auto parts = std::make_unique<DatagramParts>(world, r);
     if (Status s = parts->bootstrap.exchangePids(); !s)
       return s;
     for (uint32_t peer = 0; peer < world.numRanks(); ++peer)
       parts->failureDetector.watch(Rank{peer});
-    auto inner = protocol::attach(parts->bootstrap, r, world.numRanks(), datagram::Options(),
-                                  datagram::open(r, datagram::Options()));
+    auto inner = protocol::attach(parts->bootstrap, r, world.numRanks(), options,
+                                  datagram::open(r, options));
     if (!inner)
       return inner.status();
     parts->inner = inner.take();
@@ -213,11 +213,19 @@ protocol::NetworkEndpoint::MadeTransport open(const verbs::Options &options,
                                               const shm::World &world) {
   return verbs::open(world.numRanks(), options);
 }
+// Each rank that loads libfabric itself takes 0.3 s for it.
+void loadLibrary(const ofi::Options &options) { ofi::prepare(options).wait(); }
+void loadLibrary(const verbs::Options &) {}
+
 template <typename Options>
 TransportSetup onNetwork(const std::string &name, const Options &options) {
   TransportSetup setup = onProcesses(name, {}, [=](shm::World &world, Rank r) {
     return protocol::attach(world, r, options, open(options, world));
   });
+  setup.run = [=, runRanks = setup.run](uint32_t numRanks, const Body &body) {
+    loadLibrary(options);
+    return runRanks(numRanks, body);
+  };
   setup.opensAlone = setup.isOverNetwork = true;
   return setup;
 }
@@ -360,7 +368,7 @@ std::vector<TransportSetup> allSetups() {
   if (verbs::whyNot({}).empty())
     all.push_back(onNetwork("verbs", verbs::Options()));
   all.push_back(onDatagrams("datagram", {}));
-  all.push_back(onProcesses("datagramAgreed", {}, overAgreedDatagrams()));
+  all.push_back(onProcesses("datagramAgreed", {}, overAgreedDatagrams({})));
   all.back().isOverNetwork = true;
   return all;
 }

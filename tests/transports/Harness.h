@@ -24,7 +24,7 @@ Attach overLocalEndpoints(const protocol::LocalOptions &options);
 /// The same with opens that all ranks agree on; without options those of the world.
 Attach overShm(const std::optional<protocol::LocalOptions> &options = {});
 /// Over datagrams, with opens that all ranks agree on.
-Attach overAgreedDatagrams();
+Attach overAgreedDatagrams(const datagram::Options &options);
 
 /// A transport and the way in which its ranks run.
 struct TransportSetup {

@@ -47,7 +47,7 @@ def main():
         return marked(own.encode(), (b"PMIX_RANK", b"PMI_RANK"))
 
     came = wait_until(lambda: len(ranks()) == number, 60)
-    time.sleep(2)  # so that they find each other
+    time.sleep(1)  # so that they find each other
     launcher.send_signal(signal.SIGKILL)
     launcher.wait()
     went = wait_until(lambda: not ranks(), 30)
