@@ -1,7 +1,7 @@
 #include "lsp/Proving.h"
 
-#include "driver/WriteFile.h"
 #include "driver/draw/FailurePage.h"
+#include "driver/files/WriteFile.h"
 #include "show/Page.h"
 
 #include "llvm/ADT/ArrayRef.h"

@@ -1,5 +1,5 @@
 #include "driver/Lists.h"
-#include "driver/source/ExplainedChoice.h"
+#include "driver/choice/ExplainedChoice.h"
 #include "tools/Commands.h"
 #include "tools/input/ErrorMessages.h"
 #include "tools/options/Json.h"

@@ -1,5 +1,5 @@
 #include "driver/Lists.h"
-#include "driver/WriteFile.h"
+#include "driver/files/WriteFile.h"
 #include "driver/library/MakeLibrary.h"
 #include "driver/schedule/Parameters.h"
 #include "driver/source/Effects.h"

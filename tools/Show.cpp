@@ -1,10 +1,10 @@
 #include "tools/Commands.h"
 
-#include "driver/WriteFile.h"
+#include "driver/choice/Functions.h"
 #include "driver/draw/MakeShown.h"
+#include "driver/files/WriteFile.h"
 #include "driver/requests/PageRequest.h"
 #include "driver/requests/SimulationRequest.h"
-#include "driver/source/Functions.h"
 #include "tools/input/ChooseSingle.h"
 #include "tools/input/ErrorMessages.h"
 #include "tools/options/ResultStream.h"

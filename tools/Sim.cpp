@@ -1,5 +1,5 @@
 #include "driver/Lists.h"
-#include "driver/WriteFile.h"
+#include "driver/files/WriteFile.h"
 #include "driver/proofs/Counterexample.h"
 #include "driver/proofs/Proofs.h"
 #include "driver/requests/DisturbanceRequest.h"

@@ -1,7 +1,7 @@
 #include "driver/requests/DisturbanceRequest.h"
 
 #include "driver/Lists.h"
-#include "driver/source/ReadInput.h"
+#include "driver/files/ReadInput.h"
 
 namespace colldsl::driver {
 namespace {

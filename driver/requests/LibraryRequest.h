@@ -1,8 +1,8 @@
 /// A request for a schedule library.
 #pragma once
 
+#include "driver/files/FileKind.h"
 #include "driver/requests/ProofRequest.h"
-#include "driver/source/FileKind.h"
 
 namespace colldsl::driver {
 

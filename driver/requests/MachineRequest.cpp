@@ -3,7 +3,7 @@
 #include "compiler/Spelling.h"
 #include "driver/Lists.h"
 #include "driver/Session.h"
-#include "driver/source/ReadInput.h"
+#include "driver/files/ReadInput.h"
 #include "ir/OptionList.h"
 #include "topology/KnownModels.h"
 

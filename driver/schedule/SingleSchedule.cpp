@@ -2,7 +2,6 @@
 
 #include "driver/Lists.h"
 #include "driver/schedule/RunPasses.h"
-#include "driver/source/Functions.h"
 #include "runtime/StoredImages.h"
 #include "verifier/ProvedSizes.h"
 
@@ -25,26 +24,6 @@ Result<uint64_t> chooseElements(const Source &source, const Source::Target &targ
 }
 
 } // namespace
-
-/// The names of the first targets.
-static std::string namesOf(llvm::ArrayRef<Source::Target> targets) {
-  constexpr size_t kShown = 6;
-  std::string names;
-  for (const Source::Target &target : targets.take_front(kShown))
-    names += (names.empty() ? "" : ", ") + target.name;
-  return names + (targets.size() > kShown ? ", ..." : "");
-}
-
-ChosenTarget chooseOne(Source &source, const SingleRequest &request) {
-  std::vector<Source::Target> targets = source.choose(request.schedule);
-  if (targets.size() > 1)
-    return {std::nullopt, "one schedule at a time: choose among " + std::to_string(targets.size()) +
-                              " with --name: " + namesOf(targets)};
-  if (targets.empty() || !chooseForFunctions(source, targets, request) ||
-      !usedAllSettings(source, targets, request.schedule))
-    return {};
-  return {targets.front(), ""};
-}
 
 Result<SinglePlan> planSingle(Source &source, const Source::Target &target,
                               const SingleRequest &options) {

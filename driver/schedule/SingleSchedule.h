@@ -6,16 +6,6 @@
 
 namespace colldsl::driver {
 
-/// The one target of a request.
-struct ChosenTarget {
-  std::optional<Source::Target> target; ///< nothing: a mistake was reported, or
-  std::string refusal;                  ///< the request names several, which this tells
-};
-
-/// Chooses the one target that the operands and --name leave. If it is a function, its rules choose
-/// the collective.
-ChosenTarget chooseOne(Source &source, const SingleRequest &request);
-
 /// The schedule to make of a target.
 struct SinglePlan {
   Shape shape;

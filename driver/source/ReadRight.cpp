@@ -1,6 +1,6 @@
 #include "driver/source/ReadRight.h"
 
-#include "driver/source/ReadInput.h"
+#include "driver/files/ReadInput.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -2,7 +2,7 @@
 
 #include "python/native/Work.h"
 
-#include "driver/source/ExplainedChoice.h"
+#include "driver/choice/ExplainedChoice.h"
 
 #include "llvm/Support/raw_ostream.h"
 

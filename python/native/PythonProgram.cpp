@@ -1,10 +1,10 @@
 #include "python/native/PythonProgram.h"
 
+#include "driver/choice/Functions.h"
 #include "driver/library/ProgramContent.h"
 #include "driver/proofs/ProveTarget.h"
 #include "driver/schedule/MakeWorkload.h"
 #include "driver/source/Effects.h"
-#include "driver/source/Functions.h"
 #include "ir/TextForm.h"
 #include "program/library/Library.h"
 

@@ -1,5 +1,6 @@
 #include "python/native/Shown.h"
 
+#include "driver/choice/Functions.h"
 #include "driver/draw/FailurePage.h"
 #include "driver/proofs/ProveTarget.h"
 #include "show/Page.h"

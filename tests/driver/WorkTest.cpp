@@ -1,10 +1,11 @@
 // Work for requests without a terminal: messages go to the sink, progress to the watch, which can
 // stop it.
 
+#include "driver/choice/ExplainedChoice.h"
+#include "driver/choice/Functions.h"
 #include "driver/library/MakeLibrary.h"
 #include "driver/proofs/ProveTarget.h"
 #include "driver/schedule/MakeWorkload.h"
-#include "driver/source/ExplainedChoice.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 /// The one schedule that a command line names.
 #pragma once
 
-#include "driver/schedule/SingleSchedule.h"
+#include "driver/choice/Functions.h"
 #include "tools/options/Options.h"
 
 namespace colldsl::tools {

@@ -2,8 +2,8 @@
 
 #include "compiler/Spelling.h"
 #include "driver/Lists.h"
-#include "driver/WriteFile.h"
 #include "driver/explain/Explanations.h"
+#include "driver/files/WriteFile.h"
 #include "tools/input/ErrorMessages.h"
 #include "tools/options/ErrorStream.h"
 #include "tools/options/ResultStream.h"

@@ -1,6 +1,6 @@
 #include "tools/output/Convert.h"
 
-#include "driver/WriteFile.h"
+#include "driver/files/WriteFile.h"
 #include "tools/input/ChooseSingle.h"
 #include "tools/input/ErrorMessages.h"
 

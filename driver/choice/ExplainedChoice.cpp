@@ -1,10 +1,10 @@
-#include "driver/source/ExplainedChoice.h"
+#include "driver/choice/ExplainedChoice.h"
 
 #include "compiler/Spelling.h"
 #include "driver/Lists.h"
-#include "driver/library/Rules.h"
-#include "driver/source/Functions.h"
-#include "driver/source/ReadInput.h"
+#include "driver/choice/Functions.h"
+#include "driver/files/ReadInput.h"
+#include "driver/rules/Rules.h"
 #include "select/Function.h"
 #include "topology/KnownModels.h"
 

@@ -1,6 +1,6 @@
-#include "driver/source/Functions.h"
+#include "driver/choice/Functions.h"
 
-#include "driver/library/Rules.h"
+#include "driver/rules/Rules.h"
 #include "runtime/StoredImages.h"
 #include "runtime/job/LocalRanks.h"
 
@@ -45,6 +45,15 @@ Result<Source::Target> chosen(Source &source, const std::string &function,
                           printRule(*rule, source.program(), textsOf(source)) +
                           (chooser.isDecision(*rule) ? ", by the machine profile" : "") + "\n");
   return source.ruled(*rule);
+}
+
+/// The names of the first targets.
+std::string namesOf(llvm::ArrayRef<Source::Target> targets) {
+  constexpr size_t kShown = 6;
+  std::string names;
+  for (const Source::Target &target : targets.take_front(kShown))
+    names += (names.empty() ? "" : ", ") + target.name;
+  return names + (targets.size() > kShown ? ", ..." : "");
 }
 
 } // namespace
@@ -92,6 +101,17 @@ bool chooseForFunctions(Source &source, std::vector<Source::Target> &targets,
     target = collective.take();
   }
   return true;
+}
+
+ChosenTarget chooseOne(Source &source, const SingleRequest &request) {
+  std::vector<Source::Target> targets = source.choose(request.schedule);
+  if (targets.size() > 1)
+    return {std::nullopt, "one schedule at a time: choose among " + std::to_string(targets.size()) +
+                              " with --name: " + namesOf(targets)};
+  if (targets.empty() || !chooseForFunctions(source, targets, request) ||
+      !usedAllSettings(source, targets, request.schedule))
+    return {};
+  return {targets.front(), ""};
 }
 
 void expandFunctions(Source &source, std::vector<Source::Target> &targets) {

@@ -24,6 +24,16 @@ std::vector<LibrarySource> textsOf(const Source &source);
 bool chooseForFunctions(Source &source, std::vector<Source::Target> &targets,
                         const SingleRequest &options);
 
+/// The one target of a request.
+struct ChosenTarget {
+  std::optional<Source::Target> target; ///< nothing: a mistake was reported, or
+  std::string refusal;                  ///< the request names several, which this tells
+};
+
+/// Chooses the one target that the operands and --name leave. If it is a function, its rules choose
+/// the collective.
+ChosenTarget chooseOne(Source &source, const SingleRequest &request);
+
 /// Replaces each function by all collectives that rules may choose for it.
 void expandFunctions(Source &source, std::vector<Source::Target> &targets);
 
