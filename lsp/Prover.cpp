@@ -13,8 +13,8 @@ constexpr int kNiceness = 10; // typing comes first
 
 } // namespace
 
-Prover::Prover(const driver::ProofRequest &options, uint32_t seconds, Report report)
-    : options_(options), seconds_(seconds), report_(std::move(report)), thread_([this] { run(); }) {
+Prover::Prover(const driver::ProofRequest &request, uint32_t seconds, Report report)
+    : request_(request), seconds_(seconds), report_(std::move(report)), thread_([this] { run(); }) {
 }
 
 Prover::~Prover() {
@@ -71,7 +71,7 @@ void Prover::run() {
 }
 
 void Prover::prove(const Job &job) {
-  auto proving = std::make_shared<Proving>(job.analysis, options_);
+  auto proving = std::make_shared<Proving>(job.analysis, request_);
   for (const driver::Source::Target &target : proving->targets()) {
     std::optional<Verdict> verdict = proving->prove(target, seconds_, *job.stop);
     if (!verdict)

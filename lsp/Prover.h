@@ -23,8 +23,8 @@ public:
   /// The thread of the proofs calls it for each collective. It must return soon.
   using Report = std::function<void(Finding)>;
 
-  /// `options` outlive this object.
-  Prover(const driver::ProofRequest &options, uint32_t seconds, Report report);
+  /// `request` outlives this object.
+  Prover(const driver::ProofRequest &request, uint32_t seconds, Report report);
   /// Waits for the running proof.
   ~Prover();
   Prover(const Prover &) = delete;
@@ -50,7 +50,7 @@ private:
   std::optional<Job> take();
   void prove(const Job &job);
 
-  const driver::ProofRequest &options_;
+  const driver::ProofRequest &request_;
   uint32_t seconds_;
   Report report_;
   std::mutex mutex_;

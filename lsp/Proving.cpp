@@ -44,11 +44,11 @@ std::string shapeWords(const ProofTask &task) {
 
 } // namespace
 
-Proving::Proving(std::shared_ptr<const Analysis> analysis, const driver::ProofRequest &options)
-    : analysis_(std::move(analysis)), options_(options),
+Proving::Proving(std::shared_ptr<const Analysis> analysis, const driver::ProofRequest &request)
+    : analysis_(std::move(analysis)), request_(request),
       source_(driver::Source::of(session_, copyOf(*analysis_), analysis_->path)),
-      proofs_(std::make_unique<driver::Proofs>(*source_, options)) {
-  const std::vector<std::string> &names = options.schedule.names; // empty: all
+      proofs_(std::make_unique<driver::Proofs>(*source_, request)) {
+  const std::vector<std::string> &names = request.schedule.names; // empty: all
   for (DeclId id : source_->compilation().mainDecls()) {
     const Decl &decl = source_->program().decl(id);
     bool isNamed = names.empty() || llvm::is_contained(names, source_->program().nameOf(decl));
@@ -111,7 +111,7 @@ std::optional<Verdict> Proving::prove(const driver::Source::Target &target, uint
     return Verdict{Verdict::Kind::Unproved, "not proved: " + tasks.message(), {}, std::nullopt};
   Summary summary;
   summary.target = target;
-  summary.mayBeVacuous = !options_.schedule.settings.empty();
+  summary.mayBeVacuous = !request_.schedule.settings.empty();
   std::string why;
   llvm::ArrayRef<ProofTask> rest(*tasks);
   while (!rest.empty() && why.empty() && summary.failed() == 0) {

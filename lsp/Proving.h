@@ -32,8 +32,8 @@ class Proving {
 public:
   using Clock = std::chrono::steady_clock;
 
-  /// `options` outlive this object. The analysis is without mistakes.
-  Proving(std::shared_ptr<const Analysis> analysis, const driver::ProofRequest &options);
+  /// `request` outlives this object. The analysis is without mistakes.
+  Proving(std::shared_ptr<const Analysis> analysis, const driver::ProofRequest &request);
 
   /// The collectives of the document, or those of --name, in the order of its text.
   const std::vector<driver::Source::Target> &targets() const { return targets_; }
@@ -61,7 +61,7 @@ private:
   Verdict judge(driver::Summary &summary, const std::string &why) const;
 
   std::shared_ptr<const Analysis> analysis_;
-  const driver::ProofRequest &options_;
+  const driver::ProofRequest &request_;
   driver::SinkText messages_; ///< of passes, which no editor shows
   driver::Session session_{messages_};
   std::unique_ptr<driver::Source> source_;

@@ -91,7 +91,7 @@ Exit chooseCommand(Arguments arguments) {
     return *exit;
   std::string refusal;
   std::optional<ExplainedChoice> explained =
-      explainChoice(session(), options.operands(), settings.request, refusal);
+      chooseExplained(session(), options.operands(), settings.request, refusal);
   if (!explained)
     return refusal.empty() ? Exit::Failure : options.refuse(refusal);
   if (settings.json)

@@ -146,7 +146,7 @@ Status explain(Session &session, const ChoiceRequest &request, ExplainedChoice &
   ChoiceContext context{chooser, cost, topology, measured, limits};
   explained.situation = *situation;
   explained.inPlace = call->inPlace;
-  explained.choice = colldsl::explainChoice(*situation, *call, *rule, context);
+  explained.choice = explainChoice(*situation, *call, *rule, context);
   explained.isDecision = chooser.isDecision(*rule);
   explained.rule = printRule(*rule, source.program(), textsOf(source));
   explained.place = placeOf(source, chooser, *rule, request);
@@ -156,9 +156,9 @@ Status explain(Session &session, const ChoiceRequest &request, ExplainedChoice &
 
 } // namespace
 
-std::optional<ExplainedChoice> explainChoice(Session &session,
-                                             const std::vector<std::string> &operands,
-                                             const ChoiceRequest &request, std::string &refusal) {
+std::optional<ExplainedChoice> chooseExplained(Session &session,
+                                               const std::vector<std::string> &operands,
+                                               const ChoiceRequest &request, std::string &refusal) {
   ExplainedChoice explained;
   explained.source = Source::read(session, operands, request.single.schedule);
   if (!explained.source)

@@ -9,34 +9,34 @@
 namespace colldsl::driver {
 namespace {
 
-std::optional<Reduction> reductionOf(const ScheduleRequest &options) {
-  std::optional<Reduction> reduction = options.reduction;
-  for (const ScheduleRequest::Setting &setting : options.settings)
+std::optional<Reduction> reductionOf(const ScheduleRequest &request) {
+  std::optional<Reduction> reduction = request.reduction;
+  for (const ScheduleRequest::Setting &setting : request.settings)
     if (setting.name == "op")
       reduction = parseReduction(setting.value);
   return reduction;
 }
 
 /// False: the collective was imported, and has no image for the call.
-bool serves(Source &source, const Source::Target &target, const SingleRequest &options) {
+bool serves(Source &source, const Source::Target &target, const SingleRequest &request) {
   auto imported =
       source.library() ? source.library()->imported() : Status::error("there is no library");
   if (!imported || !unitOf(**imported, target.name))
     return true;
-  Result<SinglePlan> plan = planSingle(source, target, options);
+  Result<SinglePlan> plan = planSingle(source, target, request);
   if (!plan)
     return false;
-  Result<const LibraryImage *> image = imageFor(source, target, options, *plan);
+  Result<const LibraryImage *> image = imageFor(source, target, request, *plan);
   return image && *image;
 }
 
 Result<Source::Target> chosen(Source &source, const std::string &function,
-                              const SingleRequest &options) {
-  Result<Situation> situation = situationOf(function, options);
+                              const SingleRequest &request) {
+  Result<Situation> situation = situationOf(function, request);
   if (!situation)
     return situation.status();
-  Chooser chooser = source.chooser(options.schedule.usesProfile);
-  const SelectionRule *rule = decidingRule(source, chooser, *situation, options);
+  Chooser chooser = source.chooser(request.schedule.usesProfile);
+  const SelectionRule *rule = decidingRule(source, chooser, *situation, request);
   if (!rule)
     return Status::error("no rule for '" + function + "' fits " + std::to_string(situation->ranks) +
                          " ranks and " + std::to_string(situation->bytes) + " bytes");
@@ -58,27 +58,27 @@ std::string namesOf(llvm::ArrayRef<Source::Target> targets) {
 
 } // namespace
 
-Result<Situation> situationOf(const std::string &function, const SingleRequest &options) {
-  if (!options.ranks)
+Result<Situation> situationOf(const std::string &function, const SingleRequest &request) {
+  if (!request.ranks)
     return Status::error(
         "'" + function +
         "' is a function, whose rules choose by the number of ranks: give it with -n");
-  Result<Topology> topology = Topology::make(options.schedule.topology, *options.ranks);
+  Result<Topology> topology = Topology::make(request.schedule.topology, *request.ranks);
   if (!topology)
     return topology.status();
   Situation situation =
-      Situation::on(*topology, options.schedule.runs && shareCores(*options.ranks));
+      Situation::on(*topology, request.schedule.runs && shareCores(*request.ranks));
   situation.function = function;
-  situation.bytes = options.bytes.value_or(kUsualBytes);
-  situation.type = options.schedule.type;
-  situation.commutative = commutes(reductionOf(options.schedule));
+  situation.bytes = request.bytes.value_or(kUsualBytes);
+  situation.type = request.schedule.type;
+  situation.commutative = commutes(reductionOf(request.schedule));
   return situation;
 }
 
 const SelectionRule *decidingRule(Source &source, const Chooser &chooser,
-                                  const Situation &situation, const SingleRequest &options) {
+                                  const Situation &situation, const SingleRequest &request) {
   const SelectionRule *first = chooser.choose(situation), *rule = first;
-  while (rule && !serves(source, source.ruled(*rule), options))
+  while (rule && !serves(source, source.ruled(*rule), request))
     rule = chooser.choose(situation, rule);
   return rule ? rule : first; // whose error says what it serves
 }
@@ -91,11 +91,11 @@ std::vector<LibrarySource> textsOf(const Source &source) {
 }
 
 bool chooseForFunctions(Source &source, std::vector<Source::Target> &targets,
-                        const SingleRequest &options) {
+                        const SingleRequest &request) {
   for (Source::Target &target : targets) {
     if (!target.isFunction)
       continue;
-    Result<Source::Target> collective = chosen(source, target.name, options);
+    Result<Source::Target> collective = chosen(source, target.name, request);
     if (!collective)
       return source.session().sink().error(collective.status().diagnostic());
     target = collective.take();

@@ -9,12 +9,12 @@ namespace colldsl::driver {
 
 /// The situation of the call that the request describes, of the function of that name, which
 /// outlives it. An error: the number of ranks is unknown, or the topology is wrong.
-Result<Situation> situationOf(const std::string &function, const SingleRequest &options);
+Result<Situation> situationOf(const std::string &function, const SingleRequest &request);
 
 /// The rule that decides: the first that fits, but for those whose collective was imported and has
 /// no image for the call; if all that fit are such, the first. Null: none fits.
 const SelectionRule *decidingRule(Source &source, const Chooser &chooser,
-                                  const Situation &situation, const SingleRequest &options);
+                                  const Situation &situation, const SingleRequest &request);
 
 /// The texts of all files, including those of rules' arguments: for printRule().
 std::vector<LibrarySource> textsOf(const Source &source);
@@ -22,7 +22,7 @@ std::vector<LibrarySource> textsOf(const Source &source);
 /// Replaces each function by the collective that the rules choose, which it reports. False, after a
 /// message: no rule fits, or the number of ranks is unknown.
 bool chooseForFunctions(Source &source, std::vector<Source::Target> &targets,
-                        const SingleRequest &options);
+                        const SingleRequest &request);
 
 /// The one target of a request.
 struct ChosenTarget {

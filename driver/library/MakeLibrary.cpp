@@ -126,7 +126,7 @@ private:
     key.passes = request_.proofs.schedule.passes.pipeline.text();
     key.proof = images_[i].proof;
     InstantiateRequest request =
-        requestFor(target_, request_.proofs.schedule, task.call, task.shape);
+        instantiationOf(target_, request_.proofs.schedule, task.call, task.shape);
     key.isTuned = request_.proofs.schedule.passes.pipeline.has(PassKind::Program) ||
                   tunes(source_.program(), request);
     LibraryArguments arguments = argumentsOfImage(source_.program(), request);

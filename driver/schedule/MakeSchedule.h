@@ -12,12 +12,12 @@ namespace colldsl::driver {
 /// long as no thread adds arguments.
 Result<std::shared_ptr<const Schedule>> makeSchedule(const Source &source,
                                                      const Source::Target &target,
-                                                     const ScheduleRequest &options,
+                                                     const ScheduleRequest &request,
                                                      const Call &call, const Shape &shape);
 
 /// The request that instantiates the collective of a target.
-InstantiateRequest requestFor(const Source::Target &target, const ScheduleRequest &options,
-                              const Call &call, const Shape &shape);
+InstantiateRequest instantiationOf(const Source::Target &target, const ScheduleRequest &request,
+                                   const Call &call, const Shape &shape);
 
 /// An error if a schedule from a file does not fit: it has other ranks, excludes n, or the shape
 /// asks for a form in place.

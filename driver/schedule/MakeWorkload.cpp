@@ -48,15 +48,16 @@ Result<SimulatedJob> makeWorkload(Source &source, const Source::Target &target,
   };
   bool isChanged = single.schedule.passes.pipeline.has(PassKind::Dag);
   if (!target.schedule && !isChanged) {
-    InstantiateRequest request = requestFor(target, single.schedule, job.plan.call, job.plan.shape);
-    if (Status s = checkJobSize(source.program(), request, kBytesPerOp); !s)
+    InstantiateRequest instantiation =
+        instantiationOf(target, single.schedule, job.plan.call, job.plan.shape);
+    if (Status s = checkJobSize(source.program(), instantiation, kBytesPerOp); !s)
       return s;
-    Result<bool> isOpen = hasOpenBlocks(source.program(), request);
+    Result<bool> isOpen = hasOpenBlocks(source.program(), instantiation);
     if (!isOpen)
       return isOpen.status();
     if (!*isOpen)
-      return finish(
-          packProgram(source.program(), request, packing, std::thread::hardware_concurrency()));
+      return finish(packProgram(source.program(), instantiation, packing,
+                                std::thread::hardware_concurrency()));
   }
   Result<std::shared_ptr<const Schedule>> schedule =
       makeSchedule(source, target, single.schedule, job.plan.call, job.plan.shape);

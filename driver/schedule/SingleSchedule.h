@@ -16,11 +16,11 @@ struct SinglePlan {
 
 /// An error is reported as Source::render() shows it.
 Result<SinglePlan> planSingle(Source &source, const Source::Target &target,
-                              const SingleRequest &options);
+                              const SingleRequest &request);
 
 /// The image of the library that serves the call; null: none does. The source is a library.
 Result<const LibraryImage *> imageFor(const Source &source, const Source::Target &target,
-                                      const SingleRequest &options, const SinglePlan &plan);
+                                      const SingleRequest &request, const SinglePlan &plan);
 
 struct SingleSchedule {
   std::shared_ptr<const Schedule> schedule;
@@ -31,7 +31,7 @@ struct SingleSchedule {
 
 /// An error is reported as Source::render() shows it.
 Result<SingleSchedule> makeSingle(Source &source, const Source::Target &target,
-                                  const SingleRequest &options);
+                                  const SingleRequest &request);
 
 /// The schedule with its size. For a collective whose passes are proved, its validity range has the
 /// sizes that are proved. An error is reported as Source::render() shows it.

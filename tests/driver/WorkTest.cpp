@@ -116,17 +116,17 @@ TEST_F(Work, AChoiceIsExplainedOrRefused) {
   ChoiceRequest request;
   request.single.ranks = 8;
   std::string refusal;
-  std::optional<ExplainedChoice> explained = explainChoice(session, {"bcast"}, request, refusal);
+  std::optional<ExplainedChoice> explained = chooseExplained(session, {"bcast"}, request, refusal);
   ASSERT_TRUE(explained) << messages.text();
   EXPECT_EQ(explained->situation.function, "bcast");
   EXPECT_EQ(explained->place.rfind("stdlib/selection.rules:", 0), 0u) << explained->place;
   EXPECT_TRUE(explained->choice.chosen.why.empty());
   EXPECT_EQ(messages.text() + refusal, "");
-  EXPECT_FALSE(explainChoice(session, {"bcast", "reduce"}, request, refusal));
+  EXPECT_FALSE(chooseExplained(session, {"bcast", "reduce"}, request, refusal));
   EXPECT_EQ(refusal, "name one function, such as bcast, and no schedule");
   refusal = "";
   request.root = 8;
-  EXPECT_FALSE(explainChoice(session, {"bcast"}, request, refusal));
+  EXPECT_FALSE(chooseExplained(session, {"bcast"}, request, refusal));
   EXPECT_EQ(messages.text() + refusal, "colldsl: error: --root 8: there are 8 ranks\n");
 }
 
