@@ -143,7 +143,7 @@ Exit compileCommand(Arguments arguments) {
   if (Status s = checkGiven(options, settings, input->targets); !s)
     return printError(s.diagnostic()), Exit::Failure;
   if (!usedAllSettings(*input->source, input->targets, schedule) ||
-      !usesAllGiven(options, *input->source, input->targets, schedule))
+      !usesAllGiven(options, *input->source, input->targets, schedule, Purpose::Store))
     return Exit::Failure;
   return compile(options.operands(), *input, settings);
 }

@@ -13,6 +13,8 @@
 namespace colldsl::tools {
 namespace {
 
+constexpr InputForm kForm{.allowsWildcards = true};
+
 struct ShowSettings {
   SimulationRequest request;
   std::vector<std::string> others;
@@ -27,8 +29,6 @@ struct ShowSettings {
 
 void ShowSettings::addTo(Options &options) {
   options.section("what to show");
-  request.single.schedule.text.allowWildcards = true;
-  request.single.takesImages = true;
   request.single.addTo(options);
   options.section("what to show");
   options.add("--with", "S", "another schedule beside it, on the same axis: a file or a collective",
@@ -62,7 +62,8 @@ public:
   std::optional<Exit> addOperands(const Options &options, const sim::SimulateOptions &model) {
     Source::Target target;
     std::unique_ptr<Source> source;
-    if (auto exit = chooseSingle(options, settings_.request.single, {}, source, target))
+    if (auto exit = chooseSingle(options, settings_.request.single, Purpose::Simulate, kForm,
+                                 source, target))
       return exit;
     sources_.push_back(std::move(source));
     name_ = target.name;
@@ -78,7 +79,7 @@ public:
   std::optional<Exit> addOther(const std::string &operand, const sim::SimulateOptions &model) {
     SingleRequest single = settings_.request.single;
     single.schedule.names.clear();
-    std::unique_ptr<Source> source = Source::read(session(), {operand}, single.schedule);
+    std::unique_ptr<Source> source = Source::read(session(), {operand}, single.schedule, kForm);
     if (!source)
       return Exit::Failure;
     std::vector<Source::Target> targets = source->choose(single.schedule);

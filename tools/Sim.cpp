@@ -46,7 +46,8 @@ public:
       : source_(source), target_(target), settings_(settings) {}
 
   bool run(sim::SimulateOptions options) {
-    Result<SimulatedJob> job = makeWorkload(source_, target_, settings_.request.single, options);
+    Result<SimulatedJob> job =
+        makeWorkload(source_, target_, settings_.request.single, options, settings_.verify);
     if (!job)
       return report(job.status());
     if (settings_.verify && !prove(*job, options.seed))
@@ -138,8 +139,8 @@ Exit simCommand(Arguments arguments) {
   const ScheduleRequest &schedule = settings.request.single.schedule;
   if (options.operands().empty() && schedule.names.empty())
     return options.refuse("nothing to simulate: name a file or a collective");
-  settings.request.single.schedule.contract = schedule.passes.verifyEach || settings.verify;
-  settings.request.single.schedule.text.allowWildcards = !settings.verify;
+  InputForm form;
+  form.allowsWildcards = !settings.verify;
   Result<sim::SimulateOptions> model = settings.request.model();
   if (!model) {
     printError(model.status().diagnostic());
@@ -147,7 +148,8 @@ Exit simCommand(Arguments arguments) {
   }
   std::unique_ptr<Source> source;
   Source::Target target;
-  if (std::optional<Exit> exit = chooseSingle(options, settings.request.single, {}, source, target))
+  if (std::optional<Exit> exit =
+          chooseSingle(options, settings.request.single, Purpose::Simulate, form, source, target))
     return *exit;
   bool fine = Simulation(*source, target, settings).run(model.take());
   return fine ? Exit::Success : Exit::Failure;

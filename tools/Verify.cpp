@@ -227,7 +227,7 @@ Exit verifyCommand(Arguments arguments) {
   if (settings.stdlib && settings.proofs.onlyInPlace)
     std::erase_if(targets, [&](const auto &target) { return !hasAliases(*source, target); });
   bool fine = !targets.empty() && usedAllSettings(*source, targets, settings.proofs.schedule) &&
-              usesAllGiven(options, *source, targets, settings.proofs.schedule);
+              usesAllGiven(options, *source, targets, settings.proofs.schedule, Purpose::Make);
   if (fine && !hasOpenBlocks(*source, targets))
     if (Status s = options.refuseGiven({"--seed"}, "no buffer has blocks [*] or [<= m]"); !s)
       return printError(s.diagnostic()), Exit::Failure;

@@ -31,11 +31,11 @@ bool serves(Source &source, const Source::Target &target, const SingleRequest &r
 }
 
 Result<Source::Target> chosen(Source &source, const std::string &function,
-                              const SingleRequest &request) {
-  Result<Situation> situation = situationOf(function, request);
+                              const SingleRequest &request, Purpose purpose) {
+  Result<Situation> situation = situationOf(function, request, purpose);
   if (!situation)
     return situation.status();
-  Chooser chooser = source.chooser(request.schedule.usesProfile);
+  Chooser chooser = source.chooser(/*usesProfile=*/true);
   const SelectionRule *rule = decidingRule(source, chooser, *situation, request);
   if (!rule)
     return Status::error("no rule for '" + function + "' fits " + std::to_string(situation->ranks) +
@@ -58,7 +58,8 @@ std::string namesOf(llvm::ArrayRef<Source::Target> targets) {
 
 } // namespace
 
-Result<Situation> situationOf(const std::string &function, const SingleRequest &request) {
+Result<Situation> situationOf(const std::string &function, const SingleRequest &request,
+                              Purpose purpose) {
   if (!request.ranks)
     return Status::error(
         "'" + function +
@@ -67,10 +68,10 @@ Result<Situation> situationOf(const std::string &function, const SingleRequest &
   if (!topology)
     return topology.status();
   Situation situation =
-      Situation::on(*topology, request.schedule.runs && shareCores(*request.ranks));
+      Situation::on(*topology, purpose == Purpose::Run && shareCores(*request.ranks));
   situation.function = function;
   situation.bytes = request.bytes.value_or(kUsualBytes);
-  situation.type = request.schedule.type;
+  situation.type = request.schedule.elementType();
   situation.commutative = commutes(reductionOf(request.schedule));
   return situation;
 }
@@ -91,11 +92,11 @@ std::vector<LibrarySource> textsOf(const Source &source) {
 }
 
 bool chooseForFunctions(Source &source, std::vector<Source::Target> &targets,
-                        const SingleRequest &request) {
+                        const SingleRequest &request, Purpose purpose) {
   for (Source::Target &target : targets) {
     if (!target.isFunction)
       continue;
-    Result<Source::Target> collective = chosen(source, target.name, request);
+    Result<Source::Target> collective = chosen(source, target.name, request, purpose);
     if (!collective)
       return source.session().sink().error(collective.status().diagnostic());
     target = collective.take();

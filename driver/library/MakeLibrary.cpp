@@ -118,7 +118,7 @@ private:
     key.elements = images_[i].sizeClass.elements;
     key.minElements = images_[i].sizeClass.min;
     key.maxElements = images_[i].sizeClass.max;
-    key.type = request_.proofs.schedule.type;
+    key.type = request_.proofs.schedule.elementType();
     key.inPlace = task.shape.inPlace;
     key.topology = request_.proofs.schedule.topology;
     key.topologyHash = signatureOf(*task.shape.topology, levelsOf(task));
@@ -223,7 +223,8 @@ std::optional<LibraryContent> contentOf(Parts parts, const Source &input,
   if (request.proofs.ranks && !addImages(parts.source, parts.collectives, request, content, watch))
     return std::nullopt;
   for (const ImportedSchedule &import : parts.imports)
-    if (!addImages(input, import, {request.type, request.prove, request.proofs.verify}, content,
+    if (!addImages(input, import,
+                   {request.proofs.schedule.type, request.prove, request.proofs.verify}, content,
                    watch))
       return std::nullopt;
   std::vector<Source::Target> all = parts.collectives;

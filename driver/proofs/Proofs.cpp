@@ -100,7 +100,7 @@ bool Proofs::hasSize(const Source::Target &target) const {
 }
 
 Result<std::vector<uint64_t>> Proofs::bytesOf(const Source::Target &target) const {
-  uint64_t elementBytes = source_.elementBytes(target, request_.schedule.type);
+  uint64_t elementBytes = source_.elementBytes(target, request_.schedule.elementType());
   if (request_.bytes) {
     for (uint64_t bytes : *request_.bytes)
       if (bytes % elementBytes != 0)
@@ -128,7 +128,7 @@ std::vector<bool> Proofs::formsOf(const Source::Target &target) const {
 // All calls of the largest size, and the first call of other sizes, are proved on all machines.
 Result<std::vector<Proofs::Trial>> Proofs::trialsOf(const Source::Target &target, uint32_t ranks,
                                                     const std::vector<uint64_t> &sizes) {
-  uint64_t elementBytes = source_.elementBytes(target, request_.schedule.type);
+  uint64_t elementBytes = source_.elementBytes(target, request_.schedule.elementType());
   uint64_t largest = sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
   std::vector<Trial> trials;
   for (uint64_t bytes : sizes) {
@@ -200,7 +200,7 @@ Status Proofs::addTasks(const Source::Target &target, uint32_t ranks,
   Result<std::vector<Trial>> trials = trialsOf(target, ranks, sizes);
   if (!trials)
     return trials.status();
-  uint64_t elementBytes = source_.elementBytes(target, request_.schedule.type);
+  uint64_t elementBytes = source_.elementBytes(target, request_.schedule.elementType());
   std::set<std::tuple<uint8_t, uint64_t, bool>> known; // keys of the places before
   for (const Place &place : *places) {
     std::set<std::tuple<uint8_t, uint64_t, bool>> looks;

@@ -10,8 +10,6 @@ struct SimulationRequest {
   SingleRequest single;
   DisturbanceRequest disturbance;
 
-  SimulationRequest() { single.schedule.simulates = true; }
-
   void addTo(Fields &fields);
   /// The machine, and its disturbances. An error names the field, or the file.
   Result<sim::SimulateOptions> model() const {

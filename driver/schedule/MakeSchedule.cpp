@@ -42,7 +42,7 @@ InstantiateRequest instantiationOf(const Source::Target &target, const ScheduleR
   instantiation.collective = target.collective;
   instantiation.ranks = shape.ranks;
   instantiation.elements = shape.elements;
-  instantiation.type = request.type;
+  instantiation.type = request.elementType();
   instantiation.topology = shape.topology;
   instantiation.leaders = call.leaders.get();
   instantiation.arguments = call.arguments;
@@ -53,10 +53,9 @@ InstantiateRequest instantiationOf(const Source::Target &target, const ScheduleR
   return instantiation;
 }
 
-Result<std::shared_ptr<const Schedule>> makeSchedule(const Source &source,
-                                                     const Source::Target &target,
-                                                     const ScheduleRequest &request,
-                                                     const Call &call, const Shape &shape) {
+Result<std::shared_ptr<const Schedule>>
+makeSchedule(const Source &source, const Source::Target &target, const ScheduleRequest &request,
+             const Call &call, const Shape &shape, bool contract) {
   if (target.schedule) {
     if (Status s = checkFit(*target.schedule, shape); !s)
       return s;
@@ -65,7 +64,7 @@ Result<std::shared_ptr<const Schedule>> makeSchedule(const Source &source,
     return std::shared_ptr<const Schedule>(std::shared_ptr<void>(), target.schedule);
   }
   InstantiateRequest instantiation = instantiationOf(target, request, call, shape);
-  instantiation.contract = request.contract;
+  instantiation.contract = contract;
   if (Status s = checkJobSize(source.program(), instantiation, sizeof(Op)); !s)
     return s;
   Result<Schedule> schedule = instantiateAll(source.program(), instantiation);

@@ -28,8 +28,8 @@ Result<bool> hasOpenBlocks(const Program &program, const InstantiateRequest &req
 } // namespace
 
 Result<SimulatedJob> makeWorkload(Source &source, const Source::Target &target,
-                                  const SingleRequest &single,
-                                  const sim::SimulateOptions &options) {
+                                  const SingleRequest &single, const sim::SimulateOptions &options,
+                                  bool contract) {
   Result<SinglePlan> plan = planSingle(source, target, single);
   if (!plan)
     return plan.status();
@@ -59,8 +59,8 @@ Result<SimulatedJob> makeWorkload(Source &source, const Source::Target &target,
       return finish(packProgram(source.program(), instantiation, packing,
                                 std::thread::hardware_concurrency()));
   }
-  Result<std::shared_ptr<const Schedule>> schedule =
-      makeSchedule(source, target, single.schedule, job.plan.call, job.plan.shape);
+  auto schedule = makeSchedule(source, target, single.schedule, job.plan.call, job.plan.shape,
+                               contract || single.schedule.passes.verifyEach);
   if (!schedule)
     return schedule.status();
   job.schedule = schedule.take();

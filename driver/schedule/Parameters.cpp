@@ -111,7 +111,7 @@ std::vector<std::string> Parameters::texts(const Param &param, uint32_t ranks,
   if (!variety_.tryValues)
     return {""};
   bool isReduction =
-      param.type == ValueType::Reduction && isDefined(Reduction::MatMul, request_.type);
+      param.type == ValueType::Reduction && isDefined(Reduction::MatMul, request_.elementType());
   if (param.defaultValue != kNoExpr)
     return isReduction ? std::vector<std::string>{"", "matmul"} : std::vector<std::string>{""};
   std::vector<std::string> tried = trialValues(param.type, ranks, root.empty() ? "0" : root);

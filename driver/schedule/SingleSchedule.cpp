@@ -16,7 +16,7 @@ Result<uint64_t> chooseElements(const Source &source, const Source::Target &targ
   if (target.schedule && !request.bytes)
     return target.schedule->sizeClass.elements;
   uint64_t bytes = request.bytes.value_or(kUsualBytes);
-  uint64_t elementBytes = source.elementBytes(target, request.schedule.type);
+  uint64_t elementBytes = source.elementBytes(target, request.schedule.elementType());
   if (bytes % elementBytes != 0)
     return Status::error("--bytes " + std::to_string(bytes) + ": elements of '" + target.name +
                          "' have " + counted(elementBytes, "byte"));
@@ -26,7 +26,7 @@ Result<uint64_t> chooseElements(const Source &source, const Source::Target &targ
 } // namespace
 
 Result<SinglePlan> planSingle(Source &source, const Source::Target &target,
-                              const SingleRequest &request) {
+                              const SingleRequest &request, bool tryValues) {
   if (!target.schedule && !request.ranks)
     return Status::error("'" + target.name + "' is a collective: say for how many ranks, with -n");
   if (request.schedule.inPlace && !target.schedule && !hasAliases(source, target))
@@ -38,14 +38,14 @@ Result<SinglePlan> planSingle(Source &source, const Source::Target &target,
   plan.shape.ranks = request.ranks.value_or(target.schedule ? target.schedule->numRanks() : 1);
   plan.shape.elements = *elements;
   plan.shape.inPlace = request.schedule.inPlace;
-  plan.bytes = *elements * source.elementBytes(target, request.schedule.type);
+  plan.bytes = *elements * source.elementBytes(target, request.schedule.elementType());
   Result<Topology> topology = Topology::make(request.schedule.topology, plan.shape.ranks);
   if (!topology)
     return topology.status();
   plan.topology = std::make_unique<Topology>(topology.take());
   plan.shape.topology = plan.topology.get();
   Variety variety;
-  variety.tryValues = request.tryValues;
+  variety.tryValues = tryValues;
   Result<std::vector<Call>> calls =
       Parameters(source, request.schedule, variety).calls(target, plan.shape.ranks, *elements);
   if (!calls)
@@ -79,8 +79,7 @@ std::optional<InstantiateRequest> asCall(const Program &program, const Source::T
 /// there is no library.
 Result<SingleSchedule> storedFor(const Source &source, const Source::Target &target,
                                  const SingleRequest &request, const SinglePlan &plan) {
-  bool takesOne = request.takesImages && source.library() && !target.schedule &&
-                  request.schedule.passes.pipeline.empty();
+  bool takesOne = source.library() && !target.schedule && request.schedule.passes.pipeline.empty();
   if (!takesOne)
     return SingleSchedule{};
   Result<const LibraryImage *> found = imageFor(source, target, request, plan);
@@ -115,8 +114,8 @@ Result<const LibraryImage *> imageFor(const Source &source, const Source::Target
 }
 
 Result<SingleSchedule> makeSingle(Source &source, const Source::Target &target,
-                                  const SingleRequest &request) {
-  Result<SinglePlan> plan = planSingle(source, target, request);
+                                  const SingleRequest &request, bool tryValues) {
+  Result<SinglePlan> plan = planSingle(source, target, request, tryValues);
   if (!plan)
     return plan.status();
   Result<SingleSchedule> stored = storedFor(source, target, request, *plan);
@@ -130,11 +129,14 @@ Result<SingleSchedule> makeSingle(Source &source, const Source::Target &target,
 
 Result<Schedule> makeProved(Source &source, const Source::Target &target,
                             const SingleRequest &single) {
-  Result<SingleSchedule> made = makeSingle(source, target, single);
+  Result<SinglePlan> plan = planSingle(source, target, single);
+  if (!plan)
+    return plan.status();
+  auto made = makeSchedule(source, target, single.schedule, plan->call, plan->shape);
   if (!made)
     return made.status();
-  Schedule schedule = *made->schedule;
-  schedule.sizeClass.elements = made->elements;
+  Schedule schedule = **made;
+  schedule.sizeClass.elements = plan->shape.elements;
   if (!single.schedule.passes.verifyMade || target.schedule)
     return schedule;
   std::optional<proof::ProvedDomain> domain = proof::provedSizes(schedule);

@@ -14,9 +14,10 @@ struct SinglePlan {
   uint64_t bytes = 0; ///< n times the size of T
 };
 
-/// An error is reported as Source::render() shows it.
+/// `tryValues`: as in Variety; the first of several values. An error is reported as
+/// Source::render() shows it.
 Result<SinglePlan> planSingle(Source &source, const Source::Target &target,
-                              const SingleRequest &request);
+                              const SingleRequest &request, bool tryValues = false);
 
 /// The image of the library that serves the call; null: none does. The source is a library.
 Result<const LibraryImage *> imageFor(const Source &source, const Source::Target &target,
@@ -29,12 +30,12 @@ struct SingleSchedule {
   uint64_t bytes = 0;                  ///< n times the size of T
 };
 
-/// An error is reported as Source::render() shows it.
+/// The image of a library if one serves the call and no pass runs. Else as planSingle() plans it.
 Result<SingleSchedule> makeSingle(Source &source, const Source::Target &target,
-                                  const SingleRequest &request);
+                                  const SingleRequest &request, bool tryValues = false);
 
-/// The schedule with its size. For a collective whose passes are proved, its validity range has the
-/// sizes that are proved. An error is reported as Source::render() shows it.
+/// The schedule with its size, without images. For a collective whose passes are proved, its
+/// validity range has the sizes that are proved. An error is reported as Source::render() shows it.
 Result<Schedule> makeProved(Source &source, const Source::Target &target,
                             const SingleRequest &request);
 

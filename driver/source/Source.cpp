@@ -138,17 +138,19 @@ bool Source::readFile(const std::string &operand, const ScheduleRequest &request
     return true;
   }
   inputs_[name] = input.take();
+  TextLimits limits = request.text;
+  limits.allowWildcards = form.allowsWildcards;
   switch (found) {
   case FileKind::Source:
     return true;
   case FileKind::Text:
-    return readText(name, content, request.text);
+    return readText(name, content, limits);
   case FileKind::Image:
     return readImage(name, content);
   case FileKind::Library:
     return readLibrary(name, content);
   case FileKind::GoalBinary:
-    return readGoalBinary(name, content, request.text);
+    return readGoalBinary(name, content, limits);
   case FileKind::MscclXml:
     return readMscclXml(name, content, request, form);
   }
@@ -234,7 +236,8 @@ bool Source::readMscclXml(const std::string &name, llvm::StringRef xml,
   Result<msccl::Algorithm> algorithm = msccl::read({xml.data(), xml.size()}, reading);
   if (!algorithm)
     return keep(name, algorithm.status());
-  return keep(name, msccl::toSchedule(*algorithm, name, {request.type, request.text.maxOps}));
+  return keep(name,
+              msccl::toSchedule(*algorithm, name, {request.elementType(), request.text.maxOps}));
 }
 
 const Program &Source::program() const { return compilation_ ? compilation_->program() : none_; }

@@ -24,7 +24,6 @@ Ended endOf(const Status &status) {
 Ended addRun(Source &source, SimulationRequest request, const Watch &watch,
              show::Document &document) {
   SingleRequest &single = request.single;
-  single.takesImages = true;
   single.schedule.instantiate.stop = watch.stop;
   ChosenTarget choice = chooseOne(source, single);
   if (!choice.target)

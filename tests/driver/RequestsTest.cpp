@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace colldsl::driver {
 namespace {
 
@@ -57,6 +59,46 @@ TEST(Requests, AreEqualIfTheirFieldsAre) {
   EXPECT_FALSE(made<P>({{"topology", "flat"}}) == P()); // P varies the machine
 }
 
+// The bindings name all fields, so that a new one needs a line here.
+TEST(Requests, HaveEachFieldInATable) {
+  SimulationRequest request;
+  ProofRequest proofs;
+  std::string before;
+  auto shows = [&] {
+    std::string old = std::exchange(before, textOf(request) + textOf(proofs));
+    return old != before;
+  };
+  auto &[names, type, reduction, settings, topology, inPlace, noWarn, machine, passes, compile,
+         text, instantiate] = request.single.schedule;
+  names = {"ring"};
+  EXPECT_TRUE(shows());
+  type = ElementType::I32; // the usual one
+  EXPECT_TRUE(shows());
+  reduction = Reduction::Max;
+  EXPECT_TRUE(shows());
+  settings = {{"root", "3"}};
+  EXPECT_TRUE(shows());
+  topology = "node:4";
+  EXPECT_TRUE(shows());
+  inPlace = true;
+  EXPECT_TRUE(shows());
+  proofs.schedule.noWarn = !proofs.schedule.noWarn; // simulations never warn
+  EXPECT_TRUE(shows());
+  machine = made<SimulationRequest>({{"model", "cluster"}}).single.schedule.machine;
+  EXPECT_TRUE(shows());
+  passes = made<SimulationRequest>({{"passes", "fuse"}}).single.schedule.passes;
+  EXPECT_TRUE(shows());
+  compile.limits.maxTokens = 7;
+  EXPECT_TRUE(shows());
+  instantiate.maxSteps = 7;
+  EXPECT_TRUE(shows());
+  auto &[schedule, ranks, bytes] = request.single;
+  ranks = 8;
+  EXPECT_TRUE(shows());
+  bytes = kUsualBytes;
+  EXPECT_TRUE(shows());
+}
+
 TEST(Requests, TellMistakesWithTheirField) {
   EXPECT_EQ(mistake<ProofRequest>({{"ranks", "0"}}), "--ranks: 0 is less than 1");
   EXPECT_EQ(mistake<ProofRequest>({{"rank", "0"}}), "there is no 'rank'");
@@ -80,7 +122,9 @@ TEST(Requests, HaveTheMachineAfterTheirCheck) {
 TEST(Requests, OfLibrariesHaveTheirOwnDefaults) {
   EXPECT_EQ(textOf(LibraryRequest()), "");
   EXPECT_EQ(LibraryRequest().proofs.bytes, std::vector<uint64_t>{64 << 10});
-  EXPECT_EQ(made<LibraryRequest>({{"type", "f32"}}).type, ElementType::F32);
+  EXPECT_EQ(made<LibraryRequest>({{"type", "f32"}}).proofs.schedule.type, ElementType::F32);
+  EXPECT_FALSE(made<LibraryRequest>({{"type", "i32"}}) ==
+               LibraryRequest()); // of imports: all types
   EXPECT_FALSE(made<LibraryRequest>({{"passes", "fuse"}}).proofs.variesMachine);
 }
 

@@ -87,7 +87,8 @@ TEST_F(Work, TheWatchStopsProofsAndSimulations) {
   ASSERT_TRUE(choice.target);
   Result<sim::SimulateOptions> model = run.model();
   ASSERT_TRUE(model);
-  Result<SimulatedJob> job = makeWorkload(*source, *choice.target, run.single, *model);
+  Result<SimulatedJob> job =
+      makeWorkload(*source, *choice.target, run.single, *model, /*contract=*/false);
   ASSERT_TRUE(job) << job.message();
   EXPECT_FALSE(simulateJob(*job, *model, "gather", watch));
   stop = false;
