@@ -5,7 +5,6 @@
 
 #include "llvm/Support/FileSystem.h"
 
-#include <initializer_list>
 #include <limits>
 
 namespace colldsl::driver {
@@ -30,21 +29,36 @@ Status unknown(llvm::StringRef what, llvm::StringRef given, llvm::ArrayRef<llvm:
                        (hint.empty() ? "there are" + list : hint));
 }
 
-/// Sets a limit of several readers from one option.
-template <typename T> Status setLimits(Result<uint64_t> given, std::initializer_list<T *> limits) {
-  if (!given)
-    return given.status();
-  if (*given > std::numeric_limits<T>::max())
-    return Status::error(std::to_string(*given) + " is more than " +
-                         std::to_string(std::numeric_limits<T>::max()));
-  for (T *limit : limits)
-    *limit = static_cast<T>(*given);
-  return {};
-}
-
 std::string withDefault(llvm::StringRef help, uint64_t value) {
   return (help + " (default: " + llvm::Twine(value) + ")").str();
 }
+
+/// A limit of the compiler or of instantiation, and the one of the text form, whose usual values
+/// may differ.
+template <typename T> struct TwoLimits {
+  T &limit, &ofText;
+  T usual, usualOfText;
+
+  template <typename Parse>
+  void addTo(Fields &fields, llvm::StringRef name, llvm::StringRef help, Parse parse) const {
+    auto set = [both = *this, parse](llvm::StringRef given) -> Status {
+      Result<uint64_t> number = parse(given);
+      if (!number)
+        return number.status();
+      if (*number > std::numeric_limits<T>::max())
+        return Status::error(std::to_string(*number) + " is more than " +
+                             std::to_string(std::numeric_limits<T>::max()));
+      both.limit = both.ofText = static_cast<T>(*number);
+      return {};
+    };
+    auto values = [both = *this]() -> std::vector<std::string> {
+      if (both.limit == both.usual && both.ofText == both.usualOfText)
+        return {};
+      return {std::to_string(both.limit)};
+    };
+    fields.add(name, "N", withDefault(help, limit), set, values);
+  }
+};
 
 } // namespace
 
@@ -135,13 +149,12 @@ void ScheduleRequest::addLimits(Fields &fields) {
                    instantiate.maxSteps);
   fields.addNumber("--max-ops", "N", withDefault("ops per rank", instantiate.maxOps),
                    instantiate.maxOps);
-  fields.add(
-      "--max-total-ops", "N", withDefault("ops of all ranks", instantiate.maxTotalOps),
-      [this](llvm::StringRef given) {
-        return setLimits(parseNumber(given, 0, UINT64_MAX),
-                         {&instantiate.maxTotalOps, &text.maxOps});
-      },
-      numberIn(instantiate.maxTotalOps));
+  const InstantiateLimits ofRanks;
+  const ParseLimits ofSources;
+  const TextLimits ofTexts;
+  TwoLimits<uint64_t>{instantiate.maxTotalOps, text.maxOps, ofRanks.maxTotalOps, ofTexts.maxOps}
+      .addTo(fields, "--max-total-ops", "ops of all ranks",
+             [](llvm::StringRef given) { return parseNumber(given, 0, UINT64_MAX); });
   fields.addNumber("--max-deps", "N", withDefault("dependencies per rank", instantiate.maxDeps),
                    instantiate.maxDeps);
   fields.addNumber("--max-total-deps", "N",
@@ -150,23 +163,19 @@ void ScheduleRequest::addLimits(Fields &fields) {
   fields.addNumber("--max-call-depth", "N",
                    withDefault("calls within calls", instantiate.maxCallDepth),
                    instantiate.maxCallDepth);
-  fields.add(
-      "--max-source-bytes", "N", withDefault("bytes of one file of text", compile.limits.maxBytes),
-      [this](llvm::StringRef given) {
-        return setLimits(parseBytes(given), {&compile.limits.maxBytes, &text.maxBytes});
-      },
-      numberIn(compile.limits.maxBytes));
-  fields.add(
-      "--max-line-bytes", "N",
-      withDefault("bytes of one line, at most 65535", compile.limits.maxLineBytes),
-      [this](llvm::StringRef given) -> Status {
-        Result<uint64_t> bytes = parseBytes(given);
-        if (bytes && *bytes > kMaxLineBytes)
-          return Status::error(given.str() + " is more than " + std::to_string(kMaxLineBytes) +
-                               ", the longest line that can be told of");
-        return setLimits(std::move(bytes), {&compile.limits.maxLineBytes, &text.maxLineBytes});
-      },
-      numberIn(compile.limits.maxLineBytes));
+  TwoLimits<uint64_t>{compile.limits.maxBytes, text.maxBytes, ofSources.maxBytes, ofTexts.maxBytes}
+      .addTo(fields, "--max-source-bytes", "bytes of one file of text", parseBytes);
+  TwoLimits<uint32_t>{compile.limits.maxLineBytes, text.maxLineBytes, ofSources.maxLineBytes,
+                      ofTexts.maxLineBytes}
+      .addTo(fields, "--max-line-bytes", "bytes of one line, at most 65535",
+             [](llvm::StringRef given) -> Result<uint64_t> {
+               Result<uint64_t> bytes = parseBytes(given);
+               if (bytes && *bytes > kMaxLineBytes)
+                 return Status::error(given.str() + " is more than " +
+                                      std::to_string(kMaxLineBytes) +
+                                      ", the longest line that can be told of");
+               return bytes;
+             });
   fields.addNumber("--max-tokens", "N",
                    withDefault("words and signs of one source file", compile.limits.maxTokens),
                    compile.limits.maxTokens);
@@ -181,13 +190,10 @@ void ScheduleRequest::addLimits(Fields &fields) {
   fields.addNumber("--max-files", "N",
                    withDefault("source files, imports included", compile.limits.maxFiles),
                    compile.limits.maxFiles);
-  fields.add(
-      "--max-errors", "N", withDefault("errors shown of one file", compile.limits.maxErrors),
-      [this](llvm::StringRef given) {
-        return setLimits(parseNumber(given, 1, UINT32_MAX),
-                         {&compile.limits.maxErrors, &text.maxErrors});
-      },
-      numberIn(compile.limits.maxErrors));
+  TwoLimits<uint32_t>{compile.limits.maxErrors, text.maxErrors, ofSources.maxErrors,
+                      ofTexts.maxErrors}
+      .addTo(fields, "--max-errors", "errors shown of one file",
+             [](llvm::StringRef given) { return parseNumber(given, 1, UINT32_MAX); });
 }
 
 } // namespace colldsl::driver
