@@ -158,16 +158,14 @@ Exit showCommand(Arguments arguments) {
   if (settings.isSvg && !show::hasSvg(settings.page.view))
     return options.refuse("--svg: the view '" + settings.page.view +
                           "' is a table, for the page alone");
-  Result<sim::SimulateOptions> model = settings.request.model();
-  if (!model)
-    return printError(model.status().diagnostic()), Exit::Failure;
+  const sim::SimulateOptions model = settings.request.model();
   Showing showing(settings);
-  if (std::optional<Exit> exit = showing.addOperands(options, *model))
+  if (std::optional<Exit> exit = showing.addOperands(options, model))
     return *exit;
   if (!settings.trace.empty() && !showing.addTrace())
     return Exit::Failure;
   for (const std::string &other : settings.others)
-    if (std::optional<Exit> exit = showing.addOther(other, *model))
+    if (std::optional<Exit> exit = showing.addOther(other, model))
       return *exit;
   return showing.write();
 }

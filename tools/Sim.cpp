@@ -141,17 +141,12 @@ Exit simCommand(Arguments arguments) {
     return options.refuse("nothing to simulate: name a file or a collective");
   InputForm form;
   form.allowsWildcards = !settings.verify;
-  Result<sim::SimulateOptions> model = settings.request.model();
-  if (!model) {
-    printError(model.status().diagnostic());
-    return Exit::Failure;
-  }
   std::unique_ptr<Source> source;
   Source::Target target;
   if (std::optional<Exit> exit =
           chooseSingle(options, settings.request.single, Purpose::Simulate, form, source, target))
     return *exit;
-  bool fine = Simulation(*source, target, settings).run(model.take());
+  bool fine = Simulation(*source, target, settings).run(settings.request.model());
   return fine ? Exit::Success : Exit::Failure;
 }
 

@@ -11,10 +11,8 @@ struct SimulationRequest {
   DisturbanceRequest disturbance;
 
   void addTo(Fields &fields);
-  /// The machine, and its disturbances. An error names the field, or the file.
-  Result<sim::SimulateOptions> model() const {
-    return disturbance.make(single.schedule.machine.cost());
-  }
+  /// The machine, and its disturbances, as Fields::check() read them.
+  sim::SimulateOptions model() const { return disturbance.make(single.schedule.machine.cost()); }
 };
 
 } // namespace colldsl::driver

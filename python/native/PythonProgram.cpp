@@ -107,13 +107,11 @@ Ended simulateOne(Source &source, const Asked<SimulationRequest> &asked, const W
   if (Ended ended = checked(asked, source, target, single.schedule, Purpose::Simulate);
       ended.errorClass)
     return ended;
-  Result<sim::SimulateOptions> model = request.model();
-  if (!model)
-    return failed(source, target, model.status());
-  Result<SimulatedJob> job = makeWorkload(source, target, single, *model, /*contract=*/false);
+  const sim::SimulateOptions model = request.model();
+  Result<SimulatedJob> job = makeWorkload(source, target, single, model, /*contract=*/false);
   if (!job)
     return failed(source, target, job.status());
-  Result<sim::Outcome> outcome = simulateJob(*job, *model, target.name, watch);
+  Result<sim::Outcome> outcome = simulateJob(*job, model, target.name, watch);
   if (!outcome)
     return failed(source, target, outcome.status());
   simulated = {target.name,     job->plan.bytes, std::move(outcome->finish), outcome->makespan,

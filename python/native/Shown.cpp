@@ -28,15 +28,13 @@ Ended addRun(Source &source, SimulationRequest request, const Watch &watch,
   ChosenTarget choice = chooseOne(source, single);
   if (!choice.target)
     return Ended::unchosen(choice.refusal);
-  Result<sim::SimulateOptions> model = request.model();
-  if (!model)
-    return endOf(model.status());
   const sim::NetworkOptions &network = single.schedule.machine.cost().network;
   if (document.schedules.empty())
     document.network = network;
   else if (!areAlike(document.network, network))
     return endOf(Status::error("runs on different networks cannot be shown on one page"));
-  Status status = addSimulated(document, source, *choice.target, single, *model, "", watch);
+  Status status =
+      addSimulated(document, source, *choice.target, single, request.model(), "", watch);
   if (!status)
     source.report(status.diagnostic(), *choice.target);
   return status ? Ended() : Ended::failed();

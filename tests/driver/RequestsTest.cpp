@@ -141,10 +141,14 @@ TEST(Requests, TellMistakesWithTheirField) {
 
 TEST(Requests, HaveTheMachineAfterTheirCheck) {
   SimulationRequest request = made<SimulationRequest>({{"model", "L=7"}, {"receive_slots", "3"}});
-  Result<sim::SimulateOptions> model = request.model();
-  ASSERT_TRUE(model) << model.message();
-  EXPECT_EQ(model->model.distances[kOtherNode].L, 7u);
-  EXPECT_EQ(model->receiveSlots, 3u);
+  EXPECT_EQ(request.model().model.distances[kOtherNode].L, 7u);
+  EXPECT_EQ(request.model().receiveSlots, 3u);
+  request = made<SimulationRequest>({{"L", "8"}, {"o", "9"}, {"noise", "random:10us,2us"}});
+  EXPECT_EQ(request.model().model.distances[kOtherNode].L, 8u);
+  EXPECT_EQ(request.model().model.distances[kOtherNode].o, 9u);
+  EXPECT_EQ(request.model().noise.periodNs, 10'000u);
+  EXPECT_EQ(mistake<SimulationRequest>({{"noise", "loud"}}),
+            "--noise: 'loud' is none of periodic:PERIOD,LENGTH, random:MEAN,LENGTH, trace:FILE");
 }
 
 TEST(Requests, OfLibrariesHaveTheirOwnDefaults) {

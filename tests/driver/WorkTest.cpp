@@ -85,14 +85,13 @@ TEST_F(Work, TheWatchStopsProofsAndSimulations) {
   run.single.ranks = 300; // enough events that the simulator asks
   ChosenTarget choice = chooseOne(*source, run.single);
   ASSERT_TRUE(choice.target);
-  Result<sim::SimulateOptions> model = run.model();
-  ASSERT_TRUE(model);
+  const sim::SimulateOptions model = run.model();
   Result<SimulatedJob> job =
-      makeWorkload(*source, *choice.target, run.single, *model, /*contract=*/false);
+      makeWorkload(*source, *choice.target, run.single, model, /*contract=*/false);
   ASSERT_TRUE(job) << job.message();
-  EXPECT_FALSE(simulateJob(*job, *model, "gather", watch));
+  EXPECT_FALSE(simulateJob(*job, model, "gather", watch));
   stop = false;
-  EXPECT_TRUE(simulateJob(*job, *model, "gather", watch));
+  EXPECT_TRUE(simulateJob(*job, model, "gather", watch));
 }
 
 TEST_F(Work, SeveralTargetsAreARefusal) {
