@@ -68,9 +68,8 @@ Result<CandidateCall> callOf(Source &source, const Situation &situation,
   call.bytes = situation.bytes;
   call.type = situation.type;
   call.inPlace = single.schedule.inPlace;
-  if (call.bytes % sizeBytes(situation.type) != 0)
-    return Status::error("--bytes " + std::to_string(call.bytes) + ": elements have " +
-                         counted(sizeBytes(situation.type), "byte"));
+  if (Status s = checkWhole(call.bytes, sizeBytes(situation.type), call.function); !s)
+    return s;
   if (single.schedule.reduction)
     call.values["op"] = static_cast<int64_t>(*single.schedule.reduction);
   if (request.root && *request.root >= situation.ranks)

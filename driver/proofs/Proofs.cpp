@@ -103,9 +103,8 @@ Result<std::vector<uint64_t>> Proofs::bytesOf(const Source::Target &target) cons
   uint64_t elementBytes = source_.elementBytes(target, request_.schedule.elementType());
   if (request_.bytes) {
     for (uint64_t bytes : *request_.bytes)
-      if (bytes % elementBytes != 0)
-        return Status::error("--bytes " + std::to_string(bytes) + ": elements of '" + target.name +
-                             "' have " + counted(elementBytes, "byte"));
+      if (Status s = checkWhole(bytes, elementBytes, target.name); !s)
+        return s;
     return *request_.bytes;
   }
   if (target.schedule)

@@ -17,9 +17,8 @@ Result<uint64_t> chooseElements(const Source &source, const Source::Target &targ
     return target.schedule->sizeClass.elements;
   uint64_t bytes = request.bytes.value_or(kUsualBytes);
   uint64_t elementBytes = source.elementBytes(target, request.schedule.elementType());
-  if (bytes % elementBytes != 0)
-    return Status::error("--bytes " + std::to_string(bytes) + ": elements of '" + target.name +
-                         "' have " + counted(elementBytes, "byte"));
+  if (Status s = checkWhole(bytes, elementBytes, target.name); !s)
+    return s;
   return bytes / elementBytes;
 }
 
