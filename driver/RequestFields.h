@@ -123,14 +123,11 @@ protected:
     Values values;
     Completion completion;
     const bool *flag = nullptr; ///< the bool that it sets
-    /// The value names a file to write: see tools::Options.
-    bool isOutput = false, isSideOutput = false;
     bool mayRepeat = false;
     std::vector<std::string> given; ///< the values that set it
   };
 
   Field *find(llvm::StringRef name);
-  Field &last() { return fields_.back(); }
   /// Sets the field. An error: it was given before, excludes another one that was, or the value is
   /// wrong.
   Status take(Field &field, llvm::StringRef value);

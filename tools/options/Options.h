@@ -88,7 +88,11 @@ public:
   Exit refuse(const llvm::Twine &message) const;
 
 private:
-  Status checkOutputs() const;
+  struct Output {
+    std::string option;
+    bool isSide = false; ///< not for standard output
+  };
+  Status checkOutputs();
   std::optional<Exit> parseOption(llvm::StringRef word, std::span<const char *const> &rest);
   Exit refuseUnknown(llvm::StringRef name) const;
   size_t firstOf(llvm::StringRef section) const;
@@ -100,6 +104,7 @@ private:
   llvm::StringRef description_;
   Completion operandCompletion_;
   std::vector<std::string> operands_;
+  std::vector<Output> outputs_;
 };
 
 } // namespace colldsl::tools
