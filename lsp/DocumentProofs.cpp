@@ -1,4 +1,4 @@
-#include "lsp/Proving.h"
+#include "lsp/DocumentProofs.h"
 
 #include "driver/draw/FailurePage.h"
 #include "driver/files/WriteFile.h"
@@ -44,7 +44,8 @@ std::string shapeWords(const ProofTask &task) {
 
 } // namespace
 
-Proving::Proving(std::shared_ptr<const Analysis> analysis, const driver::ProofRequest &request)
+DocumentProofs::DocumentProofs(std::shared_ptr<const Analysis> analysis,
+                               const driver::ProofRequest &request)
     : analysis_(std::move(analysis)), request_(request),
       source_(driver::Source::of(session_, copyOf(*analysis_), analysis_->path)),
       proofs_(std::make_unique<driver::Proofs>(*source_, request)) {
@@ -57,7 +58,7 @@ Proving::Proving(std::shared_ptr<const Analysis> analysis, const driver::ProofRe
   }
 }
 
-Verdict Proving::judge(Summary &summary, const std::string &why) const {
+Verdict DocumentProofs::judge(Summary &summary, const std::string &why) const {
   if (why.empty())
     summary.findPromisesOfNothing(source_->program());
   if (summary.failed() > 0) {
@@ -79,8 +80,9 @@ Verdict Proving::judge(Summary &summary, const std::string &why) const {
   return {Verdict::Kind::Proved, why.empty() ? words : words + "; " + why, {}, std::nullopt};
 }
 
-Proving::Ended Proving::proveRanks(llvm::ArrayRef<ProofTask> tasks, const Limits &limits,
-                                   Summary &summary, std::string &why) const {
+DocumentProofs::Ended DocumentProofs::proveRanks(llvm::ArrayRef<ProofTask> tasks,
+                                                 const Limits &limits, Summary &summary,
+                                                 std::string &why) const {
   for (const ProofTask &task : tasks) {
     if (limits.stop.load(std::memory_order_relaxed))
       return Ended::Stopped;
@@ -100,8 +102,8 @@ Proving::Ended Proving::proveRanks(llvm::ArrayRef<ProofTask> tasks, const Limits
   return Ended::Completed;
 }
 
-std::optional<Verdict> Proving::prove(const driver::Source::Target &target, uint32_t seconds,
-                                      const std::atomic<bool> &stop) {
+std::optional<Verdict> DocumentProofs::prove(const driver::Source::Target &target, uint32_t seconds,
+                                             const std::atomic<bool> &stop) {
   Limits limits{seconds, Clock::now() + std::chrono::seconds(seconds), stop};
   Result<std::vector<ProofTask>> tasks = [&] {
     std::lock_guard lock(mutex_);
@@ -131,8 +133,8 @@ std::optional<Verdict> Proving::prove(const driver::Source::Target &target, uint
   return judge(summary, why);
 }
 
-Status Proving::writePage(const std::string &file, llvm::StringRef collective,
-                          const Verdict &verdict) const {
+Status DocumentProofs::writePage(const std::string &file, llvm::StringRef collective,
+                                 const Verdict &verdict) const {
   std::lock_guard lock(mutex_);
   for (const driver::Source::Target &target : targets_)
     if (target.name == collective && verdict.refused) {

@@ -28,12 +28,12 @@ struct Verdict {
 };
 
 /// It has a program of its own, because proofs add to it.
-class Proving {
+class DocumentProofs {
 public:
   using Clock = std::chrono::steady_clock;
 
   /// `request` outlives this object. The analysis is without mistakes.
-  Proving(std::shared_ptr<const Analysis> analysis, const driver::ProofRequest &request);
+  DocumentProofs(std::shared_ptr<const Analysis> analysis, const driver::ProofRequest &request);
 
   /// The collectives of the document, or those of --name, in the order of its text.
   const std::vector<driver::Source::Target> &targets() const { return targets_; }
