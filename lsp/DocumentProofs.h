@@ -5,7 +5,6 @@
 #include "lsp/Analysis.h"
 
 #include <atomic>
-#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -30,8 +29,6 @@ struct Verdict {
 /// It has a program of its own, because proofs add to it.
 class DocumentProofs {
 public:
-  using Clock = std::chrono::steady_clock;
-
   /// `request` outlives this object. The analysis is without mistakes.
   DocumentProofs(std::shared_ptr<const Analysis> analysis, const driver::ProofRequest &request);
 
@@ -49,15 +46,8 @@ public:
                    const Verdict &verdict) const;
 
 private:
-  struct Limits {
-    uint32_t seconds;
-    Clock::time_point end;
-    const std::atomic<bool> &stop;
-  };
-  enum class Ended : uint8_t { Completed, Limited, Stopped };
-  /// Adds the tasks that were tried to the summary. Sets `why` if it returns Limited.
-  Ended proveRanks(llvm::ArrayRef<driver::ProofTask> tasks, const Limits &limits,
-                   driver::Summary &summary, std::string &why) const;
+  /// Adds the outcome of the task. If a limit of the server ends the proof, the result tells of it.
+  std::string add(const driver::ProofTask &task, driver::Summary &summary) const;
   Verdict judge(driver::Summary &summary, const std::string &why) const;
 
   std::shared_ptr<const Analysis> analysis_;

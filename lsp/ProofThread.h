@@ -3,6 +3,7 @@
 
 #include "lsp/DocumentProofs.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
