@@ -2,7 +2,6 @@
 #include "driver/files/WriteFile.h"
 #include "driver/proofs/Counterexample.h"
 #include "driver/proofs/Proofs.h"
-#include "driver/requests/DisturbanceRequest.h"
 #include "driver/schedule/BlockSizes.h"
 #include "driver/schedule/MakeWorkload.h"
 #include "tools/Commands.h"

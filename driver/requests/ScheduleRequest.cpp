@@ -5,8 +5,6 @@
 
 #include "llvm/Support/FileSystem.h"
 
-#include <limits>
-
 namespace colldsl::driver {
 namespace {
 
@@ -39,15 +37,13 @@ template <typename T> struct TwoLimits {
   T &limit, &ofText;
   T usual, usualOfText;
 
+  /// `parse` lets in what T can hold.
   template <typename Parse>
   void addTo(Fields &fields, llvm::StringRef name, llvm::StringRef help, Parse parse) const {
     auto set = [both = *this, parse](llvm::StringRef given) -> Status {
       Result<uint64_t> number = parse(given);
       if (!number)
         return number.status();
-      if (*number > std::numeric_limits<T>::max())
-        return Status::error(std::to_string(*number) + " is more than " +
-                             std::to_string(std::numeric_limits<T>::max()));
       both.limit = both.ofText = static_cast<T>(*number);
       return {};
     };
@@ -143,30 +139,26 @@ void ScheduleRequest::addElements(Fields &fields) {
 }
 
 void ScheduleRequest::addLimits(Fields &fields) {
+  const ScheduleRequest usual;
+  auto add = [&fields](llvm::StringRef name, llvm::StringRef help, auto &limit, auto... bounds) {
+    fields.addNumber(name, "N", withDefault(help, limit), limit, bounds...);
+  };
   fields.section("limits");
-  fields.addNumber("--max-steps", "N",
-                   withDefault("loop iterations and calls per rank", instantiate.maxSteps),
-                   instantiate.maxSteps);
-  fields.addNumber("--max-ops", "N", withDefault("ops per rank", instantiate.maxOps),
-                   instantiate.maxOps);
-  const InstantiateLimits ofRanks;
-  const ParseLimits ofSources;
-  const TextLimits ofTexts;
-  TwoLimits<uint64_t>{instantiate.maxTotalOps, text.maxOps, ofRanks.maxTotalOps, ofTexts.maxOps}
+  add("--max-steps", "loop iterations and calls per rank", instantiate.maxSteps);
+  add("--max-ops", "ops per rank", instantiate.maxOps);
+  TwoLimits<uint64_t>{instantiate.maxTotalOps, text.maxOps, usual.instantiate.maxTotalOps,
+                      usual.text.maxOps}
       .addTo(fields, "--max-total-ops", "ops of all ranks",
              [](llvm::StringRef given) { return parseNumber(given, 0, UINT64_MAX); });
-  fields.addNumber("--max-deps", "N", withDefault("dependencies per rank", instantiate.maxDeps),
-                   instantiate.maxDeps);
-  fields.addNumber("--max-total-deps", "N",
-                   withDefault("dependencies of all ranks", instantiate.maxTotalDeps),
-                   instantiate.maxTotalDeps);
-  fields.addNumber("--max-call-depth", "N",
-                   withDefault("calls within calls", instantiate.maxCallDepth),
-                   instantiate.maxCallDepth);
-  TwoLimits<uint64_t>{compile.limits.maxBytes, text.maxBytes, ofSources.maxBytes, ofTexts.maxBytes}
+  add("--max-deps", "dependencies per rank", instantiate.maxDeps);
+  add("--max-total-deps", "dependencies of all ranks", instantiate.maxTotalDeps);
+  add("--max-call-depth", "calls within calls", instantiate.maxCallDepth);
+  ParseLimits &limits = compile.limits;
+  const ParseLimits &usualLimits = usual.compile.limits;
+  TwoLimits<uint64_t>{limits.maxBytes, text.maxBytes, usualLimits.maxBytes, usual.text.maxBytes}
       .addTo(fields, "--max-source-bytes", "bytes of one file of text", parseBytes);
-  TwoLimits<uint32_t>{compile.limits.maxLineBytes, text.maxLineBytes, ofSources.maxLineBytes,
-                      ofTexts.maxLineBytes}
+  TwoLimits<uint32_t>{limits.maxLineBytes, text.maxLineBytes, usualLimits.maxLineBytes,
+                      usual.text.maxLineBytes}
       .addTo(fields, "--max-line-bytes", "bytes of one line, at most 65535",
              [](llvm::StringRef given) -> Result<uint64_t> {
                Result<uint64_t> bytes = parseBytes(given);
@@ -176,22 +168,13 @@ void ScheduleRequest::addLimits(Fields &fields) {
                                       ", the longest line that can be told of");
                return bytes;
              });
-  fields.addNumber("--max-tokens", "N",
-                   withDefault("words and signs of one source file", compile.limits.maxTokens),
-                   compile.limits.maxTokens);
-  fields.addNumber(
-      "--max-nesting", "N",
-      withDefault("open brackets in a source file, at most 500", compile.limits.maxNesting),
-      compile.limits.maxNesting, 0, kMaxNesting);
-  fields.addNumber(
-      "--max-chain", "N",
-      withDefault("words and signs of one expression, at most 2500", compile.limits.maxChain),
-      compile.limits.maxChain, 0, kMaxChain);
-  fields.addNumber("--max-files", "N",
-                   withDefault("source files, imports included", compile.limits.maxFiles),
-                   compile.limits.maxFiles);
-  TwoLimits<uint32_t>{compile.limits.maxErrors, text.maxErrors, ofSources.maxErrors,
-                      ofTexts.maxErrors}
+  add("--max-tokens", "words and signs of one source file", limits.maxTokens);
+  add("--max-nesting", "open brackets in a source file, at most 500", limits.maxNesting, 0,
+      kMaxNesting);
+  add("--max-chain", "words and signs of one expression, at most 2500", limits.maxChain, 0,
+      kMaxChain);
+  add("--max-files", "source files, imports included", limits.maxFiles);
+  TwoLimits<uint32_t>{limits.maxErrors, text.maxErrors, usualLimits.maxErrors, usual.text.maxErrors}
       .addTo(fields, "--max-errors", "errors shown of one file",
              [](llvm::StringRef given) { return parseNumber(given, 1, UINT32_MAX); });
 }

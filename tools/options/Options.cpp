@@ -18,13 +18,13 @@ namespace colldsl::tools {
 
 Completion &Options::addOutput(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
                                std::string &file) {
-  outputs_.push_back({name.str()});
+  outputs_.emplace_back(name.str(), false);
   return addText(name, value, help.str(), file);
 }
 
 Completion &Options::addSideOutput(llvm::StringRef name, llvm::StringRef value,
                                    llvm::StringRef help, std::string &file) {
-  outputs_.push_back({name.str(), true});
+  outputs_.emplace_back(name.str(), true);
   return addText(name, value, help.str(), file);
 }
 
@@ -78,12 +78,12 @@ std::optional<Exit> Options::parseOption(llvm::StringRef word, std::span<const c
 }
 
 Status Options::checkOutputs() {
-  for (const Output &wanted : outputs_) {
-    const Field &output = *find(wanted.option);
+  for (const auto &[name, isSide] : outputs_) {
+    const Field &output = *find(name);
     if (output.given.empty())
       continue;
     const std::string &file = output.given.front();
-    if (wanted.isSide && (file == "-" || file == "/dev/stdout"))
+    if (isSide && (file == "-" || file == "/dev/stdout"))
       return Status::error(output.name + ": the standard output is for the report; name a file");
     for (const std::string &operand : operands_)
       if (llvm::sys::fs::exists(operand) && isSameFile(file, operand))

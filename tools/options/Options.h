@@ -88,10 +88,6 @@ public:
   Exit refuse(const llvm::Twine &message) const;
 
 private:
-  struct Output {
-    std::string option;
-    bool isSide = false; ///< not for standard output
-  };
   Status checkOutputs();
   std::optional<Exit> parseOption(llvm::StringRef word, std::span<const char *const> &rest);
   Exit refuseUnknown(llvm::StringRef name) const;
@@ -104,7 +100,7 @@ private:
   llvm::StringRef description_;
   Completion operandCompletion_;
   std::vector<std::string> operands_;
-  std::vector<Output> outputs_;
+  std::vector<std::pair<std::string, bool>> outputs_; ///< options; true: of a side output
 };
 
 } // namespace colldsl::tools
