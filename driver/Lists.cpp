@@ -178,6 +178,13 @@ std::string timeWord(int64_t ns) {
   return text;
 }
 
+Status checkWhole(uint64_t bytes, uint64_t elementBytes, const std::string &collective) {
+  if (bytes % elementBytes == 0)
+    return {};
+  return Status::error("--bytes " + std::to_string(bytes) + ": elements of '" + collective +
+                       "' have " + counted(elementBytes, "byte"));
+}
+
 Status wrap(llvm::StringRef where, const Status &status) {
   if (status)
     return status;

@@ -23,6 +23,9 @@ Result<std::vector<uint32_t>> parseRanks(llvm::StringRef text, uint32_t min);
 /// 0 as "0 B", 65536 as "64 KiB", 1000 as "1000 B".
 std::string bytesWord(uint64_t bytes);
 
+/// An error if the bytes are no whole number of elements: --bytes, of that collective.
+Status checkWhole(uint64_t bytes, uint64_t elementBytes, const std::string &collective);
+
 /// "8,65536".
 std::string listWord(const std::vector<uint64_t> &numbers);
 

@@ -93,6 +93,11 @@ Completion &Fields::add(llvm::StringRef name, llvm::StringRef value, std::string
   return completion;
 }
 
+void Fields::addAlias(llvm::StringRef name, llvm::StringRef of) {
+  const Field &field = *find(of);
+  add(name, std::string(field.value), ("the same as " + of).str(), Set(field.set));
+}
+
 void Fields::addFlag(llvm::StringRef name, std::string help, bool &flag, bool meaning) {
   auto set = [&flag, meaning](llvm::StringRef) {
     flag = meaning;
@@ -184,6 +189,14 @@ std::string Fields::textBeside(const Fields &usual) const {
           (text.empty() ? "" : " ") + field.name + (field.value.empty() ? "" : " " + quoted(value));
   }
   return text;
+}
+
+std::vector<std::vector<std::string>> Fields::values() const {
+  std::vector<std::vector<std::string>> all;
+  for (const Field &field : fields_)
+    if (field.values)
+      all.push_back(field.values());
+  return all;
 }
 
 Status Fields::notOneOf(llvm::StringRef given, llvm::ArrayRef<llvm::StringRef> words) {

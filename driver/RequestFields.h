@@ -55,10 +55,11 @@ public:
 
   /// `name` is that of the option, with its dashes; `value` the placeholder in the help. The result
   /// is valid until the next field is added. By default a placeholder FILE, LIB or DIR completes
-  /// files or folders. Without `values` the text of the request leaves the field out, and so does a
-  /// comparison of requests.
+  /// files or folders. The fields of requests have `values`.
   Completion &add(llvm::StringRef name, llvm::StringRef value, std::string help, Set set,
                   Values values = nullptr);
+  /// Adds another name of a field.
+  void addAlias(llvm::StringRef name, llvm::StringRef of);
   /// Two flags that set one bool, such as `--verify` and `--no-verify`, exclude each other.
   void addFlag(llvm::StringRef name, std::string help, bool &flag, bool meaning = true);
   Completion &addText(llvm::StringRef name, llvm::StringRef value, std::string help,
@@ -105,6 +106,8 @@ public:
   /// The fields in which the request differs from that of `usual`, a table of the same request, as
   /// words of a command line: "--ranks 1..4 --in-place".
   std::string textBeside(const Fields &usual) const;
+  /// The values of all fields, aliases aside.
+  std::vector<std::vector<std::string>> values() const;
 
   /// "'tcp' is not shm, cma or ofi", with the nearest word if one is near.
   static Status notOneOf(llvm::StringRef given, llvm::ArrayRef<llvm::StringRef> words);
@@ -120,14 +123,11 @@ protected:
     Values values;
     Completion completion;
     const bool *flag = nullptr; ///< the bool that it sets
-    /// The value names a file to write: see tools::Options.
-    bool isOutput = false, isSideOutput = false;
     bool mayRepeat = false;
     std::vector<std::string> given; ///< the values that set it
   };
 
   Field *find(llvm::StringRef name);
-  Field &last() { return fields_.back(); }
   /// Sets the field. An error: it was given before, excludes another one that was, or the value is
   /// wrong.
   Status take(Field &field, llvm::StringRef value);
@@ -171,7 +171,13 @@ template <Request T> std::string textOf(const T &request) {
   return fields.textBeside(usualFields);
 }
 
-/// Compares the fields of the table that have values.
-template <Request T> bool operator==(const T &a, const T &b) { return textOf(a) == textOf(b); }
+/// Compares all fields of the table.
+template <Request T> bool operator==(const T &a, const T &b) {
+  T left = a, right = b;
+  Fields fields, others;
+  left.addTo(fields);
+  right.addTo(others);
+  return fields.values() == others.values();
+}
 
 } // namespace colldsl::driver

@@ -1,7 +1,7 @@
 /// The queue of the server: messages of the client and findings of the proofs.
 #pragma once
 
-#include "lsp/Prover.h"
+#include "lsp/ProofThread.h"
 #include "lsp/Rpc.h"
 
 #include <chrono>
@@ -22,7 +22,7 @@ struct Cancelled {
   json::Value id;
 };
 
-using Event = std::variant<Message, BadMessage, Cancelled, Prover::Finding, StreamEnd>;
+using Event = std::variant<Message, BadMessage, Cancelled, ProofThread::Finding, StreamEnd>;
 
 /// Thread safe.
 class Inbox {

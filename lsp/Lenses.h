@@ -1,7 +1,7 @@
 /// The results of a document's proofs, as diagnostics and code lenses.
 #pragma once
 
-#include "lsp/Prover.h"
+#include "lsp/ProofThread.h"
 #include "lsp/View.h"
 
 namespace colldsl::lsp {
@@ -11,11 +11,11 @@ inline constexpr const char *kShowCommand = "colldsl.showCounterexample";
 /// The results for one text of a document.
 struct Findings {
   uint64_t generation = 0;
-  llvm::ArrayRef<std::string> names;        ///< only these are proved; empty: all
-  std::shared_ptr<const Analysis> analysis; ///< of the text
-  std::map<std::string, Verdict> verdicts;  ///< by collective
-  std::shared_ptr<const Proving> proving;   ///< null: no verdict is known
-  bool isReported = true;                   ///< the client has the verdicts
+  llvm::ArrayRef<std::string> names;            ///< only these are proved; empty: all
+  std::shared_ptr<const Analysis> analysis;     ///< of the text
+  std::map<std::string, Verdict> verdicts;      ///< by collective
+  std::shared_ptr<const DocumentProofs> proofs; ///< null: no verdict is known
+  bool isReported = true;                       ///< the client has the verdicts
 };
 
 /// A lens above each collective. Null findings: proofs are turned off.

@@ -1,6 +1,6 @@
 #include "lsp/Rpc.h"
 
-#include "driver/source/ReadJson.h"
+#include "driver/files/ReadJson.h"
 
 #include "llvm/Support/raw_ostream.h"
 

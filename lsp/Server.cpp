@@ -48,7 +48,7 @@ bool Server::run() {
     else if (!event)
       publishStale();
   }
-  prover_.reset();
+  proofs_.reset();
   reading.join();
   return state_ == State::ShutDown;
 }
@@ -61,7 +61,7 @@ void Server::handle(Event event) {
   } else if (Cancelled *cancelled = std::get_if<Cancelled>(&event)) {
     send(response(std::move(cancelled->id),
                   failed("the request was cancelled", ErrorCode::RequestCancelled)));
-  } else if (Prover::Finding *finding = std::get_if<Prover::Finding>(&event)) {
+  } else if (ProofThread::Finding *finding = std::get_if<ProofThread::Finding>(&event)) {
     handle(std::move(*finding));
   } else {
     const std::string &why = std::get<StreamEnd>(event).why;
@@ -113,7 +113,7 @@ void Server::sendRequest(llvm::StringRef method, json::Value params) {
 }
 
 /// Stores the finding, or drops it if the document's text has changed since.
-void Server::handle(Prover::Finding finding) {
+void Server::handle(ProofThread::Finding finding) {
   auto known = findings_.find(finding.path);
   auto document = context_.workspace.documents().find(finding.path);
   bool isCurrent = known != findings_.end() && document != context_.workspace.documents().end() &&
@@ -122,7 +122,7 @@ void Server::handle(Prover::Finding finding) {
   if (!isCurrent)
     return;
   known->second.verdicts[finding.collective] = std::move(finding.verdict);
-  known->second.proving = std::move(finding.proving);
+  known->second.proofs = std::move(finding.proofs);
   known->second.isReported = false;
   if (!reportAt_)
     reportAt_ = Clock::now() + kReportTime;
@@ -148,7 +148,7 @@ void Server::publishStale() {
       continue;
     const Analysis &analysis = context_.workspace.analyse(document);
     bool isOwn = !context_.folder.holds(path); // the standard library needs no proof
-    if (prover_ && isOwn) {
+    if (proofs_ && isOwn) {
       findings_[path] = {document.generation,
                          options_.proofs.schedule.names,
                          document.analysis,
@@ -156,9 +156,9 @@ void Server::publishStale() {
                          nullptr,
                          true};
       if (analysis.compilation.ok())
-        prover_->start(path, document.generation, document.analysis);
+        proofs_->start(path, document.generation, document.analysis);
       else
-        prover_->cancel(path);
+        proofs_->cancel(path);
     }
     publish(document);
   }

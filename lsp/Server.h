@@ -1,7 +1,7 @@
 /// The language server: LSP 3.17 over two descriptors.
 ///
 /// It has three threads: one reads messages, so that waiting requests can be cancelled; one proves
-/// (Prover.h); the caller of run() does all else, in the order of the messages. The last one
+/// (ProofThread.h); the caller of run() does all else, in the order of the messages. The last one
 /// analyses a text when a request needs it, or when the client is quiet.
 #pragma once
 
@@ -42,7 +42,7 @@ private:
   void handle(Event event);
   void handle(Message message);
   Answer answer(const Message &message);
-  void handle(Prover::Finding finding);
+  void handle(ProofThread::Finding finding);
   void send(const json::Value &message) { writer_.write(toText(message)); }
   void notify(llvm::StringRef method, json::Value params);
   void sendRequest(llvm::StringRef method, json::Value params);
@@ -83,7 +83,7 @@ private:
   Inbox inbox_;
   Context context_;
   std::map<std::string, Findings> findings_; ///< by path
-  std::unique_ptr<Prover> prover_; ///< null: before `initialize`, or proofs are turned off
+  std::unique_ptr<ProofThread> proofs_; ///< null: before `initialize`, or proofs are turned off
   enum class State : uint8_t { New, Ready, ShutDown } state_ = State::New;
   bool ends_ = false;
   /// The time at which the client gets the verdicts since the last report; nothing: there are none.

@@ -99,9 +99,9 @@ Answer Server::initialize(const json::Object &params) {
   takeAbilities(params);
   takeRoots(params);
   if (options_.proves)
-    prover_ = std::make_unique<Prover>(
+    proofs_ = std::make_unique<ProofThread>(
         options_.proofs, options_.seconds,
-        [this](Prover::Finding finding) { inbox_.push(std::move(finding)); });
+        [this](ProofThread::Finding finding) { inbox_.push(std::move(finding)); });
   state_ = State::Ready;
   return json::Value(json::Object{
       {"capabilities", capabilities(context_.client.encoding)},
@@ -109,7 +109,7 @@ Answer Server::initialize(const json::Object &params) {
 }
 
 Answer Server::shutdown(const json::Object & /*params*/) {
-  prover_.reset();
+  proofs_.reset();
   state_ = State::ShutDown;
   return json::Value(nullptr);
 }

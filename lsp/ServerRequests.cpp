@@ -148,7 +148,7 @@ Answer Server::showCounterexample(const json::Array &arguments) {
       context_.folder.page(name->str() + "-" + std::to_string(found.generation));
   if (!file)
     return failed(file.message());
-  Status written = found.proving->writePage(*file, *name, found.verdicts.at(name->str()));
+  Status written = found.proofs->writePage(*file, *name, found.verdicts.at(name->str()));
   if (!written)
     return failed(written.message());
   std::string page = uriOf(*file);

@@ -35,8 +35,8 @@ void Server::didChange(const json::Object &params) {
            json::Object{{"type", 1},
                         {"message", "the changes of '" + json::fixUTF8(document->uri) +
                                         "' make no sense and were left out"}});
-  else if (prover_)
-    prover_->cancel(document->path);
+  else if (proofs_)
+    proofs_->cancel(document->path);
 }
 
 void Server::didClose(const json::Object &params) {
@@ -45,8 +45,8 @@ void Server::didClose(const json::Object &params) {
   if (!document)
     return;
   std::string uri = document->uri, path = document->path;
-  if (prover_)
-    prover_->cancel(path);
+  if (proofs_)
+    proofs_->cancel(path);
   findings_.erase(path);
   context_.workspace.close(uri);
   notify("textDocument/publishDiagnostics",

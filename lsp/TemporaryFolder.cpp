@@ -1,6 +1,6 @@
 #include "lsp/TemporaryFolder.h"
 
-#include "driver/WriteFile.h"
+#include "driver/files/WriteFile.h"
 #include "stdlib/StdlibFiles.h"
 
 #include "llvm/ADT/STLExtras.h"

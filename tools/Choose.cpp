@@ -1,5 +1,5 @@
 #include "driver/Lists.h"
-#include "driver/source/ExplainedChoice.h"
+#include "driver/choice/ExplainedChoice.h"
 #include "tools/Commands.h"
 #include "tools/input/ErrorMessages.h"
 #include "tools/options/Json.h"
@@ -91,7 +91,7 @@ Exit chooseCommand(Arguments arguments) {
     return *exit;
   std::string refusal;
   std::optional<ExplainedChoice> explained =
-      explainChoice(session(), options.operands(), settings.request, refusal);
+      chooseExplained(session(), options.operands(), settings.request, refusal);
   if (!explained)
     return refusal.empty() ? Exit::Failure : options.refuse(refusal);
   if (settings.json)

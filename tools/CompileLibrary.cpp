@@ -1,5 +1,5 @@
 #include "driver/Lists.h"
-#include "driver/WriteFile.h"
+#include "driver/files/WriteFile.h"
 #include "driver/library/MakeLibrary.h"
 #include "driver/schedule/Parameters.h"
 #include "driver/source/Effects.h"
@@ -143,7 +143,7 @@ Exit compileCommand(Arguments arguments) {
   if (Status s = checkGiven(options, settings, input->targets); !s)
     return printError(s.diagnostic()), Exit::Failure;
   if (!usedAllSettings(*input->source, input->targets, schedule) ||
-      !usesAllGiven(options, *input->source, input->targets, schedule))
+      !usesAllGiven(options, *input->source, input->targets, schedule, Purpose::Store))
     return Exit::Failure;
   return compile(options.operands(), *input, settings);
 }

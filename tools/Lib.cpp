@@ -1,6 +1,6 @@
 #include "driver/Lists.h"
-#include "driver/library/Rules.h"
-#include "driver/source/ReadInput.h"
+#include "driver/files/ReadInput.h"
+#include "driver/rules/Rules.h"
 #include "tools/Commands.h"
 #include "tools/input/ErrorMessages.h"
 #include "tools/options/Json.h"

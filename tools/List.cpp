@@ -1,5 +1,5 @@
 #include "compiler/Spelling.h"
-#include "driver/library/Rules.h"
+#include "driver/rules/Rules.h"
 #include "driver/source/DeclText.h"
 #include "driver/source/Source.h"
 #include "stdlib/StdlibFiles.h"

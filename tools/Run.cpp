@@ -1,11 +1,11 @@
 #include "driver/Lists.h"
-#include "driver/WriteFile.h"
+#include "driver/choice/Functions.h"
+#include "driver/files/WriteFile.h"
 #include "driver/proofs/Counterexample.h"
 #include "driver/proofs/Proofs.h"
 #include "driver/schedule/BlockSizes.h"
 #include "driver/schedule/SingleSchedule.h"
 #include "driver/source/Effects.h"
-#include "driver/source/Functions.h"
 #include "tools/Commands.h"
 #include "tools/input/ErrorMessages.h"
 #include "tools/options/ErrorStream.h"
@@ -157,7 +157,7 @@ private:
   std::optional<Prepared> prepare(const Source::Target &target) {
     if (!checkRanks(target))
       return std::nullopt;
-    Result<SingleSchedule> made = makeSingle(source_, target, settings_.single);
+    Result<SingleSchedule> made = makeSingle(source_, target, settings_.single, settings_.stdlib);
     if (!made && isExcluded(target, made.status())) {
       ++numExcluded_;
       return std::nullopt;
@@ -422,9 +422,6 @@ Exit runCommand(Arguments arguments) {
     return options.refuse("--stdlib stands for all that is to be run: name nothing else");
   if (!settings.stdlib && !named)
     return options.refuse("nothing to run: name a file, a collective, or --stdlib");
-  settings.single.tryValues = settings.stdlib;
-  settings.single.takesImages = true;
-  settings.single.schedule.runs = true;
   std::unique_ptr<Launcher> launcher;
   if (Status s = join(settings, launcher); !s)
     return printError(s.diagnostic()), Exit::Failure;
@@ -434,9 +431,9 @@ Exit runCommand(Arguments arguments) {
     return Exit::Failure;
   std::vector<Source::Target> targets =
       settings.stdlib ? source->stdlib() : source->choose(schedule);
-  if (targets.empty() || !chooseForFunctions(*source, targets, settings.single) ||
+  if (targets.empty() || !chooseForFunctions(*source, targets, settings.single, Purpose::Run) ||
       !usedAllSettings(*source, targets, schedule) ||
-      !usesAllGiven(options, *source, targets, schedule))
+      !usesAllGiven(options, *source, targets, schedule, Purpose::Run))
     return Exit::Failure;
   if (launcher && !allChose(*launcher, targets, *source))
     return Exit::Failure;

@@ -1,10 +1,10 @@
 #include "tools/Commands.h"
 
-#include "driver/WriteFile.h"
+#include "driver/choice/Functions.h"
 #include "driver/draw/MakeShown.h"
+#include "driver/files/WriteFile.h"
 #include "driver/requests/PageRequest.h"
 #include "driver/requests/SimulationRequest.h"
-#include "driver/source/Functions.h"
 #include "tools/input/ChooseSingle.h"
 #include "tools/input/ErrorMessages.h"
 #include "tools/options/ResultStream.h"
@@ -12,6 +12,8 @@
 
 namespace colldsl::tools {
 namespace {
+
+constexpr InputForm kForm{.allowsWildcards = true};
 
 struct ShowSettings {
   SimulationRequest request;
@@ -27,8 +29,6 @@ struct ShowSettings {
 
 void ShowSettings::addTo(Options &options) {
   options.section("what to show");
-  request.single.schedule.text.allowWildcards = true;
-  request.single.takesImages = true;
   request.single.addTo(options);
   options.section("what to show");
   options.add("--with", "S", "another schedule beside it, on the same axis: a file or a collective",
@@ -62,7 +62,8 @@ public:
   std::optional<Exit> addOperands(const Options &options, const sim::SimulateOptions &model) {
     Source::Target target;
     std::unique_ptr<Source> source;
-    if (auto exit = chooseSingle(options, settings_.request.single, {}, source, target))
+    if (auto exit = chooseSingle(options, settings_.request.single, Purpose::Simulate, kForm,
+                                 source, target))
       return exit;
     sources_.push_back(std::move(source));
     name_ = target.name;
@@ -78,7 +79,7 @@ public:
   std::optional<Exit> addOther(const std::string &operand, const sim::SimulateOptions &model) {
     SingleRequest single = settings_.request.single;
     single.schedule.names.clear();
-    std::unique_ptr<Source> source = Source::read(session(), {operand}, single.schedule);
+    std::unique_ptr<Source> source = Source::read(session(), {operand}, single.schedule, kForm);
     if (!source)
       return Exit::Failure;
     std::vector<Source::Target> targets = source->choose(single.schedule);
@@ -157,16 +158,14 @@ Exit showCommand(Arguments arguments) {
   if (settings.isSvg && !show::hasSvg(settings.page.view))
     return options.refuse("--svg: the view '" + settings.page.view +
                           "' is a table, for the page alone");
-  Result<sim::SimulateOptions> model = settings.request.model();
-  if (!model)
-    return printError(model.status().diagnostic()), Exit::Failure;
+  const sim::SimulateOptions model = settings.request.model();
   Showing showing(settings);
-  if (std::optional<Exit> exit = showing.addOperands(options, *model))
+  if (std::optional<Exit> exit = showing.addOperands(options, model))
     return *exit;
   if (!settings.trace.empty() && !showing.addTrace())
     return Exit::Failure;
   for (const std::string &other : settings.others)
-    if (std::optional<Exit> exit = showing.addOther(other, *model))
+    if (std::optional<Exit> exit = showing.addOther(other, model))
       return *exit;
   return showing.write();
 }

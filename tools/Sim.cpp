@@ -1,8 +1,7 @@
 #include "driver/Lists.h"
-#include "driver/WriteFile.h"
+#include "driver/files/WriteFile.h"
 #include "driver/proofs/Counterexample.h"
 #include "driver/proofs/Proofs.h"
-#include "driver/requests/DisturbanceRequest.h"
 #include "driver/schedule/BlockSizes.h"
 #include "driver/schedule/MakeWorkload.h"
 #include "tools/Commands.h"
@@ -46,7 +45,8 @@ public:
       : source_(source), target_(target), settings_(settings) {}
 
   bool run(sim::SimulateOptions options) {
-    Result<SimulatedJob> job = makeWorkload(source_, target_, settings_.request.single, options);
+    Result<SimulatedJob> job =
+        makeWorkload(source_, target_, settings_.request.single, options, settings_.verify);
     if (!job)
       return report(job.status());
     if (settings_.verify && !prove(*job, options.seed))
@@ -138,18 +138,14 @@ Exit simCommand(Arguments arguments) {
   const ScheduleRequest &schedule = settings.request.single.schedule;
   if (options.operands().empty() && schedule.names.empty())
     return options.refuse("nothing to simulate: name a file or a collective");
-  settings.request.single.schedule.contract = schedule.passes.verifyEach || settings.verify;
-  settings.request.single.schedule.text.allowWildcards = !settings.verify;
-  Result<sim::SimulateOptions> model = settings.request.model();
-  if (!model) {
-    printError(model.status().diagnostic());
-    return Exit::Failure;
-  }
+  InputForm form;
+  form.allowsWildcards = !settings.verify;
   std::unique_ptr<Source> source;
   Source::Target target;
-  if (std::optional<Exit> exit = chooseSingle(options, settings.request.single, {}, source, target))
+  if (std::optional<Exit> exit =
+          chooseSingle(options, settings.request.single, Purpose::Simulate, form, source, target))
     return *exit;
-  bool fine = Simulation(*source, target, settings).run(model.take());
+  bool fine = Simulation(*source, target, settings).run(settings.request.model());
   return fine ? Exit::Success : Exit::Failure;
 }
 

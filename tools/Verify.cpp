@@ -1,12 +1,12 @@
 #include "driver/Lists.h"
-#include "driver/WriteFile.h"
+#include "driver/choice/Functions.h"
 #include "driver/draw/FailurePage.h"
 #include "driver/explain/Explanations.h"
+#include "driver/files/WriteFile.h"
 #include "driver/proofs/ProveTarget.h"
 #include "driver/proofs/Wasted.h"
 #include "driver/requests/PageRequest.h"
 #include "driver/source/Effects.h"
-#include "driver/source/Functions.h"
 #include "driver/source/ReadRight.h"
 #include "ir/Printable.h"
 #include "tools/Commands.h"
@@ -227,7 +227,7 @@ Exit verifyCommand(Arguments arguments) {
   if (settings.stdlib && settings.proofs.onlyInPlace)
     std::erase_if(targets, [&](const auto &target) { return !hasAliases(*source, target); });
   bool fine = !targets.empty() && usedAllSettings(*source, targets, settings.proofs.schedule) &&
-              usesAllGiven(options, *source, targets, settings.proofs.schedule);
+              usesAllGiven(options, *source, targets, settings.proofs.schedule, Purpose::Make);
   if (fine && !hasOpenBlocks(*source, targets))
     if (Status s = options.refuseGiven({"--seed"}, "no buffer has blocks [*] or [<= m]"); !s)
       return printError(s.diagnostic()), Exit::Failure;

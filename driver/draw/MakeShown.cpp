@@ -52,7 +52,7 @@ private:
   Status prepare(const sim::SimulateOptions &model) {
     if (source_.library())
       return prepareImage(model);
-    Result<SimulatedJob> job = makeWorkload(source_, target_, single_, model);
+    Result<SimulatedJob> job = makeWorkload(source_, target_, single_, model, /*contract=*/true);
     if (!job)
       return job.status();
     job_ = job.take();

@@ -3,9 +3,9 @@
 #include "driver/Lists.h"
 #include "driver/Workers.h"
 #include "driver/library/ProvedImage.h"
-#include "driver/library/Rules.h"
 #include "driver/proofs/Counterexample.h"
 #include "driver/proofs/Proofs.h"
+#include "driver/rules/Rules.h"
 #include "ir/Image.h"
 
 #include "llvm/ADT/STLExtras.h"

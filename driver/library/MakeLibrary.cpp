@@ -1,14 +1,14 @@
 #include "driver/library/MakeLibrary.h"
 
 #include "driver/Workers.h"
+#include "driver/choice/Functions.h"
+#include "driver/files/ReadInput.h"
 #include "driver/library/ImportedSchedules.h"
 #include "driver/library/ProgramContent.h"
 #include "driver/library/ProvedImage.h"
-#include "driver/library/Rules.h"
-#include "driver/library/StandardFunctions.h"
 #include "driver/proofs/Proofs.h"
-#include "driver/source/Functions.h"
-#include "driver/source/ReadInput.h"
+#include "driver/rules/Rules.h"
+#include "driver/rules/StandardFunctions.h"
 #include "ir/Image.h"
 #include "runtime/StoredImages.h"
 #include "stdlib/StdlibFiles.h"
@@ -118,7 +118,7 @@ private:
     key.elements = images_[i].sizeClass.elements;
     key.minElements = images_[i].sizeClass.min;
     key.maxElements = images_[i].sizeClass.max;
-    key.type = request_.proofs.schedule.type;
+    key.type = request_.proofs.schedule.elementType();
     key.inPlace = task.shape.inPlace;
     key.topology = request_.proofs.schedule.topology;
     key.topologyHash = signatureOf(*task.shape.topology, levelsOf(task));
@@ -126,7 +126,7 @@ private:
     key.passes = request_.proofs.schedule.passes.pipeline.text();
     key.proof = images_[i].proof;
     InstantiateRequest request =
-        requestFor(target_, request_.proofs.schedule, task.call, task.shape);
+        instantiationOf(target_, request_.proofs.schedule, task.call, task.shape);
     key.isTuned = request_.proofs.schedule.passes.pipeline.has(PassKind::Program) ||
                   tunes(source_.program(), request);
     LibraryArguments arguments = argumentsOfImage(source_.program(), request);
@@ -223,7 +223,8 @@ std::optional<LibraryContent> contentOf(Parts parts, const Source &input,
   if (request.proofs.ranks && !addImages(parts.source, parts.collectives, request, content, watch))
     return std::nullopt;
   for (const ImportedSchedule &import : parts.imports)
-    if (!addImages(input, import, {request.type, request.prove, request.proofs.verify}, content,
+    if (!addImages(input, import,
+                   {request.proofs.schedule.type, request.prove, request.proofs.verify}, content,
                    watch))
       return std::nullopt;
   std::vector<Source::Target> all = parts.collectives;

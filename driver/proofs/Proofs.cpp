@@ -63,8 +63,7 @@ std::string ProofTask::words() const {
 }
 
 Proofs::Proofs(Source &source, const ProofRequest &request, const Watch &watch)
-    : source_(source), request_(request), options_(request_.schedule),
-      parameters_(source, options_, request_.variety) {
+    : source_(source), request_(request), parameters_(source, request_.schedule, request_.variety) {
   request_.schedule.instantiate.stop = request_.verify.stop = watch.stop;
 }
 
@@ -86,7 +85,7 @@ Result<std::vector<uint32_t>> Proofs::ranksOf(const Source::Target &target) {
     return std::vector<uint32_t>{target.schedule->numRanks()};
   std::vector<uint32_t> ranks;
   for (uint32_t r = 1; r <= kMaxRanks; ++r) {
-    Result<const Topology *> fits = topology(options_.topology, r);
+    Result<const Topology *> fits = topology(request_.schedule.topology, r);
     if (!fits && r == 1)
       return fits.status();
     if (!fits)
@@ -101,12 +100,11 @@ bool Proofs::hasSize(const Source::Target &target) const {
 }
 
 Result<std::vector<uint64_t>> Proofs::bytesOf(const Source::Target &target) const {
-  uint64_t elementBytes = source_.elementBytes(target, options_.type);
+  uint64_t elementBytes = source_.elementBytes(target, request_.schedule.elementType());
   if (request_.bytes) {
     for (uint64_t bytes : *request_.bytes)
-      if (bytes % elementBytes != 0)
-        return Status::error("--bytes " + std::to_string(bytes) + ": elements of '" + target.name +
-                             "' have " + counted(elementBytes, "byte"));
+      if (Status s = checkWhole(bytes, elementBytes, target.name); !s)
+        return s;
     return *request_.bytes;
   }
   if (target.schedule)
@@ -129,7 +127,7 @@ std::vector<bool> Proofs::formsOf(const Source::Target &target) const {
 // All calls of the largest size, and the first call of other sizes, are proved on all machines.
 Result<std::vector<Proofs::Trial>> Proofs::trialsOf(const Source::Target &target, uint32_t ranks,
                                                     const std::vector<uint64_t> &sizes) {
-  uint64_t elementBytes = source_.elementBytes(target, options_.type);
+  uint64_t elementBytes = source_.elementBytes(target, request_.schedule.elementType());
   uint64_t largest = sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
   std::vector<Trial> trials;
   for (uint64_t bytes : sizes) {
@@ -141,7 +139,7 @@ Result<std::vector<Proofs::Trial>> Proofs::trialsOf(const Source::Target &target
       trials.push_back({bytes, std::move((*calls)[i]), {}, {}, false, isOnAll});
     }
   }
-  const Pipeline &passes = options_.passes.pipeline;
+  const Pipeline &passes = request_.schedule.passes.pipeline;
   MachineUse use(source_.program());
   for (Trial &trial : trials) {
     if (!target.schedule)
@@ -153,7 +151,7 @@ Result<std::vector<Proofs::Trial>> Proofs::trialsOf(const Source::Target &target
 }
 
 Result<std::vector<Proofs::Place>> Proofs::placesOf(uint32_t ranks) {
-  std::vector<TrialMachine> machines{{options_.topology, ""}};
+  std::vector<TrialMachine> machines{{request_.schedule.topology, ""}};
   if (request_.variesMachine)
     machines = trialMachines(ranks, request_.variety.thorough);
   std::vector<Place> places;
@@ -183,7 +181,7 @@ Status Proofs::addTask(const Source::Target &target, const Trial &trial, const P
     task.lead = place.machine.highestLead ? Lead::Highest : Lead::Lowest;
   if (task.lead == Lead::Highest)
     task.call.leaders = highestFirst(shape.ranks);
-  if (Status s = bindTuningParameters(source_, target, options_, shape, task.call); !s)
+  if (Status s = bindTuningParameters(source_, target, request_.schedule, shape, task.call); !s)
     return s;
   for (bool inPlace : formsOf(target)) {
     task.shape.inPlace = inPlace;
@@ -201,7 +199,7 @@ Status Proofs::addTasks(const Source::Target &target, uint32_t ranks,
   Result<std::vector<Trial>> trials = trialsOf(target, ranks, sizes);
   if (!trials)
     return trials.status();
-  uint64_t elementBytes = source_.elementBytes(target, options_.type);
+  uint64_t elementBytes = source_.elementBytes(target, request_.schedule.elementType());
   std::set<std::tuple<uint8_t, uint64_t, bool>> known; // keys of the places before
   for (const Place &place : *places) {
     std::set<std::tuple<uint8_t, uint64_t, bool>> looks;
@@ -244,7 +242,7 @@ ProofOutcome Proofs::prove(const Source::Target &target, const ProofTask &task) 
 std::shared_ptr<const Schedule> Proofs::make(const Source::Target &target, const ProofTask &task,
                                              ProofOutcome &outcome) const {
   using Kind = ProofOutcome::Kind;
-  auto schedule = makeSchedule(source_, target, options_, task.call, task.shape);
+  auto schedule = makeSchedule(source_, target, request_.schedule, task.call, task.shape);
   if (schedule) {
     assert(!(*schedule)->usesTopology || !task.levels.empty());
     return schedule.take();

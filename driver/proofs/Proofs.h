@@ -100,7 +100,6 @@ private:
 
   Source &source_;
   ProofRequest request_;
-  const ScheduleRequest &options_; ///< of the request
   Parameters parameters_;
   std::map<std::pair<std::string, uint32_t>, Topology> topologies_;
 };

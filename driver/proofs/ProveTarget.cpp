@@ -1,7 +1,7 @@
 #include "driver/proofs/ProveTarget.h"
 
 #include "driver/Workers.h"
-#include "driver/source/Functions.h"
+#include "driver/choice/Functions.h"
 
 #include "llvm/ADT/STLExtras.h"
 

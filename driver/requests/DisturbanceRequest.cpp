@@ -1,7 +1,7 @@
 #include "driver/requests/DisturbanceRequest.h"
 
 #include "driver/Lists.h"
-#include "driver/source/ReadInput.h"
+#include "driver/files/ReadInput.h"
 
 namespace colldsl::driver {
 namespace {
@@ -56,23 +56,26 @@ void DisturbanceRequest::addTo(Fields &fields) {
                  "what takes processors away: periodic:PERIOD,LENGTH[,PHASE]\n"
                  "(a random phase each without PHASE), random:MEAN,LENGTH,\n"
                  "trace:FILE; times are like 250, 10us, 2ms",
-                 noise_) = completionOf({"periodic:", "random:", "trace:"});
+                 noiseText_) = completionOf({"periodic:", "random:", "trace:"});
   fields.addParsed("--skew", "T", "ranks start at random times up to this", skewNs_, parseTimeNs,
                    [](uint64_t ns) { return std::to_string(ns); });
   fields.addNumber("--seed", "N",
                    "of noise, skew, and lengths of blocks known at call time only\n(default: 0)",
                    seed_);
+  fields.addCheck([this](Sink &) {
+    Result<sim::NoiseOptions> noise = parseNoise(noiseText_);
+    if (noise)
+      noise_ = noise.take();
+    return wrap("--noise", noise.status());
+  });
 }
 
-Result<sim::SimulateOptions> DisturbanceRequest::make(const CostModel &cost) const {
+sim::SimulateOptions DisturbanceRequest::make(const CostModel &cost) const {
   sim::SimulateOptions made;
   made.model = cost.machine;
   made.network = cost.network;
   made.receiveSlots = cost.receiveSlots;
-  Result<sim::NoiseOptions> noise = parseNoise(noise_);
-  if (!noise)
-    return wrap("--noise", noise.status());
-  made.noise = noise.take();
+  made.noise = noise_;
   made.skewNs = skewNs_;
   made.seed = seed_;
   return made;

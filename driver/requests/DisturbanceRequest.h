@@ -8,14 +8,15 @@ namespace colldsl::driver {
 
 class DisturbanceRequest {
 public:
+  /// Its check reads the noise.
   void addTo(Fields &fields);
 
-  /// The simulation on a machine of that cost. Reads the noise: an error names the field, or the
-  /// file.
-  Result<sim::SimulateOptions> make(const CostModel &cost) const;
+  /// The simulation on a machine of that cost, without noise before Fields::check().
+  sim::SimulateOptions make(const CostModel &cost) const;
 
 private:
-  std::string noise_;
+  std::string noiseText_;
+  sim::NoiseOptions noise_;
   uint64_t skewNs_ = 0;
   uint64_t seed_ = 0;
 };

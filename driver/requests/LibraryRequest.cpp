@@ -5,7 +5,6 @@ namespace colldsl::driver {
 LibraryRequest::LibraryRequest() {
   proofs.variety = {};
   proofs.bytes = {64 << 10};
-  proofs.schedule.retypes = true;
 }
 
 void LibraryRequest::addTo(Fields &fields) {
@@ -25,11 +24,9 @@ void LibraryRequest::addTo(Fields &fields) {
   addAs(fields, form);
   proofs.schedule.addNoWarn(fields);
   proofs.schedule.addTo(fields);
-  fields.addCheck([this, &fields](Sink &) {
+  fields.addCheck([this](Sink &) {
     if (!proofs.schedule.passes.pipeline.empty()) // the image is their result for one machine
       proofs.variesMachine = false;
-    if (fields.isGiven("--type"))
-      type = proofs.schedule.type;
     return Status();
   });
 }

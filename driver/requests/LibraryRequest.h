@@ -1,8 +1,8 @@
 /// A request for a schedule library.
 #pragma once
 
+#include "driver/files/FileKind.h"
 #include "driver/requests/ProofRequest.h"
-#include "driver/source/FileKind.h"
 
 namespace colldsl::driver {
 
@@ -10,8 +10,7 @@ struct LibraryRequest {
   ProofRequest proofs; ///< of images, one per number of ranks and size; no ranks: no images
   std::string rules;   ///< a file; empty: those of the standard library, and of imports
   InputForm form;
-  std::optional<ElementType> type; ///< of imports; nothing: all types
-  bool stdlib = false;             ///< also every collective of the standard library
+  bool stdlib = false; ///< also every collective of the standard library
   bool prove = true;
 
   LibraryRequest();

@@ -3,7 +3,7 @@
 #include "compiler/Spelling.h"
 #include "driver/Lists.h"
 #include "driver/Session.h"
-#include "driver/source/ReadInput.h"
+#include "driver/files/ReadInput.h"
 #include "ir/OptionList.h"
 #include "topology/KnownModels.h"
 
@@ -47,9 +47,11 @@ Status setParameter(LogGop &into, llvm::StringRef name, llvm::StringRef value) {
   return Status::error("'" + name.str() + "' is none of L, o, g, G, O, S, notice");
 }
 
-/// "L=1us,o=500".
+/// "L=1us,o=500"; empty: the usual parameters.
 Result<LogGop> parseFlat(llvm::StringRef text) {
   LogGop parameters;
+  if (text.empty())
+    return parameters;
   for (const OptionEntry &setting : parseOptions(splitList(text, ','))) {
     if (setting.isRepeated)
       return wrap(setting.name,
@@ -114,14 +116,15 @@ void MachineRequest::addLogGopTo(Fields &fields) {
   fields.section("on which machine");
   auto add = [&](llvm::StringRef name, llvm::StringRef value, llvm::StringRef help) {
     auto set = [this, name](llvm::StringRef text) {
-      given_.emplace_back(name.str(), text.str());
-      return setParameter(flat_, name.drop_front(), text);
+      flat_ += (flat_.empty() ? "" : ",") + (name.drop_front() + "=" + text).str();
+      LogGop tried;
+      return setParameter(tried, name.drop_front(), text);
     };
     auto values = [this, name] {
       std::vector<std::string> texts;
-      for (const auto &[option, text] : given_)
-        if (option == name)
-          texts.push_back(text);
+      for (const OptionEntry &entry : parseOptions(flat_, ','))
+        if (name.drop_front() == llvm::StringRef(entry.name))
+          texts.emplace_back(entry.value);
       return texts;
     };
     fields.add(name, value, help.str(), set, values);
@@ -135,18 +138,16 @@ void MachineRequest::addLogGopTo(Fields &fields) {
 }
 
 Result<MachineModel> MachineRequest::readModel(Sink &sink) const {
-  if (model_.empty())
-    return MachineModel::flat(flat_);
-  if (!given_.empty())
-    return Status::error("--model and " + given_.front().first +
+  if (!model_.empty() && !flat_.empty())
+    return Status::error("--model and -" + flat_.substr(0, flat_.find('=')) +
                          ": parameters come from the model or from "
                          "the command line, not from both");
   if (model_ == "profile")
     return modelOfProfile("", sink);
   if (const MachineModel *known = findKnownModel(model_))
     return *known;
-  if (isFlat(model_)) {
-    Result<LogGop> parameters = parseFlat(model_);
+  if (model_.empty() || isFlat(model_)) {
+    Result<LogGop> parameters = parseFlat(model_.empty() ? flat_ : model_);
     if (!parameters)
       return wrap("--model", parameters.status());
     return MachineModel::flat(*parameters);

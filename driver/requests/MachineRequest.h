@@ -24,8 +24,7 @@ private:
 
   std::string model_;
   std::string network_;
-  LogGop flat_;
-  std::vector<std::pair<std::string, std::string>> given_; ///< names and values of such options
+  std::string flat_; ///< the parameters of addLogGopTo(), as --model takes them: "L=1us,o=500"
   CostModel cost_;
 };
 

@@ -5,9 +5,6 @@
 
 #include "llvm/Support/FileSystem.h"
 
-#include <initializer_list>
-#include <limits>
-
 namespace colldsl::driver {
 namespace {
 
@@ -30,21 +27,34 @@ Status unknown(llvm::StringRef what, llvm::StringRef given, llvm::ArrayRef<llvm:
                        (hint.empty() ? "there are" + list : hint));
 }
 
-/// Sets a limit of several readers from one option.
-template <typename T> Status setLimits(Result<uint64_t> given, std::initializer_list<T *> limits) {
-  if (!given)
-    return given.status();
-  if (*given > std::numeric_limits<T>::max())
-    return Status::error(std::to_string(*given) + " is more than " +
-                         std::to_string(std::numeric_limits<T>::max()));
-  for (T *limit : limits)
-    *limit = static_cast<T>(*given);
-  return {};
-}
-
 std::string withDefault(llvm::StringRef help, uint64_t value) {
   return (help + " (default: " + llvm::Twine(value) + ")").str();
 }
+
+/// A limit of the compiler or of instantiation, and the one of the text form, whose usual values
+/// may differ.
+template <typename T> struct TwoLimits {
+  T &limit, &ofText;
+  T usual, usualOfText;
+
+  /// `parse` lets in what T can hold.
+  template <typename Parse>
+  void addTo(Fields &fields, llvm::StringRef name, llvm::StringRef help, Parse parse) const {
+    auto set = [both = *this, parse](llvm::StringRef given) -> Status {
+      Result<uint64_t> number = parse(given);
+      if (!number)
+        return number.status();
+      both.limit = both.ofText = static_cast<T>(*number);
+      return {};
+    };
+    auto values = [both = *this]() -> std::vector<std::string> {
+      if (both.limit == both.usual && both.ofText == both.usualOfText)
+        return {};
+      return {std::to_string(both.limit)};
+    };
+    fields.add(name, "N", withDefault(help, limit), set, values);
+  }
+};
 
 } // namespace
 
@@ -129,65 +139,44 @@ void ScheduleRequest::addElements(Fields &fields) {
 }
 
 void ScheduleRequest::addLimits(Fields &fields) {
+  const ScheduleRequest usual;
+  auto add = [&fields](llvm::StringRef name, llvm::StringRef help, auto &limit, auto... bounds) {
+    fields.addNumber(name, "N", withDefault(help, limit), limit, bounds...);
+  };
   fields.section("limits");
-  fields.addNumber("--max-steps", "N",
-                   withDefault("loop iterations and calls per rank", instantiate.maxSteps),
-                   instantiate.maxSteps);
-  fields.addNumber("--max-ops", "N", withDefault("ops per rank", instantiate.maxOps),
-                   instantiate.maxOps);
-  fields.add(
-      "--max-total-ops", "N", withDefault("ops of all ranks", instantiate.maxTotalOps),
-      [this](llvm::StringRef given) {
-        return setLimits(parseNumber(given, 0, UINT64_MAX),
-                         {&instantiate.maxTotalOps, &text.maxOps});
-      },
-      numberIn(instantiate.maxTotalOps));
-  fields.addNumber("--max-deps", "N", withDefault("dependencies per rank", instantiate.maxDeps),
-                   instantiate.maxDeps);
-  fields.addNumber("--max-total-deps", "N",
-                   withDefault("dependencies of all ranks", instantiate.maxTotalDeps),
-                   instantiate.maxTotalDeps);
-  fields.addNumber("--max-call-depth", "N",
-                   withDefault("calls within calls", instantiate.maxCallDepth),
-                   instantiate.maxCallDepth);
-  fields.add(
-      "--max-source-bytes", "N", withDefault("bytes of one file of text", compile.limits.maxBytes),
-      [this](llvm::StringRef given) {
-        return setLimits(parseBytes(given), {&compile.limits.maxBytes, &text.maxBytes});
-      },
-      numberIn(compile.limits.maxBytes));
-  fields.add(
-      "--max-line-bytes", "N",
-      withDefault("bytes of one line, at most 65535", compile.limits.maxLineBytes),
-      [this](llvm::StringRef given) -> Status {
-        Result<uint64_t> bytes = parseBytes(given);
-        if (bytes && *bytes > kMaxLineBytes)
-          return Status::error(given.str() + " is more than " + std::to_string(kMaxLineBytes) +
-                               ", the longest line that can be told of");
-        return setLimits(std::move(bytes), {&compile.limits.maxLineBytes, &text.maxLineBytes});
-      },
-      numberIn(compile.limits.maxLineBytes));
-  fields.addNumber("--max-tokens", "N",
-                   withDefault("words and signs of one source file", compile.limits.maxTokens),
-                   compile.limits.maxTokens);
-  fields.addNumber(
-      "--max-nesting", "N",
-      withDefault("open brackets in a source file, at most 500", compile.limits.maxNesting),
-      compile.limits.maxNesting, 0, kMaxNesting);
-  fields.addNumber(
-      "--max-chain", "N",
-      withDefault("words and signs of one expression, at most 2500", compile.limits.maxChain),
-      compile.limits.maxChain, 0, kMaxChain);
-  fields.addNumber("--max-files", "N",
-                   withDefault("source files, imports included", compile.limits.maxFiles),
-                   compile.limits.maxFiles);
-  fields.add(
-      "--max-errors", "N", withDefault("errors shown of one file", compile.limits.maxErrors),
-      [this](llvm::StringRef given) {
-        return setLimits(parseNumber(given, 1, UINT32_MAX),
-                         {&compile.limits.maxErrors, &text.maxErrors});
-      },
-      numberIn(compile.limits.maxErrors));
+  add("--max-steps", "loop iterations and calls per rank", instantiate.maxSteps);
+  add("--max-ops", "ops per rank", instantiate.maxOps);
+  TwoLimits<uint64_t>{instantiate.maxTotalOps, text.maxOps, usual.instantiate.maxTotalOps,
+                      usual.text.maxOps}
+      .addTo(fields, "--max-total-ops", "ops of all ranks",
+             [](llvm::StringRef given) { return parseNumber(given, 0, UINT64_MAX); });
+  add("--max-deps", "dependencies per rank", instantiate.maxDeps);
+  add("--max-total-deps", "dependencies of all ranks", instantiate.maxTotalDeps);
+  add("--max-call-depth", "calls within calls", instantiate.maxCallDepth);
+  ParseLimits &limits = compile.limits;
+  const ParseLimits &usualLimits = usual.compile.limits;
+  TwoLimits<uint64_t>{limits.maxBytes, text.maxBytes, usualLimits.maxBytes, usual.text.maxBytes}
+      .addTo(fields, "--max-source-bytes", "bytes of one file of text", parseBytes);
+  TwoLimits<uint32_t>{limits.maxLineBytes, text.maxLineBytes, usualLimits.maxLineBytes,
+                      usual.text.maxLineBytes}
+      .addTo(fields, "--max-line-bytes", "bytes of one line, at most 65535",
+             [](llvm::StringRef given) -> Result<uint64_t> {
+               Result<uint64_t> bytes = parseBytes(given);
+               if (bytes && *bytes > kMaxLineBytes)
+                 return Status::error(given.str() + " is more than " +
+                                      std::to_string(kMaxLineBytes) +
+                                      ", the longest line that can be told of");
+               return bytes;
+             });
+  add("--max-tokens", "words and signs of one source file", limits.maxTokens);
+  add("--max-nesting", "open brackets in a source file, at most 500", limits.maxNesting, 0,
+      kMaxNesting);
+  add("--max-chain", "words and signs of one expression, at most 2500", limits.maxChain, 0,
+      kMaxChain);
+  add("--max-files", "source files, imports included", limits.maxFiles);
+  TwoLimits<uint32_t>{limits.maxErrors, text.maxErrors, usualLimits.maxErrors, usual.text.maxErrors}
+      .addTo(fields, "--max-errors", "errors shown of one file",
+             [](llvm::StringRef given) { return parseNumber(given, 1, UINT32_MAX); });
 }
 
 } // namespace colldsl::driver

@@ -19,25 +19,20 @@ struct ScheduleRequest {
     std::string value;
   };
 
-  std::vector<std::string> names; ///< of collectives, in the order in which they were given
-  ElementType type = ElementType::I32;
+  std::vector<std::string> names;     ///< of collectives, in the order in which they were given
+  std::optional<ElementType> type;    ///< nothing: see elementType(); of an import, all types
   std::optional<Reduction> reduction; ///< --op, for parameters that are reductions
   std::vector<Setting> settings;      ///< --set
   std::string topology = "flat";
   bool inPlace = false;
-  bool usesProfile = false; ///< decisions of the machine profile choose for functions first
-  bool simulates = false;   ///< a machine model has an effect without passes, too
-  /// The schedule runs on this machine: --topology applies to schedules from files, too, and rules
-  /// may see fewer cores than ranks.
-  bool runs = false;
-  bool retypes = false; ///< schedules from files are made for another type, too
-  bool contract = true; ///< schedules carry their postconditions, to be proved or shown
-  bool noWarn = true;   ///< about names and operations without use in the given files
+  bool noWarn = true; ///< about names and operations without use in the given files
   MachineRequest machine;
   PassRequest passes;
   CompileOptions compile;
   TextLimits text;
   InstantiateLimits instantiate;
+
+  ElementType elementType() const { return type.value_or(ElementType::I32); }
 
   void addTo(Fields &fields);
   void addElements(Fields &fields); ///< --op and --type alone

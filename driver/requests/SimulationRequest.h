@@ -10,13 +10,9 @@ struct SimulationRequest {
   SingleRequest single;
   DisturbanceRequest disturbance;
 
-  SimulationRequest() { single.schedule.simulates = true; }
-
   void addTo(Fields &fields);
-  /// The machine, and its disturbances. An error names the field, or the file.
-  Result<sim::SimulateOptions> model() const {
-    return disturbance.make(single.schedule.machine.cost());
-  }
+  /// The machine, and its disturbances, as Fields::check() read them.
+  sim::SimulateOptions model() const { return disturbance.make(single.schedule.machine.cost()); }
 };
 
 } // namespace colldsl::driver

@@ -11,10 +11,6 @@ struct SingleRequest {
   ScheduleRequest schedule;
   std::optional<uint32_t> ranks; ///< nothing: of a schedule from a file
   std::optional<uint64_t> bytes; ///< n times the size of T
-  bool tryValues = false;        ///< as in Variety; the first of several values
-  bool takesImages = false;      ///< uses a library's image if one serves the call and no pass runs
-
-  SingleRequest() { schedule.usesProfile = true; }
 
   void addTo(Fields &fields) {
     addTo(fields, "where the ranks sit (default: flat, all on one node)");

@@ -26,9 +26,9 @@ Status checkFit(const Schedule &schedule, const Shape &shape) {
 
 namespace {
 
-Result<std::shared_ptr<const Schedule>> improved(Schedule schedule, const ScheduleRequest &options,
+Result<std::shared_ptr<const Schedule>> improved(Schedule schedule, const ScheduleRequest &request,
                                                  const Shape &shape, Sink &sink) {
-  Result<Schedule> made = runPasses(std::move(schedule), options, shape, sink);
+  Result<Schedule> made = runPasses(std::move(schedule), request, shape, sink);
   if (!made)
     return made.status();
   return std::shared_ptr<const Schedule>(std::make_shared<Schedule>(made.take()));
@@ -36,42 +36,41 @@ Result<std::shared_ptr<const Schedule>> improved(Schedule schedule, const Schedu
 
 } // namespace
 
-InstantiateRequest requestFor(const Source::Target &target, const ScheduleRequest &options,
-                              const Call &call, const Shape &shape) {
-  InstantiateRequest request;
-  request.collective = target.collective;
-  request.ranks = shape.ranks;
-  request.elements = shape.elements;
-  request.type = options.type;
-  request.topology = shape.topology;
-  request.leaders = call.leaders.get();
-  request.arguments = call.arguments;
-  request.values = call.values;
-  request.sizes = call.sizes;
-  request.inPlace = shape.inPlace;
-  request.limits = options.instantiate;
-  return request;
+InstantiateRequest instantiationOf(const Source::Target &target, const ScheduleRequest &request,
+                                   const Call &call, const Shape &shape) {
+  InstantiateRequest instantiation;
+  instantiation.collective = target.collective;
+  instantiation.ranks = shape.ranks;
+  instantiation.elements = shape.elements;
+  instantiation.type = request.elementType();
+  instantiation.topology = shape.topology;
+  instantiation.leaders = call.leaders.get();
+  instantiation.arguments = call.arguments;
+  instantiation.values = call.values;
+  instantiation.sizes = call.sizes;
+  instantiation.inPlace = shape.inPlace;
+  instantiation.limits = request.instantiate;
+  return instantiation;
 }
 
-Result<std::shared_ptr<const Schedule>> makeSchedule(const Source &source,
-                                                     const Source::Target &target,
-                                                     const ScheduleRequest &options,
-                                                     const Call &call, const Shape &shape) {
+Result<std::shared_ptr<const Schedule>>
+makeSchedule(const Source &source, const Source::Target &target, const ScheduleRequest &request,
+             const Call &call, const Shape &shape, bool contract) {
   if (target.schedule) {
     if (Status s = checkFit(*target.schedule, shape); !s)
       return s;
-    if (!options.passes.pipeline.empty())
-      return improved(*target.schedule, options, shape, source.session().sink());
+    if (!request.passes.pipeline.empty())
+      return improved(*target.schedule, request, shape, source.session().sink());
     return std::shared_ptr<const Schedule>(std::shared_ptr<void>(), target.schedule);
   }
-  InstantiateRequest request = requestFor(target, options, call, shape);
-  request.contract = options.contract;
-  if (Status s = checkJobSize(source.program(), request, sizeof(Op)); !s)
+  InstantiateRequest instantiation = instantiationOf(target, request, call, shape);
+  instantiation.contract = contract;
+  if (Status s = checkJobSize(source.program(), instantiation, sizeof(Op)); !s)
     return s;
-  Result<Schedule> schedule = instantiateAll(source.program(), request);
+  Result<Schedule> schedule = instantiateAll(source.program(), instantiation);
   if (!schedule)
     return schedule.status();
-  return improved(schedule.take(), options, shape, source.session().sink());
+  return improved(schedule.take(), request, shape, source.session().sink());
 }
 
 /// An error of instantiation has the place of the declaration only if its own requirement fails. If

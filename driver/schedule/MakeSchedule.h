@@ -8,16 +8,16 @@
 
 namespace colldsl::driver {
 
-/// A schedule that was read from a file is not copied, but must fit (checkFit()). Thread safe as
-/// long as no thread adds arguments.
-Result<std::shared_ptr<const Schedule>> makeSchedule(const Source &source,
-                                                     const Source::Target &target,
-                                                     const ScheduleRequest &options,
-                                                     const Call &call, const Shape &shape);
+/// A schedule that was read from a file is not copied, but must fit (checkFit()). `contract`:
+/// others carry their postconditions, to be proved or shown. Thread safe as long as no thread adds
+/// arguments.
+Result<std::shared_ptr<const Schedule>>
+makeSchedule(const Source &source, const Source::Target &target, const ScheduleRequest &request,
+             const Call &call, const Shape &shape, bool contract = true);
 
 /// The request that instantiates the collective of a target.
-InstantiateRequest requestFor(const Source::Target &target, const ScheduleRequest &options,
-                              const Call &call, const Shape &shape);
+InstantiateRequest instantiationOf(const Source::Target &target, const ScheduleRequest &request,
+                                   const Call &call, const Shape &shape);
 
 /// An error if a schedule from a file does not fit: it has other ranks, excludes n, or the shape
 /// asks for a form in place.

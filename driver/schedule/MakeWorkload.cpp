@@ -28,8 +28,8 @@ Result<bool> hasOpenBlocks(const Program &program, const InstantiateRequest &req
 } // namespace
 
 Result<SimulatedJob> makeWorkload(Source &source, const Source::Target &target,
-                                  const SingleRequest &single,
-                                  const sim::SimulateOptions &options) {
+                                  const SingleRequest &single, const sim::SimulateOptions &options,
+                                  bool contract) {
   Result<SinglePlan> plan = planSingle(source, target, single);
   if (!plan)
     return plan.status();
@@ -48,18 +48,19 @@ Result<SimulatedJob> makeWorkload(Source &source, const Source::Target &target,
   };
   bool isChanged = single.schedule.passes.pipeline.has(PassKind::Dag);
   if (!target.schedule && !isChanged) {
-    InstantiateRequest request = requestFor(target, single.schedule, job.plan.call, job.plan.shape);
-    if (Status s = checkJobSize(source.program(), request, kBytesPerOp); !s)
+    InstantiateRequest instantiation =
+        instantiationOf(target, single.schedule, job.plan.call, job.plan.shape);
+    if (Status s = checkJobSize(source.program(), instantiation, kBytesPerOp); !s)
       return s;
-    Result<bool> isOpen = hasOpenBlocks(source.program(), request);
+    Result<bool> isOpen = hasOpenBlocks(source.program(), instantiation);
     if (!isOpen)
       return isOpen.status();
     if (!*isOpen)
-      return finish(
-          packProgram(source.program(), request, packing, std::thread::hardware_concurrency()));
+      return finish(packProgram(source.program(), instantiation, packing,
+                                std::thread::hardware_concurrency()));
   }
-  Result<std::shared_ptr<const Schedule>> schedule =
-      makeSchedule(source, target, single.schedule, job.plan.call, job.plan.shape);
+  auto schedule = makeSchedule(source, target, single.schedule, job.plan.call, job.plan.shape,
+                               contract || single.schedule.passes.verifyEach);
   if (!schedule)
     return schedule.status();
   job.schedule = schedule.take();

@@ -16,10 +16,11 @@ struct SimulatedJob {
 };
 
 /// Instantiates a collective rank by rank, on all cores. It needs all ranks at once only for DAG
-/// passes, and for blocks whose lengths are known at call time alone. An error is reported as
-/// Source::render() shows it.
+/// passes, and for blocks whose lengths are known at call time alone. `contract`: as in
+/// makeSchedule(). An error is reported as Source::render() shows it.
 Result<SimulatedJob> makeWorkload(Source &source, const Source::Target &target,
-                                  const SingleRequest &single, const sim::SimulateOptions &options);
+                                  const SingleRequest &single, const sim::SimulateOptions &options,
+                                  bool contract);
 
 /// Simulates the workload on its topology. Progress counts ops and messages. The watch can stop it.
 Result<sim::Outcome> simulateJob(SimulatedJob &job, sim::SimulateOptions options,

@@ -78,9 +78,9 @@ std::vector<uint32_t> eachRank(uint32_t ranks) {
 }
 
 const ScheduleRequest::Setting *Parameters::setting(const std::string &name) const {
-  auto last = std::find_if(options_.settings.rbegin(), options_.settings.rend(),
+  auto last = std::find_if(request_.settings.rbegin(), request_.settings.rend(),
                            [&](const ScheduleRequest::Setting &s) { return s.name == name; });
-  return last == options_.settings.rend() ? nullptr : &*last;
+  return last == request_.settings.rend() ? nullptr : &*last;
 }
 
 std::vector<std::string> Parameters::rootTexts(const Param &param, uint32_t ranks) const {
@@ -106,12 +106,12 @@ std::vector<std::string> Parameters::texts(const Param &param, uint32_t ranks,
                                            const std::string &root) const {
   if (const ScheduleRequest::Setting *given = setting(source_.program().nameOf(param)))
     return {given->value};
-  if (param.type == ValueType::Reduction && options_.reduction)
-    return {std::string(spelling(*options_.reduction))};
+  if (param.type == ValueType::Reduction && request_.reduction)
+    return {std::string(spelling(*request_.reduction))};
   if (!variety_.tryValues)
     return {""};
   bool isReduction =
-      param.type == ValueType::Reduction && isDefined(Reduction::MatMul, options_.type);
+      param.type == ValueType::Reduction && isDefined(Reduction::MatMul, request_.elementType());
   if (param.defaultValue != kNoExpr)
     return isReduction ? std::vector<std::string>{"", "matmul"} : std::vector<std::string>{""};
   std::vector<std::string> tried = trialValues(param.type, ranks, root.empty() ? "0" : root);
@@ -190,7 +190,7 @@ Status Parameters::addCalls(DeclId id, uint32_t ranks, const std::string &root, 
       }
     open = std::move(next);
   }
-  bool isFilled = options_.passes.pipeline.has(PassKind::Program); // passes choose the values
+  bool isFilled = request_.passes.pipeline.has(PassKind::Program); // passes choose the values
   if (varies && !isFilled)
     if (Status s = addVariations(id, ranks, open); !s)
       return s;
@@ -322,14 +322,14 @@ bool isN(const std::string &name, const Source &source, const Source::Target &ta
 } // namespace
 
 bool usedAllSettings(const Source &source, const std::vector<Source::Target> &targets,
-                     const ScheduleRequest &options) {
+                     const ScheduleRequest &request) {
   std::vector<llvm::StringRef> names;
   for (const Source::Target &target : targets)
     if (!target.schedule)
       for (llvm::StringRef name :
            settableNames(source.program(), source.program().decl(target.collective)))
         names.push_back(name);
-  for (const ScheduleRequest::Setting &setting : options.settings) {
+  for (const ScheduleRequest::Setting &setting : request.settings) {
     if (std::find(names.begin(), names.end(), llvm::StringRef(setting.name)) != names.end())
       continue;
     if (llvm::any_of(targets,

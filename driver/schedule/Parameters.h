@@ -30,8 +30,8 @@ std::vector<uint32_t> eachRank(uint32_t ranks);
 
 class Parameters {
 public:
-  Parameters(Source &source, const ScheduleRequest &options, const Variety &variety)
-      : source_(source), options_(options), variety_(variety) {}
+  Parameters(Source &source, const ScheduleRequest &request, const Variety &variety)
+      : source_(source), request_(request), variety_(variety) {}
 
   /// All ways to call the collective on so many ranks with n == elements. An error names
   /// the option that is wrong.
@@ -57,13 +57,13 @@ private:
   Result<ExprId> argument(DeclId id, const Param &param, const std::string &text);
 
   Source &source_;
-  const ScheduleRequest &options_;
+  const ScheduleRequest &request_;
   const Variety &variety_;
   llvm::StringMap<ExprId> known_; ///< arguments that were checked already
 };
 
 /// True if some target uses every --set; else reports the mistake.
 bool usedAllSettings(const Source &source, const std::vector<Source::Target> &targets,
-                     const ScheduleRequest &options);
+                     const ScheduleRequest &request);
 
 } // namespace colldsl::driver

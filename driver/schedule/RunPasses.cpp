@@ -12,8 +12,8 @@ namespace {
 
 class Watcher : public PassObserver {
 public:
-  Watcher(const ScheduleRequest &options, const std::vector<Sizes> &sizes, Sink &sink)
-      : settings_(options.passes), stop_(options.instantiate.stop), sizes_(sizes), sink_(sink) {}
+  Watcher(const ScheduleRequest &request, const std::vector<Sizes> &sizes, Sink &sink)
+      : settings_(request.passes), stop_(request.instantiate.stop), sizes_(sizes), sink_(sink) {}
 
   Status ran(std::string_view pass, const DagOutcome &outcome, double seconds) override {
     printRemark(pass, outcome.remark, seconds);
@@ -24,9 +24,9 @@ public:
       return Status::error("the passes were stopped");
     if (!settings_.verifyEach)
       return {};
-    proof::VerifyOptions options;
-    options.stop = stop_;
-    proof::VerifyReport report = proof::verify(outcome.schedule, sizes_, options);
+    proof::VerifyOptions how;
+    how.stop = stop_;
+    proof::VerifyReport report = proof::verify(outcome.schedule, sizes_, how);
     return report.proved() ? Status()
                            : Status::error("after " + std::string(pass) + ":\n" +
                                            describe(report, outcome.schedule));
@@ -57,16 +57,16 @@ constexpr const char *kHint = "--no-verify writes it nevertheless";
 
 /// Proves `made`. If `before`, the schedule ahead of the DAG passes, fails as well, the error says
 /// so; program passes, which fill tuning parameters, have run by then.
-Status prove(const Schedule &made, const Schedule &before, const ScheduleRequest &options,
+Status prove(const Schedule &made, const Schedule &before, const ScheduleRequest &request,
              const std::vector<Sizes> &sizes) {
   proof::VerifyOptions how;
-  how.stop = options.instantiate.stop;
+  how.stop = request.instantiate.stop;
   proof::VerifyReport report = proof::verify(made, sizes, how);
   if (report.proved())
     return {};
   proof::VerifyReport old = proof::verify(before, sizes, how);
   if (!old.proved())
-    return Status::error((options.passes.pipeline.has(PassKind::Program)
+    return Status::error((request.passes.pipeline.has(PassKind::Program)
                               ? "with the values that passes chose:\n"
                               : "before the passes:\n") +
                          describe(old, before) + kHint);
@@ -80,8 +80,8 @@ constexpr uint64_t kSizesSeed = 1;
 } // namespace
 
 Status bindTuningParameters(Source &source, const Source::Target &target,
-                            const ScheduleRequest &options, const Shape &shape, Call &call) {
-  const Pipeline &pipeline = options.passes.pipeline;
+                            const ScheduleRequest &request, const Shape &shape, Call &call) {
+  const Pipeline &pipeline = request.passes.pipeline;
   if (!pipeline.has(PassKind::Program))
     return {};
   if (target.schedule && pipeline.needsCollective())
@@ -89,39 +89,39 @@ Status bindTuningParameters(Source &source, const Source::Target &target,
                          "' is a schedule: passes that bind tuning parameters need a collective");
   if (target.schedule)
     return {};
-  InstantiateRequest request = requestFor(target, options, call, shape);
+  InstantiateRequest instantiation = instantiationOf(target, request, call, shape);
   std::vector<Sizes> none;
-  Watcher watcher(options, none, source.session().sink());
+  Watcher watcher(request, none, source.session().sink());
   Result<BindOutcome> outcome =
-      pipeline.bind({source.program(), request, options.machine.cost()}, &watcher);
+      pipeline.bind({source.program(), instantiation, request.machine.cost()}, &watcher);
   if (!outcome)
     return outcome.status();
   for (const ParameterBinding &binding : outcome->bindings)
-    bindTo(binding, request);
-  call.arguments = std::move(request.arguments);
-  call.values = std::move(request.values);
+    bindTo(binding, instantiation);
+  call.arguments = std::move(instantiation.arguments);
+  call.values = std::move(instantiation.values);
   if (outcome->leaders)
     call.leaders = outcome->leaders;
   return {};
 }
 
-Result<Schedule> runPasses(Schedule schedule, const ScheduleRequest &options, const Shape &shape,
+Result<Schedule> runPasses(Schedule schedule, const ScheduleRequest &request, const Shape &shape,
                            Sink &sink) {
-  const PassRequest &settings = options.passes;
+  const PassRequest &settings = request.passes;
   if (!settings.pipeline.has(PassKind::Dag) && !(settings.verifyMade && !settings.pipeline.empty()))
     return schedule;
   Result<std::vector<Sizes>> sizes = chooseSizes(schedule, shape.elements, kSizesSeed);
   if (!sizes)
     return sizes.status();
-  Watcher watcher(options, *sizes, sink);
+  Watcher watcher(request, *sizes, sink);
   Topology flat = Topology::flat(schedule.numRanks());
   const Topology &topology = shape.topology ? *shape.topology : flat;
-  DagContext context{topology, *sizes, options.machine.cost()};
+  DagContext context{topology, *sizes, request.machine.cost()};
   if (!settings.verifyMade)
     return settings.pipeline.run(std::move(schedule), context, &watcher);
   Result<Schedule> made = settings.pipeline.run(schedule, context, &watcher);
   if (made)
-    if (Status s = prove(*made, schedule, options, *sizes); !s)
+    if (Status s = prove(*made, schedule, request, *sizes); !s)
       return s;
   return made;
 }

@@ -9,11 +9,11 @@ namespace colldsl::driver {
 /// Runs the program passes. The values that they bind become part of the call, unless --set gave
 /// them. No other thread may make schedules of the source meanwhile.
 Status bindTuningParameters(Source &source, const Source::Target &target,
-                            const ScheduleRequest &options, const Shape &shape, Call &call);
+                            const ScheduleRequest &request, const Shape &shape, Call &call);
 
 /// Runs the DAG passes; with PassRequest::verifyMade it proves the result. `sink` gets their
 /// remarks. Thread safe.
-Result<Schedule> runPasses(Schedule schedule, const ScheduleRequest &options, const Shape &shape,
+Result<Schedule> runPasses(Schedule schedule, const ScheduleRequest &request, const Shape &shape,
                            Sink &sink);
 
 } // namespace colldsl::driver

@@ -2,7 +2,6 @@
 
 #include "driver/Lists.h"
 #include "driver/schedule/RunPasses.h"
-#include "driver/source/Functions.h"
 #include "runtime/StoredImages.h"
 #include "verifier/ProvedSizes.h"
 
@@ -11,68 +10,47 @@
 namespace colldsl::driver {
 namespace {
 
-/// The n to use: of the options, else of a schedule from a file, else the default.
+/// The n to use: of the request, else of a schedule from a file, else the default.
 Result<uint64_t> chooseElements(const Source &source, const Source::Target &target,
-                                const SingleRequest &options) {
-  if (target.schedule && !options.bytes)
+                                const SingleRequest &request) {
+  if (target.schedule && !request.bytes)
     return target.schedule->sizeClass.elements;
-  uint64_t bytes = options.bytes.value_or(kUsualBytes);
-  uint64_t elementBytes = source.elementBytes(target, options.schedule.type);
-  if (bytes % elementBytes != 0)
-    return Status::error("--bytes " + std::to_string(bytes) + ": elements of '" + target.name +
-                         "' have " + counted(elementBytes, "byte"));
+  uint64_t bytes = request.bytes.value_or(kUsualBytes);
+  uint64_t elementBytes = source.elementBytes(target, request.schedule.elementType());
+  if (Status s = checkWhole(bytes, elementBytes, target.name); !s)
+    return s;
   return bytes / elementBytes;
 }
 
 } // namespace
 
-/// The names of the first targets.
-static std::string namesOf(llvm::ArrayRef<Source::Target> targets) {
-  constexpr size_t kShown = 6;
-  std::string names;
-  for (const Source::Target &target : targets.take_front(kShown))
-    names += (names.empty() ? "" : ", ") + target.name;
-  return names + (targets.size() > kShown ? ", ..." : "");
-}
-
-ChosenTarget chooseOne(Source &source, const SingleRequest &request) {
-  std::vector<Source::Target> targets = source.choose(request.schedule);
-  if (targets.size() > 1)
-    return {std::nullopt, "one schedule at a time: choose among " + std::to_string(targets.size()) +
-                              " with --name: " + namesOf(targets)};
-  if (targets.empty() || !chooseForFunctions(source, targets, request) ||
-      !usedAllSettings(source, targets, request.schedule))
-    return {};
-  return {targets.front(), ""};
-}
-
 Result<SinglePlan> planSingle(Source &source, const Source::Target &target,
-                              const SingleRequest &options) {
-  if (!target.schedule && !options.ranks)
+                              const SingleRequest &request, bool tryValues) {
+  if (!target.schedule && !request.ranks)
     return Status::error("'" + target.name + "' is a collective: say for how many ranks, with -n");
-  if (options.schedule.inPlace && !target.schedule && !hasAliases(source, target))
+  if (request.schedule.inPlace && !target.schedule && !hasAliases(source, target))
     return Status::error("'" + target.name + "' has no form in place");
-  Result<uint64_t> elements = chooseElements(source, target, options);
+  Result<uint64_t> elements = chooseElements(source, target, request);
   if (!elements)
     return elements.status();
   SinglePlan plan;
-  plan.shape.ranks = options.ranks.value_or(target.schedule ? target.schedule->numRanks() : 1);
+  plan.shape.ranks = request.ranks.value_or(target.schedule ? target.schedule->numRanks() : 1);
   plan.shape.elements = *elements;
-  plan.shape.inPlace = options.schedule.inPlace;
-  plan.bytes = *elements * source.elementBytes(target, options.schedule.type);
-  Result<Topology> topology = Topology::make(options.schedule.topology, plan.shape.ranks);
+  plan.shape.inPlace = request.schedule.inPlace;
+  plan.bytes = *elements * source.elementBytes(target, request.schedule.elementType());
+  Result<Topology> topology = Topology::make(request.schedule.topology, plan.shape.ranks);
   if (!topology)
     return topology.status();
   plan.topology = std::make_unique<Topology>(topology.take());
   plan.shape.topology = plan.topology.get();
   Variety variety;
-  variety.tryValues = options.tryValues;
+  variety.tryValues = tryValues;
   Result<std::vector<Call>> calls =
-      Parameters(source, options.schedule, variety).calls(target, plan.shape.ranks, *elements);
+      Parameters(source, request.schedule, variety).calls(target, plan.shape.ranks, *elements);
   if (!calls)
     return calls.status();
   plan.call = std::move(calls->front());
-  if (Status s = bindTuningParameters(source, target, options.schedule, plan.shape, plan.call); !s)
+  if (Status s = bindTuningParameters(source, target, request.schedule, plan.shape, plan.call); !s)
     return s;
   return plan;
 }
@@ -82,29 +60,28 @@ namespace {
 /// The request with the arguments of --set as values, as a program's call passes them. Arguments of
 /// a rule stay. Nothing: an argument is no number.
 std::optional<InstantiateRequest> asCall(const Program &program, const Source::Target &target,
-                                         InstantiateRequest request) {
-  request.values.resize(request.arguments.size());
-  for (uint32_t p = 0; p < request.arguments.size(); ++p) {
-    ExprId id = request.arguments[p];
+                                         InstantiateRequest instantiation) {
+  instantiation.values.resize(instantiation.arguments.size());
+  for (uint32_t p = 0; p < instantiation.arguments.size(); ++p) {
+    ExprId id = instantiation.arguments[p];
     if (id == kNoExpr || llvm::is_contained(target.arguments, std::pair(p, id)))
       continue;
     if (program.expr(id).kind != ExprKind::IntLit)
       return std::nullopt;
-    request.values[p] = program.expr(id).value;
-    request.arguments[p] = kNoExpr;
+    instantiation.values[p] = program.expr(id).value;
+    instantiation.arguments[p] = kNoExpr;
   }
-  return request;
+  return instantiation;
 }
 
 /// The image of the library that serves the call. The result has no schedule if none does, or if
 /// there is no library.
 Result<SingleSchedule> storedFor(const Source &source, const Source::Target &target,
-                                 const SingleRequest &options, const SinglePlan &plan) {
-  bool takesOne = options.takesImages && source.library() && !target.schedule &&
-                  options.schedule.passes.pipeline.empty();
+                                 const SingleRequest &request, const SinglePlan &plan) {
+  bool takesOne = source.library() && !target.schedule && request.schedule.passes.pipeline.empty();
   if (!takesOne)
     return SingleSchedule{};
-  Result<const LibraryImage *> found = imageFor(source, target, options, plan);
+  Result<const LibraryImage *> found = imageFor(source, target, request, plan);
   if (!found)
     return found.status();
   if (!*found)
@@ -124,26 +101,26 @@ Result<SingleSchedule> storedFor(const Source &source, const Source::Target &tar
 } // namespace
 
 Result<const LibraryImage *> imageFor(const Source &source, const Source::Target &target,
-                                      const SingleRequest &options, const SinglePlan &plan) {
-  auto request =
-      asCall(source.program(), target, requestFor(target, options.schedule, plan.call, plan.shape));
-  if (!request)
+                                      const SingleRequest &request, const SinglePlan &plan) {
+  auto instantiation = asCall(source.program(), target,
+                              instantiationOf(target, request.schedule, plan.call, plan.shape));
+  if (!instantiation)
     return nullptr;
-  Result<std::optional<uint32_t>> unit = unitOf(*source.library(), *request);
+  Result<std::optional<uint32_t>> unit = unitOf(*source.library(), *instantiation);
   if (!unit)
     return unit.status();
-  return findImage(*source.library(), *request, unit->value_or(1));
+  return findImage(*source.library(), *instantiation, unit->value_or(1));
 }
 
 Result<SingleSchedule> makeSingle(Source &source, const Source::Target &target,
-                                  const SingleRequest &options) {
-  Result<SinglePlan> plan = planSingle(source, target, options);
+                                  const SingleRequest &request, bool tryValues) {
+  Result<SinglePlan> plan = planSingle(source, target, request, tryValues);
   if (!plan)
     return plan.status();
-  Result<SingleSchedule> stored = storedFor(source, target, options, *plan);
+  Result<SingleSchedule> stored = storedFor(source, target, request, *plan);
   if (!stored || stored->schedule)
     return stored;
-  auto schedule = makeSchedule(source, target, options.schedule, plan->call, plan->shape);
+  auto schedule = makeSchedule(source, target, request.schedule, plan->call, plan->shape);
   if (!schedule)
     return schedule.status();
   return SingleSchedule{schedule.take(), nullptr, plan->shape.elements, plan->bytes};
@@ -151,11 +128,14 @@ Result<SingleSchedule> makeSingle(Source &source, const Source::Target &target,
 
 Result<Schedule> makeProved(Source &source, const Source::Target &target,
                             const SingleRequest &single) {
-  Result<SingleSchedule> made = makeSingle(source, target, single);
+  Result<SinglePlan> plan = planSingle(source, target, single);
+  if (!plan)
+    return plan.status();
+  auto made = makeSchedule(source, target, single.schedule, plan->call, plan->shape);
   if (!made)
     return made.status();
-  Schedule schedule = *made->schedule;
-  schedule.sizeClass.elements = made->elements;
+  Schedule schedule = **made;
+  schedule.sizeClass.elements = plan->shape.elements;
   if (!single.schedule.passes.verifyMade || target.schedule)
     return schedule;
   std::optional<proof::ProvedDomain> domain = proof::provedSizes(schedule);

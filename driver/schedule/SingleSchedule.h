@@ -6,16 +6,6 @@
 
 namespace colldsl::driver {
 
-/// The one target of a request.
-struct ChosenTarget {
-  std::optional<Source::Target> target; ///< nothing: a mistake was reported, or
-  std::string refusal;                  ///< the request names several, which this tells
-};
-
-/// Chooses the one target that the operands and --name leave. If it is a function, its rules choose
-/// the collective.
-ChosenTarget chooseOne(Source &source, const SingleRequest &request);
-
 /// The schedule to make of a target.
 struct SinglePlan {
   Shape shape;
@@ -24,13 +14,14 @@ struct SinglePlan {
   uint64_t bytes = 0; ///< n times the size of T
 };
 
-/// An error is reported as Source::render() shows it.
+/// `tryValues`: as in Variety; the first of several values. An error is reported as
+/// Source::render() shows it.
 Result<SinglePlan> planSingle(Source &source, const Source::Target &target,
-                              const SingleRequest &options);
+                              const SingleRequest &request, bool tryValues = false);
 
 /// The image of the library that serves the call; null: none does. The source is a library.
 Result<const LibraryImage *> imageFor(const Source &source, const Source::Target &target,
-                                      const SingleRequest &options, const SinglePlan &plan);
+                                      const SingleRequest &request, const SinglePlan &plan);
 
 struct SingleSchedule {
   std::shared_ptr<const Schedule> schedule;
@@ -39,12 +30,12 @@ struct SingleSchedule {
   uint64_t bytes = 0;                  ///< n times the size of T
 };
 
-/// An error is reported as Source::render() shows it.
+/// The image of a library if one serves the call and no pass runs. Else as planSingle() plans it.
 Result<SingleSchedule> makeSingle(Source &source, const Source::Target &target,
-                                  const SingleRequest &options);
+                                  const SingleRequest &request, bool tryValues = false);
 
-/// The schedule with its size. For a collective whose passes are proved, its validity range has the
-/// sizes that are proved. An error is reported as Source::render() shows it.
+/// The schedule with its size, without images. For a collective whose passes are proved, its
+/// validity range has the sizes that are proved. An error is reported as Source::render() shows it.
 Result<Schedule> makeProved(Source &source, const Source::Target &target,
                             const SingleRequest &request);
 

@@ -21,11 +21,11 @@ std::string lacks(Targets targets, const std::string &what) {
 }
 
 Status checkOfSchedules(const Fields &fields, const Source &source, Targets targets,
-                        const ScheduleRequest &schedule) {
+                        Purpose purpose) {
   std::string is = "'" + targets.front().name + "' is a schedule, ";
   if (Status s = fields.refuseGiven({"--op"}, is + "whose ops say what they combine"); !s)
     return s;
-  if (!source.hasRead(FileKind::MscclXml) && !schedule.retypes)
+  if (!source.hasRead(FileKind::MscclXml) && purpose != Purpose::Store)
     if (Status s = fields.refuseGiven({"--type"}, is + "whose buffers have their types"); !s)
       return s;
   if (Status s = fields.refuseGiven({"--roots", "--thorough"}, is + "which has no parameters"); !s)
@@ -36,7 +36,7 @@ Status checkOfSchedules(const Fields &fields, const Source &source, Targets targ
 }
 
 Status checkOfCollectives(const Fields &fields, const Source &source, Targets targets,
-                          const ScheduleRequest &schedule) {
+                          Purpose purpose) {
   auto isReduction = [](const Param &p) { return !p.isBuffer && p.type == ValueType::Reduction; };
   auto isRoot = [&](const Param &p) { return source.program().nameOf(p) == "root"; };
   auto isGeneric = [](const Param &p) { return p.isBuffer && p.buffer.generic; };
@@ -47,9 +47,10 @@ Status checkOfCollectives(const Fields &fields, const Source &source, Targets ta
   if (!anyParam(source, targets, isRoot))
     if (Status s = fields.refuseGiven({"--roots"}, lacks(targets, "parameter 'root'")); !s)
       return s;
-  bool retypes = schedule.retypes && llvm::any_of(targets, [](const Source::Target &target) {
-                   return target.schedule != nullptr;
-                 });
+  bool retypes =
+      purpose == Purpose::Store && llvm::any_of(targets, [](const Source::Target &target) {
+        return target.schedule != nullptr;
+      });
   if (!retypes && !anyParam(source, targets, isGeneric))
     return fields.refuseGiven({"--type"}, lacks(targets, "buffer of type T"));
   return {};
@@ -58,11 +59,11 @@ Status checkOfCollectives(const Fields &fields, const Source &source, Targets ta
 } // namespace
 
 Status checkEffects(const Fields &fields, const Source &source, Targets targets,
-                    const ScheduleRequest &schedule) {
+                    const ScheduleRequest &schedule, Purpose purpose) {
   bool hasCollective =
       llvm::any_of(targets, [](const Source::Target &t) { return t.collective != kNoDecl; });
-  if (Status s = hasCollective ? checkOfCollectives(fields, source, targets, schedule)
-                               : checkOfSchedules(fields, source, targets, schedule);
+  if (Status s = hasCollective ? checkOfCollectives(fields, source, targets, purpose)
+                               : checkOfSchedules(fields, source, targets, purpose);
       !s)
     return s;
   if (!source.isCompiled())
@@ -76,23 +77,23 @@ Status checkEffects(const Fields &fields, const Source &source, Targets targets,
                                       "'" + targets.front().name + "' was not read from MSCCL XML");
         !s)
       return s;
-  bool hasPasses = !schedule.passes.pipeline.empty();
-  if (!hasPasses && !schedule.simulates)
+  bool isTimed = !schedule.passes.pipeline.empty() || purpose == Purpose::Simulate;
+  if (!isTimed)
     if (Status s = fields.refuseGiven({"--model", "--network", "--receive-slots"},
                                       "it is for --passes, of which there are none");
         !s)
       return s;
-  if (!hasPasses && !schedule.simulates && !hasCollective && !schedule.runs)
+  if (!isTimed && !hasCollective && purpose != Purpose::Run)
     return fields.refuseGiven({"--topology"}, "'" + targets.front().name +
                                                   "' is a schedule, which is made already");
   return {};
 }
 
 bool usesAllGiven(const Fields &fields, const Source &source, Targets targets,
-                  const ScheduleRequest &schedule) {
+                  const ScheduleRequest &schedule, Purpose purpose) {
   if (!source.usesAllFiles(targets, schedule))
     return false;
-  Status s = checkEffects(fields, source, targets, schedule);
+  Status s = checkEffects(fields, source, targets, schedule, purpose);
   return s || source.session().sink().error(s.diagnostic());
 }
 

@@ -1,6 +1,6 @@
 #include "driver/source/ReadRight.h"
 
-#include "driver/source/ReadInput.h"
+#include "driver/files/ReadInput.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -11,11 +11,11 @@ using Operands = std::vector<std::string>;
 
 /// Reads the operands; null: one has a mistake. `said`: the messages, warnings included.
 std::unique_ptr<Source> attempt(Session &session, const Operands &operands,
-                                const ScheduleRequest &options, std::string &said) {
+                                const ScheduleRequest &request, std::string &said) {
   SinkText messages;
   Session own(messages);
-  std::unique_ptr<Source> source = Source::read(own, operands, options);
-  if (source && !source->names().empty() && source->choose(options).empty())
+  std::unique_ptr<Source> source = Source::read(own, operands, request);
+  if (source && !source->names().empty() && source->choose(request).empty())
     source = nullptr;
   if (source)
     source->moveTo(session);
@@ -27,24 +27,24 @@ std::unique_ptr<Source> attempt(Session &session, const Operands &operands,
 
 // A file may use declarations of those before it, so each is read with the right ones before it.
 RightOperands readRight(Session &session, const Operands &operands,
-                        const ScheduleRequest &options) {
+                        const ScheduleRequest &request) {
   bool mayBeReadAgain = llvm::none_of(
       operands, [](const std::string &operand) { return descriptorNamed(operand) >= 0; });
-  if (operands.size() < 2 || !mayBeReadAgain || !options.names.empty())
-    return {Source::read(session, operands, options)};
+  if (operands.size() < 2 || !mayBeReadAgain || !request.names.empty())
+    return {Source::read(session, operands, request)};
   std::string said;
-  RightOperands found{attempt(session, operands, options, said)};
+  RightOperands found{attempt(session, operands, request, said)};
   Operands right;
   for (size_t i = 0; !found.source && i < operands.size(); ++i) {
     right.push_back(operands[i]);
-    if (attempt(session, right, options, said))
+    if (attempt(session, right, request, said))
       continue;
     session.sink().take(Severity::Error, said);
     right.pop_back();
     found.hasMistakes = true;
   }
   if (!right.empty())
-    found.source = attempt(session, right, options, said);
+    found.source = attempt(session, right, request, said);
   if (found.source)
     session.sink().take(Severity::Warning, said);
   return found;

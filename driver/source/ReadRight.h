@@ -14,6 +14,6 @@ struct RightOperands {
 /// those that cannot be read or name nothing. With a stream among them, which can be read once
 /// only, all must be right.
 RightOperands readRight(Session &session, const std::vector<std::string> &operands,
-                        const ScheduleRequest &options);
+                        const ScheduleRequest &request);
 
 } // namespace colldsl::driver

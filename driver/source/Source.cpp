@@ -3,9 +3,9 @@
 #include "compiler/Spelling.h"
 #include "compiler/UnusedNames.h"
 #include "driver/explain/Explanations.h"
-#include "driver/library/Rules.h"
-#include "driver/source/FileKind.h"
-#include "driver/source/ReadInput.h"
+#include "driver/files/FileKind.h"
+#include "driver/files/ReadInput.h"
+#include "driver/rules/Rules.h"
 #include "driver/source/RenderInFiles.h"
 #include "formats/GoalBinary.h"
 #include "formats/MscclImport.h"
@@ -51,9 +51,9 @@ std::span<const std::byte> bytesIn(llvm::StringRef text) {
 } // namespace
 
 std::unique_ptr<Source> Source::read(Session &session, const std::vector<std::string> &operands,
-                                     const ScheduleRequest &options, const InputForm &form) {
+                                     const ScheduleRequest &request, const InputForm &form) {
   auto source = std::make_unique<Source>(session);
-  if (!source->readFiles(operands, options, form))
+  if (!source->readFiles(operands, request, form))
     return nullptr;
   bool isLibrary = source->compilation_.has_value();
   if (isLibrary && !source->sourceFiles_.empty()) {
@@ -61,21 +61,21 @@ std::unique_ptr<Source> Source::read(Session &session, const std::vector<std::st
                  "': a library stands alone, without sources");
     return nullptr;
   }
-  if (!isLibrary && source->needsCompiler(options) && !source->compile(options))
+  if (!isLibrary && source->needsCompiler(request) && !source->compile(request))
     return nullptr;
   return source;
 }
 
 std::unique_ptr<Source> Source::ofText(Session &session, const std::string &name,
-                                       llvm::StringRef text, const ScheduleRequest &options) {
+                                       llvm::StringRef text, const ScheduleRequest &request) {
   auto source = std::make_unique<Source>(session);
   source->sourceFiles_.push_back(llvm::MemoryBuffer::getMemBufferCopy(text, name));
   source->mainFile_ = name;
-  return source->compile(options) ? std::move(source) : nullptr;
+  return source->compile(request) ? std::move(source) : nullptr;
 }
 
 std::unique_ptr<Source> Source::withText(const std::string &name, llvm::StringRef text,
-                                         ScheduleRequest options) const {
+                                         ScheduleRequest request) const {
   auto source = std::make_unique<Source>(*session_);
   auto add = [&](const std::string &file, llvm::StringRef content) {
     source->sourceFiles_.push_back(llvm::MemoryBuffer::getMemBufferCopy(content, file));
@@ -86,8 +86,8 @@ std::unique_ptr<Source> Source::withText(const std::string &name, llvm::StringRe
         add(file, compilation_->sourceText(static_cast<uint16_t>(i)));
   add(name, text);
   source->mainFile_ = mainFile_.empty() ? name : mainFile_;
-  options.noWarn = true; // the other Source has printed the warnings
-  if (!source->compile(options))
+  request.noWarn = true; // the other Source has printed the warnings
+  if (!source->compile(request))
     return nullptr;
   for (const SelectionRule &rule : rules_)
     source->addRulesFor(rule.function);
@@ -108,7 +108,7 @@ std::unique_ptr<Source> Source::of(Session &session, Schedule schedule) {
   return source->add(name, std::move(schedule)) ? std::move(source) : nullptr;
 }
 
-bool Source::readFiles(const std::vector<std::string> &operands, const ScheduleRequest &options,
+bool Source::readFiles(const std::vector<std::string> &operands, const ScheduleRequest &request,
                        const InputForm &form) {
   Status streams = checkStreams(operands);
   bool fine = streams || fail(streams);
@@ -116,11 +116,11 @@ bool Source::readFiles(const std::vector<std::string> &operands, const ScheduleR
     if (!form.kind && looksLikeName(operand) && !llvm::sys::fs::exists(operand))
       names_.push_back(operand);
     else
-      fine &= readFile(operand, options, form);
+      fine &= readFile(operand, request, form);
   return fine;
 }
 
-bool Source::readFile(const std::string &operand, const ScheduleRequest &options,
+bool Source::readFile(const std::string &operand, const ScheduleRequest &request,
                       const InputForm &form) {
   Result<std::unique_ptr<llvm::MemoryBuffer>> input = readInput(operand);
   if (!input)
@@ -138,19 +138,21 @@ bool Source::readFile(const std::string &operand, const ScheduleRequest &options
     return true;
   }
   inputs_[name] = input.take();
+  TextLimits limits = request.text;
+  limits.allowWildcards = form.allowsWildcards;
   switch (found) {
   case FileKind::Source:
     return true;
   case FileKind::Text:
-    return readText(name, content, options.text);
+    return readText(name, content, limits);
   case FileKind::Image:
     return readImage(name, content);
   case FileKind::Library:
     return readLibrary(name, content);
   case FileKind::GoalBinary:
-    return readGoalBinary(name, content, options.text);
+    return readGoalBinary(name, content, limits);
   case FileKind::MscclXml:
-    return readMscclXml(name, content, options, form);
+    return readMscclXml(name, content, request, form);
   }
   return false;
 }
@@ -228,34 +230,35 @@ bool Source::readGoalBinary(const std::string &name, llvm::StringRef bytes,
 }
 
 bool Source::readMscclXml(const std::string &name, llvm::StringRef xml,
-                          const ScheduleRequest &options, const InputForm &form) {
+                          const ScheduleRequest &request, const InputForm &form) {
   msccl::ReadOptions reading;
   reading.collective = form.collective;
   Result<msccl::Algorithm> algorithm = msccl::read({xml.data(), xml.size()}, reading);
   if (!algorithm)
     return keep(name, algorithm.status());
-  return keep(name, msccl::toSchedule(*algorithm, name, {options.type, options.text.maxOps}));
+  return keep(name,
+              msccl::toSchedule(*algorithm, name, {request.elementType(), request.text.maxOps}));
 }
 
 const Program &Source::program() const { return compilation_ ? compilation_->program() : none_; }
 
 /// False if all targets are schedules from files, which need no standard library.
-bool Source::needsCompiler(const ScheduleRequest &options) const {
+bool Source::needsCompiler(const ScheduleRequest &request) const {
   auto isInFile = [&](const std::string &name) { return findFile(name) != nullptr; };
   return files_.empty() || !sourceFiles_.empty() || !llvm::all_of(names_, isInFile) ||
-         !llvm::all_of(options.names, isInFile);
+         !llvm::all_of(request.names, isInFile);
 }
 
-bool Source::compile(const ScheduleRequest &options) {
-  CompileOptions compile = options.compile;
+bool Source::compile(const ScheduleRequest &request) {
+  CompileOptions compile = request.compile;
   SymbolIndex symbols;
-  compile.symbols = options.noWarn ? nullptr : &symbols;
+  compile.symbols = request.noWarn ? nullptr : &symbols;
   compilation_ = compileTexts(std::move(sourceFiles_), compile);
   std::vector<Diagnostic> diagnostics = compilation_->diagnostics();
   addExplanationNote(diagnostics);
   for (const Diagnostic &diagnostic : diagnostics)
     session_->sink().take(diagnostic.severity, compilation_->render(diagnostic));
-  if (!options.noWarn && compilation_->ok())
+  if (!request.noWarn && compilation_->ok())
     warnOfUnusedNames(symbols);
   return compilation_->ok();
 }
@@ -306,14 +309,14 @@ std::vector<Source::Target> Source::stdlib() const {
   return targets;
 }
 
-std::vector<Source::Target> Source::choose(const ScheduleRequest &options) {
+std::vector<Source::Target> Source::choose(const ScheduleRequest &request) {
   std::vector<std::string> names = names_;
-  names.insert(names.end(), options.names.begin(), options.names.end());
+  names.insert(names.end(), request.names.begin(), request.names.end());
   std::vector<Target> targets;
   bool fine = true;
   for (const std::string &name : names)
     fine &= chooseNamed(name, targets);
-  if (fine && !names_.empty() && options.names.empty()) {
+  if (fine && !names_.empty() && request.names.empty()) {
     std::vector<Target> others;
     for (const std::string &file : read_)
       if (!hasAnyOf(file, targets))
@@ -365,8 +368,8 @@ bool Source::hasAnyOf(const std::string &file, llvm::ArrayRef<Target> targets) c
 
 /// True if a --set names a declaration of the file, such as a tree for a collective of the standard
 /// library.
-bool Source::isNamedBySettings(const std::string &file, const ScheduleRequest &options) const {
-  for (const ScheduleRequest::Setting &setting : options.settings)
+bool Source::isNamedBySettings(const std::string &file, const ScheduleRequest &request) const {
+  for (const ScheduleRequest::Setting &setting : request.settings)
     for (const std::string &word : wordsOf(setting.value))
       for (const Decl &decl : program().decls)
         if (program().nameOf(decl) == word && program().files[decl.loc.file] == file)
@@ -374,12 +377,12 @@ bool Source::isNamedBySettings(const std::string &file, const ScheduleRequest &o
   return false;
 }
 
-bool Source::usesAllFiles(llvm::ArrayRef<Target> targets, const ScheduleRequest &options) const {
+bool Source::usesAllFiles(llvm::ArrayRef<Target> targets, const ScheduleRequest &request) const {
   for (const std::string &file : read_) {
-    if (hasAnyOf(file, targets) || isNamedBySettings(file, options) || allOf(file).empty())
+    if (hasAnyOf(file, targets) || isNamedBySettings(file, request) || allOf(file).empty())
       continue;
     std::string names;
-    for (const std::string &name : options.names)
+    for (const std::string &name : request.names)
       names += " --name " + name;
     return fail("'" + file + "' has nothing that is named:" + names +
                 " leaves nothing of it; without --name all of it counts");

@@ -4,8 +4,8 @@
 #include "compiler/Compile.h"
 #include "compiler/SymbolIndex.h"
 #include "driver/Session.h"
+#include "driver/files/FileKind.h"
 #include "driver/requests/ScheduleRequest.h"
-#include "driver/source/FileKind.h"
 #include "ir/Schedule.h"
 #include "program/library/Library.h"
 #include "select/Chooser.h"
@@ -41,15 +41,15 @@ public:
   /// scope. With a kind in `form`, each is a file of that kind, whatever its content is. Null after
   /// a mistake, which is reported.
   static std::unique_ptr<Source> read(Session &session, const std::vector<std::string> &operands,
-                                      const ScheduleRequest &options, const InputForm &form = {});
+                                      const ScheduleRequest &request, const InputForm &form = {});
 
   /// Variant of read() for source text that is in memory; messages call it `name`.
   static std::unique_ptr<Source> ofText(Session &session, const std::string &name,
-                                        llvm::StringRef text, const ScheduleRequest &options);
+                                        llvm::StringRef text, const ScheduleRequest &request);
   /// A Source with the source texts of this one and one more, and rules for the same functions. Its
   /// declarations have other numbers. Null after a mistake, which is reported.
   std::unique_ptr<Source> withText(const std::string &name, llvm::StringRef text,
-                                   ScheduleRequest options) const;
+                                   ScheduleRequest request) const;
   /// A Source of a program that was compiled without mistakes, with its main file.
   static std::unique_ptr<Source> of(Session &session, Compilation compilation,
                                     std::string mainFile);
@@ -59,11 +59,11 @@ public:
   /// The targets of all operands: a name chooses in the files that have it, else in the standard
   /// library; other files contribute all that they have. --name then selects among these. Empty
   /// after a mistake, which is reported.
-  std::vector<Target> choose(const ScheduleRequest &options);
+  std::vector<Target> choose(const ScheduleRequest &request);
 
   /// True if each file has one of the targets, has no collective, or declares a name in a --set;
   /// else reports the first that does not.
-  bool usesAllFiles(llvm::ArrayRef<Target> targets, const ScheduleRequest &options) const;
+  bool usesAllFiles(llvm::ArrayRef<Target> targets, const ScheduleRequest &request) const;
 
   /// All collectives of the standard library.
   std::vector<Target> stdlib() const;
@@ -128,21 +128,21 @@ private:
     Schedule schedule;
   };
 
-  bool readFiles(const std::vector<std::string> &operands, const ScheduleRequest &options,
+  bool readFiles(const std::vector<std::string> &operands, const ScheduleRequest &request,
                  const InputForm &form);
-  bool readFile(const std::string &name, const ScheduleRequest &options, const InputForm &form);
+  bool readFile(const std::string &name, const ScheduleRequest &request, const InputForm &form);
   bool readText(const std::string &name, llvm::StringRef text, const TextLimits &limits);
   bool readImage(const std::string &name, llvm::StringRef bytes);
   bool readGoalBinary(const std::string &name, llvm::StringRef bytes, const TextLimits &limits);
-  bool readMscclXml(const std::string &name, llvm::StringRef xml, const ScheduleRequest &options,
+  bool readMscclXml(const std::string &name, llvm::StringRef xml, const ScheduleRequest &request,
                     const InputForm &form);
   /// False, after a message: the schedule has no ranks.
   bool add(const std::string &name, Schedule schedule);
   bool keep(const std::string &name, Result<Schedule> schedule);
   bool readLibrary(const std::string &name, llvm::StringRef bytes);
   std::string renderInInputs(const Diagnostic &d, const std::vector<std::string> &files) const;
-  bool needsCompiler(const ScheduleRequest &options) const;
-  bool compile(const ScheduleRequest &options);
+  bool needsCompiler(const ScheduleRequest &request) const;
+  bool compile(const ScheduleRequest &request);
   void warnOfUnusedNames(const SymbolIndex &symbols) const;
   const File *findFile(const std::string &name) const;
   bool chooseNamed(const std::string &name, std::vector<Target> &targets);
@@ -154,7 +154,7 @@ private:
   const std::string &nameOfFile(const Target &target) const;
   std::vector<Target> allOf(const std::string &file) const;
   bool hasAnyOf(const std::string &file, llvm::ArrayRef<Target> targets) const;
-  bool isNamedBySettings(const std::string &file, const ScheduleRequest &options) const;
+  bool isNamedBySettings(const std::string &file, const ScheduleRequest &request) const;
 
   /// Reports a mistake. Returns false.
   bool fail(const llvm::Twine &message) const { return session_->sink().error(message); }

@@ -2,7 +2,7 @@
 
 #include "python/native/Work.h"
 
-#include "driver/source/ExplainedChoice.h"
+#include "driver/choice/ExplainedChoice.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -16,7 +16,7 @@ std::string choose(const std::vector<std::string> &operands, const Asked<ChoiceR
   std::string json, refusal;
   work({&place}, [&](const Watch &watch) {
     request.single.schedule.instantiate.stop = watch.stop;
-    auto explained = explainChoice(place.session, operands, request, refusal);
+    auto explained = chooseExplained(place.session, operands, request, refusal);
     if (!explained)
       return Ended::unchosen(refusal);
     llvm::raw_string_ostream(json) << llvm::json::Value(toJson(*explained));

@@ -1,10 +1,10 @@
 #include "python/native/PythonProgram.h"
 
+#include "driver/choice/Functions.h"
 #include "driver/library/ProgramContent.h"
 #include "driver/proofs/ProveTarget.h"
 #include "driver/schedule/MakeWorkload.h"
 #include "driver/source/Effects.h"
-#include "driver/source/Functions.h"
 #include "ir/TextForm.h"
 #include "program/library/Library.h"
 
@@ -72,8 +72,8 @@ Verified describe(const Summary &summary, const Source &source) {
 /// Refuses keywords that have no effect.
 template <typename T>
 Ended checked(const Asked<T> &asked, const Source &source, llvm::ArrayRef<Source::Target> targets,
-              const ScheduleRequest &schedule) {
-  Status s = checkEffects(asked.fields, source, targets, schedule);
+              const ScheduleRequest &schedule, Purpose purpose = Purpose::Make) {
+  Status s = checkEffects(asked.fields, source, targets, schedule, purpose);
   return s ? Ended() : Ended::misused(s.message());
 }
 
@@ -99,21 +99,19 @@ Ended simulateOne(Source &source, const Asked<SimulationRequest> &asked, const W
                   Simulated &simulated) {
   SimulationRequest request = asked.request;
   SingleRequest &single = request.single;
-  single.schedule.contract = single.schedule.passes.verifyEach;
   single.schedule.instantiate.stop = watch.stop;
   ChosenTarget choice = chooseOne(source, single);
   if (!choice.target)
     return Ended::unchosen(choice.refusal);
   const Source::Target &target = *choice.target;
-  if (Ended ended = checked(asked, source, target, single.schedule); ended.errorClass)
+  if (Ended ended = checked(asked, source, target, single.schedule, Purpose::Simulate);
+      ended.errorClass)
     return ended;
-  Result<sim::SimulateOptions> model = request.model();
-  if (!model)
-    return failed(source, target, model.status());
-  Result<SimulatedJob> job = makeWorkload(source, target, single, *model);
+  const sim::SimulateOptions model = request.model();
+  Result<SimulatedJob> job = makeWorkload(source, target, single, model, /*contract=*/false);
   if (!job)
     return failed(source, target, job.status());
-  Result<sim::Outcome> outcome = simulateJob(*job, *model, target.name, watch);
+  Result<sim::Outcome> outcome = simulateJob(*job, model, target.name, watch);
   if (!outcome)
     return failed(source, target, outcome.status());
   simulated = {target.name,     job->plan.bytes, std::move(outcome->finish), outcome->makespan,
@@ -157,10 +155,11 @@ Ended encode(Source &source, const std::optional<std::string> &name,
 std::shared_ptr<Program> Program::read(const std::vector<std::string> &operands,
                                        const Asked<SingleRequest> &reading) {
   auto program = std::make_shared<Program>();
-  ScheduleRequest schedule = reading.request.schedule;
-  schedule.text.allowWildcards = true; // of GOAL, for the simulator
+  InputForm form;
+  form.allowsWildcards = true; // for the simulator
   program->remarks_ = program->work([&](const Watch &) {
-    program->source_ = Source::read(program->place_.session, operands, schedule);
+    program->source_ =
+        Source::read(program->place_.session, operands, reading.request.schedule, form);
     return program->source_ ? Ended() : Ended::failed();
   });
   return program;

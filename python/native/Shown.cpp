@@ -1,5 +1,6 @@
 #include "python/native/Shown.h"
 
+#include "driver/choice/Functions.h"
 #include "driver/draw/FailurePage.h"
 #include "driver/proofs/ProveTarget.h"
 #include "show/Page.h"
@@ -23,20 +24,17 @@ Ended endOf(const Status &status) {
 Ended addRun(Source &source, SimulationRequest request, const Watch &watch,
              show::Document &document) {
   SingleRequest &single = request.single;
-  single.takesImages = true;
   single.schedule.instantiate.stop = watch.stop;
   ChosenTarget choice = chooseOne(source, single);
   if (!choice.target)
     return Ended::unchosen(choice.refusal);
-  Result<sim::SimulateOptions> model = request.model();
-  if (!model)
-    return endOf(model.status());
   const sim::NetworkOptions &network = single.schedule.machine.cost().network;
   if (document.schedules.empty())
     document.network = network;
   else if (!areAlike(document.network, network))
     return endOf(Status::error("runs on different networks cannot be shown on one page"));
-  Status status = addSimulated(document, source, *choice.target, single, *model, "", watch);
+  Status status =
+      addSimulated(document, source, *choice.target, single, request.model(), "", watch);
   if (!status)
     source.report(status.diagnostic(), *choice.target);
   return status ? Ended() : Ended::failed();

@@ -1,7 +1,7 @@
 // Imported schedules are declared like the collectives that serve their functions.
 
 #include "driver/library/ImportedSchedules.h"
-#include "driver/library/StandardFunctions.h"
+#include "driver/rules/StandardFunctions.h"
 
 #include <gtest/gtest.h>
 

@@ -37,6 +37,12 @@ TEST(Lists, BytesHaveUnits) {
     EXPECT_FALSE(parseBytes(text).ok()) << text;
 }
 
+TEST(Lists, BytesAreWholeElements) {
+  EXPECT_TRUE(checkWhole(0, 8, "ring"));
+  EXPECT_TRUE(checkWhole(16, 8, "ring"));
+  EXPECT_EQ(checkWhole(6, 4, "ring").message(), "--bytes 6: elements of 'ring' have 4 bytes");
+}
+
 TEST(Lists, WordsOfBytes) {
   EXPECT_EQ(bytesWord(0), "0 B");
   EXPECT_EQ(bytesWord(160036), "160036 B");

@@ -1,11 +1,14 @@
 // Requests are data: text sets their fields, and they can be printed and compared.
 
+#include "driver/requests/ChoiceRequest.h"
 #include "driver/requests/LibraryRequest.h"
 #include "driver/requests/PageRequest.h"
 #include "driver/requests/ProofRequest.h"
 #include "driver/requests/SimulationRequest.h"
 
 #include <gtest/gtest.h>
+
+#include <utility>
 
 namespace colldsl::driver {
 namespace {
@@ -54,7 +57,74 @@ TEST(Requests, AreEqualIfTheirFieldsAre) {
   EXPECT_EQ(made<P>({{"ranks", "1..3"}, {"seed", "2"}}),
             made<P>({{"seed", "2"}, {"ranks", "1,2,3"}}));
   EXPECT_FALSE(made<P>({{"bytes", "1KiB"}}) == made<P>({{"bytes", "1025"}}));
-  EXPECT_FALSE(made<P>({{"topology", "flat"}}) == P()); // P varies the machine
+  EXPECT_FALSE(made<P>({{"topology", "flat"}}) == P());        // P varies the machine
+  EXPECT_FALSE(made<P>({{"max_line_bytes", "16384"}}) == P()); // usual for one of the readers
+}
+
+struct Table : Fields {
+  void expectValues() const {
+    EXPECT_FALSE(all().empty());
+    for (const Field &field : all())
+      EXPECT_NE(!field.values, field.help.rfind("the same as", 0) != 0) << field.name;
+  }
+};
+
+template <Request T> void expectValues() {
+  T request;
+  Table table;
+  request.addTo(table);
+  table.expectValues();
+}
+
+TEST(Requests, AreComparedByAllFields) {
+  expectValues<ChoiceRequest>();
+  expectValues<LibraryRequest>();
+  expectValues<MakeRequest>();
+  expectValues<PageRequest>();
+  expectValues<ProofRequest>();
+  expectValues<SimulationRequest>();
+}
+
+// The bindings name all fields, so that a new one needs a line here.
+TEST(Requests, HaveEachFieldInATable) {
+  SimulationRequest request;
+  ProofRequest proofs;
+  std::string before;
+  auto shows = [&] {
+    std::string old = std::exchange(before, textOf(request) + textOf(proofs));
+    return old != before;
+  };
+  auto &[names, type, reduction, settings, topology, inPlace, noWarn, machine, passes, compile,
+         text, instantiate] = request.single.schedule;
+  names = {"ring"};
+  EXPECT_TRUE(shows());
+  type = ElementType::I32; // the usual one
+  EXPECT_TRUE(shows());
+  reduction = Reduction::Max;
+  EXPECT_TRUE(shows());
+  settings = {{"root", "3"}};
+  EXPECT_TRUE(shows());
+  topology = "node:4";
+  EXPECT_TRUE(shows());
+  inPlace = true;
+  EXPECT_TRUE(shows());
+  proofs.schedule.noWarn = !proofs.schedule.noWarn; // simulations never warn
+  EXPECT_TRUE(shows());
+  machine = made<SimulationRequest>({{"model", "cluster"}}).single.schedule.machine;
+  EXPECT_TRUE(shows());
+  passes = made<SimulationRequest>({{"passes", "fuse"}}).single.schedule.passes;
+  EXPECT_TRUE(shows());
+  compile.limits.maxTokens = 7;
+  EXPECT_TRUE(shows());
+  text.maxErrors = 7;
+  EXPECT_TRUE(shows());
+  instantiate.maxSteps = 7;
+  EXPECT_TRUE(shows());
+  auto &[schedule, ranks, bytes] = request.single;
+  ranks = 8;
+  EXPECT_TRUE(shows());
+  bytes = kUsualBytes;
+  EXPECT_TRUE(shows());
 }
 
 TEST(Requests, TellMistakesWithTheirField) {
@@ -71,16 +141,22 @@ TEST(Requests, TellMistakesWithTheirField) {
 
 TEST(Requests, HaveTheMachineAfterTheirCheck) {
   SimulationRequest request = made<SimulationRequest>({{"model", "L=7"}, {"receive_slots", "3"}});
-  Result<sim::SimulateOptions> model = request.model();
-  ASSERT_TRUE(model) << model.message();
-  EXPECT_EQ(model->model.distances[kOtherNode].L, 7u);
-  EXPECT_EQ(model->receiveSlots, 3u);
+  EXPECT_EQ(request.model().model.distances[kOtherNode].L, 7u);
+  EXPECT_EQ(request.model().receiveSlots, 3u);
+  request = made<SimulationRequest>({{"L", "8"}, {"o", "9"}, {"noise", "random:10us,2us"}});
+  EXPECT_EQ(request.model().model.distances[kOtherNode].L, 8u);
+  EXPECT_EQ(request.model().model.distances[kOtherNode].o, 9u);
+  EXPECT_EQ(request.model().noise.periodNs, 10'000u);
+  EXPECT_EQ(mistake<SimulationRequest>({{"noise", "loud"}}),
+            "--noise: 'loud' is none of periodic:PERIOD,LENGTH, random:MEAN,LENGTH, trace:FILE");
 }
 
 TEST(Requests, OfLibrariesHaveTheirOwnDefaults) {
   EXPECT_EQ(textOf(LibraryRequest()), "");
   EXPECT_EQ(LibraryRequest().proofs.bytes, std::vector<uint64_t>{64 << 10});
-  EXPECT_EQ(made<LibraryRequest>({{"type", "f32"}}).type, ElementType::F32);
+  EXPECT_EQ(made<LibraryRequest>({{"type", "f32"}}).proofs.schedule.type, ElementType::F32);
+  EXPECT_FALSE(made<LibraryRequest>({{"type", "i32"}}) ==
+               LibraryRequest()); // of imports: all types
   EXPECT_FALSE(made<LibraryRequest>({{"passes", "fuse"}}).proofs.variesMachine);
 }
 

@@ -1,10 +1,11 @@
 // Work for requests without a terminal: messages go to the sink, progress to the watch, which can
 // stop it.
 
+#include "driver/choice/ExplainedChoice.h"
+#include "driver/choice/Functions.h"
 #include "driver/library/MakeLibrary.h"
 #include "driver/proofs/ProveTarget.h"
 #include "driver/schedule/MakeWorkload.h"
-#include "driver/source/ExplainedChoice.h"
 
 #include <gtest/gtest.h>
 
@@ -84,13 +85,13 @@ TEST_F(Work, TheWatchStopsProofsAndSimulations) {
   run.single.ranks = 300; // enough events that the simulator asks
   ChosenTarget choice = chooseOne(*source, run.single);
   ASSERT_TRUE(choice.target);
-  Result<sim::SimulateOptions> model = run.model();
-  ASSERT_TRUE(model);
-  Result<SimulatedJob> job = makeWorkload(*source, *choice.target, run.single, *model);
+  const sim::SimulateOptions model = run.model();
+  Result<SimulatedJob> job =
+      makeWorkload(*source, *choice.target, run.single, model, /*contract=*/false);
   ASSERT_TRUE(job) << job.message();
-  EXPECT_FALSE(simulateJob(*job, *model, "gather", watch));
+  EXPECT_FALSE(simulateJob(*job, model, "gather", watch));
   stop = false;
-  EXPECT_TRUE(simulateJob(*job, *model, "gather", watch));
+  EXPECT_TRUE(simulateJob(*job, model, "gather", watch));
 }
 
 TEST_F(Work, SeveralTargetsAreARefusal) {
@@ -115,17 +116,17 @@ TEST_F(Work, AChoiceIsExplainedOrRefused) {
   ChoiceRequest request;
   request.single.ranks = 8;
   std::string refusal;
-  std::optional<ExplainedChoice> explained = explainChoice(session, {"bcast"}, request, refusal);
+  std::optional<ExplainedChoice> explained = chooseExplained(session, {"bcast"}, request, refusal);
   ASSERT_TRUE(explained) << messages.text();
   EXPECT_EQ(explained->situation.function, "bcast");
   EXPECT_EQ(explained->place.rfind("stdlib/selection.rules:", 0), 0u) << explained->place;
   EXPECT_TRUE(explained->choice.chosen.why.empty());
   EXPECT_EQ(messages.text() + refusal, "");
-  EXPECT_FALSE(explainChoice(session, {"bcast", "reduce"}, request, refusal));
+  EXPECT_FALSE(chooseExplained(session, {"bcast", "reduce"}, request, refusal));
   EXPECT_EQ(refusal, "name one function, such as bcast, and no schedule");
   refusal = "";
   request.root = 8;
-  EXPECT_FALSE(explainChoice(session, {"bcast"}, request, refusal));
+  EXPECT_FALSE(chooseExplained(session, {"bcast"}, request, refusal));
   EXPECT_EQ(messages.text() + refusal, "colldsl: error: --root 8: there are 8 ranks\n");
 }
 

@@ -51,6 +51,13 @@ PARTS = {
     "program": {"": [], "library": [""]},
     "instantiate": {"": ["dependence", "graphs"], "dependence": [], "graphs": [], "graphs/coloring": []},
     "runtime": {"": ["graph", "job"], "graph": ["job"], "job": []},
+    "driver": {"explain": [], "": ["explain"], "files": [""], "requests": ["", "files"], "rules": ["", "files"],
+               "source": ["", "explain", "files", "requests", "rules"],
+               "schedule": ["", "requests", "source"],
+               "choice": ["", "files", "requests", "rules", "source", "schedule"],
+               "proofs": ["", "explain", "requests", "source", "schedule", "choice"],
+               "library": ["", "files", "requests", "rules", "source", "choice", "proofs"],
+               "draw": ["", "source", "schedule", "proofs"]},
 }
 # Libraries that only some folders know.
 LIBRARIES = {

@@ -191,6 +191,15 @@ class Includes(unittest.TestCase):
         self.assertFalse(self.found("protocol/local/Attach.h", worker))
         self.assertFalse(self.found("protocol/local/Attach.h", '#include "protocol/open/PlanTerms.h"\n'))
 
+    def test_folders_of_the_driver_form_no_circle(self):
+        self.assertTrue(self.found("driver/source/Source.h", '#include "driver/schedule/SingleSchedule.h"\n'))
+        self.assertFalse(self.found("driver/choice/Functions.h", '#include "driver/schedule/SingleSchedule.h"\n'))
+        rest = dict(includes.PARTS["driver"])
+        while rest:
+            lowest = [part for part, below in rest.items() if not set(below) & set(rest)]
+            self.assertTrue(lowest, f"a circle among {sorted(rest)}")
+            rest = {part: below for part, below in rest.items() if part not in lowest}
+
     def test_spacing_does_not_hide_an_include(self):
         self.assertTrue(self.found("ir/Dag.cpp", '  #  include   "program/Program.h"\n'))
 

@@ -1,5 +1,5 @@
 #include "compiler/Compile.h"
-#include "driver/library/Rules.h"
+#include "driver/rules/Rules.h"
 #include "tools/completion/Scripts.h"
 
 #include "llvm/ADT/STLExtras.h"

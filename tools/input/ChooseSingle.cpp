@@ -7,8 +7,8 @@
 namespace colldsl::tools {
 
 std::optional<Exit> chooseSingle(const Options &options, const SingleRequest &single,
-                                 const InputForm &form, std::unique_ptr<Source> &source,
-                                 Source::Target &target) {
+                                 Purpose purpose, const InputForm &form,
+                                 std::unique_ptr<Source> &source, Source::Target &target) {
   source = Source::read(session(), options.operands(), single.schedule, form);
   if (!source)
     return Exit::Failure;
@@ -16,7 +16,7 @@ std::optional<Exit> chooseSingle(const Options &options, const SingleRequest &si
   if (!choice.target)
     return choice.refusal.empty() ? Exit::Failure : options.refuse(choice.refusal);
   target = std::move(*choice.target);
-  bool isFine = usesAllGiven(options, *source, target, single.schedule);
+  bool isFine = usesAllGiven(options, *source, target, single.schedule, purpose);
   return isFine ? std::nullopt : std::optional(Exit::Failure);
 }
 

@@ -1,7 +1,7 @@
 /// The one schedule that a command line names.
 #pragma once
 
-#include "driver/schedule/SingleSchedule.h"
+#include "driver/choice/Functions.h"
 #include "tools/options/Options.h"
 
 namespace colldsl::tools {
@@ -10,7 +10,7 @@ namespace colldsl::tools {
 /// one target that they and --name leave. Returns nothing, or reports mistakes and returns the exit
 /// code.
 std::optional<Exit> chooseSingle(const Options &options, const SingleRequest &single,
-                                 const InputForm &form, std::unique_ptr<Source> &source,
-                                 Source::Target &target);
+                                 Purpose purpose, const InputForm &form,
+                                 std::unique_ptr<Source> &source, Source::Target &target);
 
 } // namespace colldsl::tools

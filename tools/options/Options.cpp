@@ -2,8 +2,8 @@
 
 #include "compiler/Spelling.h"
 #include "driver/Lists.h"
-#include "driver/WriteFile.h"
 #include "driver/explain/Explanations.h"
+#include "driver/files/WriteFile.h"
 #include "tools/input/ErrorMessages.h"
 #include "tools/options/ErrorStream.h"
 #include "tools/options/ResultStream.h"
@@ -18,16 +18,14 @@ namespace colldsl::tools {
 
 Completion &Options::addOutput(llvm::StringRef name, llvm::StringRef value, llvm::StringRef help,
                                std::string &file) {
-  Completion &completion = addText(name, value, help.str(), file);
-  last().isOutput = true;
-  return completion;
+  outputs_.emplace_back(name.str(), false);
+  return addText(name, value, help.str(), file);
 }
 
 Completion &Options::addSideOutput(llvm::StringRef name, llvm::StringRef value,
                                    llvm::StringRef help, std::string &file) {
-  Completion &completion = addOutput(name, value, help, file);
-  last().isSideOutput = true;
-  return completion;
+  outputs_.emplace_back(name.str(), true);
+  return addText(name, value, help.str(), file);
 }
 
 std::optional<Exit> Options::parse(Arguments arguments) {
@@ -79,20 +77,20 @@ std::optional<Exit> Options::parseOption(llvm::StringRef word, std::span<const c
   return status ? std::nullopt : std::optional(refuse(status.message()));
 }
 
-Status Options::checkOutputs() const {
-  for (const Field &output : all()) {
-    if (!output.isOutput || output.given.empty())
+Status Options::checkOutputs() {
+  for (const auto &[name, isSide] : outputs_) {
+    const Field &output = *find(name);
+    if (output.given.empty())
       continue;
     const std::string &file = output.given.front();
-    if (output.isSideOutput && (file == "-" || file == "/dev/stdout"))
+    if (isSide && (file == "-" || file == "/dev/stdout"))
       return Status::error(output.name + ": the standard output is for the report; name a file");
     for (const std::string &operand : operands_)
       if (llvm::sys::fs::exists(operand) && isSameFile(file, operand))
         return Status::error(output.name + ": '" + file + "' is read, too");
     for (const Field &other : all())
       for (const std::string &named : other.given)
-        if (&other != &output && (other.completion.isFile || other.isOutput) &&
-            isSameFile(file, named))
+        if (&other != &output && other.completion.isFile && isSameFile(file, named))
           return Status::error(output.name + ": '" + file + "' is the file of " + other.name);
   }
   return {};

@@ -88,7 +88,7 @@ public:
   Exit refuse(const llvm::Twine &message) const;
 
 private:
-  Status checkOutputs() const;
+  Status checkOutputs();
   std::optional<Exit> parseOption(llvm::StringRef word, std::span<const char *const> &rest);
   Exit refuseUnknown(llvm::StringRef name) const;
   size_t firstOf(llvm::StringRef section) const;
@@ -100,6 +100,7 @@ private:
   llvm::StringRef description_;
   Completion operandCompletion_;
   std::vector<std::string> operands_;
+  std::vector<std::pair<std::string, bool>> outputs_; ///< options; true: of a side output
 };
 
 } // namespace colldsl::tools

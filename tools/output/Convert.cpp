@@ -1,6 +1,6 @@
 #include "tools/output/Convert.h"
 
-#include "driver/WriteFile.h"
+#include "driver/files/WriteFile.h"
 #include "tools/input/ChooseSingle.h"
 #include "tools/input/ErrorMessages.h"
 
@@ -24,7 +24,7 @@ Exit convertOne(const Options &options, const SingleRequest &single, const Input
     return options.refuse("nothing to read: name a file or a collective");
   std::unique_ptr<Source> source;
   Source::Target target;
-  if (std::optional<Exit> exit = chooseSingle(options, single, form, source, target))
+  if (std::optional<Exit> exit = chooseSingle(options, single, Purpose::Make, form, source, target))
     return *exit;
   Result<Schedule> made = makeProved(*source, target, single);
   Result<std::string> content = made ? emit(*made) : made.status();

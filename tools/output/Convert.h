@@ -2,8 +2,8 @@
 /// collective, and write it in some form.
 #pragma once
 
+#include "driver/files/FileKind.h"
 #include "driver/schedule/SingleSchedule.h"
-#include "driver/source/FileKind.h"
 #include "tools/options/Options.h"
 
 namespace colldsl::tools {

@@ -1,7 +1,7 @@
 #include "tools/run/RunTrace.h"
 
 #include "driver/Lists.h"
-#include "driver/source/ReadJson.h"
+#include "driver/files/ReadJson.h"
 #include "driver/source/RenderInFiles.h"
 #include "tools/options/Json.h"
 #include "tools/sim/SimulationSummary.h"

@@ -1,7 +1,7 @@
 #include "tools/show/MeasuredTrace.h"
 
 #include "driver/Lists.h"
-#include "driver/source/ReadInput.h"
+#include "driver/files/ReadInput.h"
 #include "tools/run/RunTrace.h"
 
 namespace colldsl::tools {

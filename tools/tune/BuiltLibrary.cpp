@@ -1,7 +1,7 @@
 #include "tools/tune/BuiltLibrary.h"
 
 #include "compiler/Compile.h"
-#include "driver/library/Rules.h"
+#include "driver/rules/Rules.h"
 #include "select/Decision.h"
 #include "stdlib/StdlibFiles.h"
 

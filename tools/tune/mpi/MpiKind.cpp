@@ -1,6 +1,6 @@
 #include "tools/tune/mpi/MpiKind.h"
 
-#include "driver/WriteFile.h"
+#include "driver/files/WriteFile.h"
 #include "tools/tune/mpi/Mpich.h"
 #include "tools/tune/mpi/OpenMpi.h"
 

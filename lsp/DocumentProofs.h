@@ -5,7 +5,6 @@
 #include "lsp/Analysis.h"
 
 #include <atomic>
-#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -28,12 +27,10 @@ struct Verdict {
 };
 
 /// It has a program of its own, because proofs add to it.
-class Proving {
+class DocumentProofs {
 public:
-  using Clock = std::chrono::steady_clock;
-
-  /// `options` outlive this object. The analysis is without mistakes.
-  Proving(std::shared_ptr<const Analysis> analysis, const driver::ProofRequest &options);
+  /// `request` outlives this object. The analysis is without mistakes.
+  DocumentProofs(std::shared_ptr<const Analysis> analysis, const driver::ProofRequest &request);
 
   /// The collectives of the document, or those of --name, in the order of its text.
   const std::vector<driver::Source::Target> &targets() const { return targets_; }
@@ -49,19 +46,12 @@ public:
                    const Verdict &verdict) const;
 
 private:
-  struct Limits {
-    uint32_t seconds;
-    Clock::time_point end;
-    const std::atomic<bool> &stop;
-  };
-  enum class Ended : uint8_t { Completed, Limited, Stopped };
-  /// Adds the tasks that were tried to the summary. Sets `why` if it returns Limited.
-  Ended proveRanks(llvm::ArrayRef<driver::ProofTask> tasks, const Limits &limits,
-                   driver::Summary &summary, std::string &why) const;
+  /// Adds the outcome of the task. If a limit of the server ends the proof, the result tells of it.
+  std::string add(const driver::ProofTask &task, driver::Summary &summary) const;
   Verdict judge(driver::Summary &summary, const std::string &why) const;
 
   std::shared_ptr<const Analysis> analysis_;
-  const driver::ProofRequest &options_;
+  const driver::ProofRequest &request_;
   driver::SinkText messages_; ///< of passes, which no editor shows
   driver::Session session_{messages_};
   std::unique_ptr<driver::Source> source_;

@@ -1,8 +1,9 @@
 /// Proofs in the background: one thread of low priority, a document at a time.
 #pragma once
 
-#include "lsp/Proving.h"
+#include "lsp/DocumentProofs.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -11,24 +12,24 @@
 
 namespace colldsl::lsp {
 
-class Prover {
+class ProofThread {
 public:
   struct Finding {
     std::string path;
     uint64_t generation = 0; ///< of the document, as start() was given it
     std::string collective;
     Verdict verdict;
-    std::shared_ptr<const Proving> proving; ///< draws its pages
+    std::shared_ptr<const DocumentProofs> proofs; ///< draws its pages
   };
   /// The thread of the proofs calls it for each collective. It must return soon.
   using Report = std::function<void(Finding)>;
 
-  /// `options` outlive this object.
-  Prover(const driver::ProofRequest &options, uint32_t seconds, Report report);
+  /// `request` outlives this object.
+  ProofThread(const driver::ProofRequest &request, uint32_t seconds, Report report);
   /// Waits for the running proof.
-  ~Prover();
-  Prover(const Prover &) = delete;
-  Prover &operator=(const Prover &) = delete;
+  ~ProofThread();
+  ProofThread(const ProofThread &) = delete;
+  ProofThread &operator=(const ProofThread &) = delete;
 
   /// Proves the collectives of a document when it has not changed for a while. Cancels earlier
   /// requests for the document.
@@ -50,7 +51,7 @@ private:
   std::optional<Job> take();
   void prove(const Job &job);
 
-  const driver::ProofRequest &options_;
+  const driver::ProofRequest &request_;
   uint32_t seconds_;
   Report report_;
   std::mutex mutex_;

@@ -22,9 +22,9 @@ struct ExplainedChoice {
 
 /// Reads the operands, a function and the files whose rules choose, and chooses. Nothing after a
 /// mistake, which is reported, or if they name no single function, which `refusal` tells then.
-std::optional<ExplainedChoice> explainChoice(Session &session,
-                                             const std::vector<std::string> &operands,
-                                             const ChoiceRequest &request, std::string &refusal);
+std::optional<ExplainedChoice> chooseExplained(Session &session,
+                                               const std::vector<std::string> &operands,
+                                               const ChoiceRequest &request, std::string &refusal);
 
 /// All of it, for programs.
 llvm::json::Object toJson(const ExplainedChoice &explained);

@@ -1,4 +1,4 @@
-#include "driver/source/ReadJson.h"
+#include "driver/files/ReadJson.h"
 
 namespace colldsl::driver {
 namespace {

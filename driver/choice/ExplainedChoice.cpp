@@ -1,10 +1,10 @@
-#include "driver/source/ExplainedChoice.h"
+#include "driver/choice/ExplainedChoice.h"
 
 #include "compiler/Spelling.h"
 #include "driver/Lists.h"
-#include "driver/library/Rules.h"
-#include "driver/source/Functions.h"
-#include "driver/source/ReadInput.h"
+#include "driver/choice/Functions.h"
+#include "driver/files/ReadInput.h"
+#include "driver/rules/Rules.h"
 #include "select/Function.h"
 #include "topology/KnownModels.h"
 
@@ -68,9 +68,8 @@ Result<CandidateCall> callOf(Source &source, const Situation &situation,
   call.bytes = situation.bytes;
   call.type = situation.type;
   call.inPlace = single.schedule.inPlace;
-  if (call.bytes % sizeBytes(situation.type) != 0)
-    return Status::error("--bytes " + std::to_string(call.bytes) + ": elements have " +
-                         counted(sizeBytes(situation.type), "byte"));
+  if (Status s = checkWhole(call.bytes, sizeBytes(situation.type), call.function); !s)
+    return s;
   if (single.schedule.reduction)
     call.values["op"] = static_cast<int64_t>(*single.schedule.reduction);
   if (request.root && *request.root >= situation.ranks)
@@ -146,7 +145,7 @@ Status explain(Session &session, const ChoiceRequest &request, ExplainedChoice &
   ChoiceContext context{chooser, cost, topology, measured, limits};
   explained.situation = *situation;
   explained.inPlace = call->inPlace;
-  explained.choice = colldsl::explainChoice(*situation, *call, *rule, context);
+  explained.choice = explainChoice(*situation, *call, *rule, context);
   explained.isDecision = chooser.isDecision(*rule);
   explained.rule = printRule(*rule, source.program(), textsOf(source));
   explained.place = placeOf(source, chooser, *rule, request);
@@ -156,9 +155,9 @@ Status explain(Session &session, const ChoiceRequest &request, ExplainedChoice &
 
 } // namespace
 
-std::optional<ExplainedChoice> explainChoice(Session &session,
-                                             const std::vector<std::string> &operands,
-                                             const ChoiceRequest &request, std::string &refusal) {
+std::optional<ExplainedChoice> chooseExplained(Session &session,
+                                               const std::vector<std::string> &operands,
+                                               const ChoiceRequest &request, std::string &refusal) {
   ExplainedChoice explained;
   explained.source = Source::read(session, operands, request.single.schedule);
   if (!explained.source)

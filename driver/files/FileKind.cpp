@@ -1,4 +1,4 @@
-#include "driver/source/FileKind.h"
+#include "driver/files/FileKind.h"
 
 #include "formats/GoalBinary.h"
 #include "ir/ForeignFormat.h"

@@ -1,4 +1,4 @@
-#include "driver/source/ReadInput.h"
+#include "driver/files/ReadInput.h"
 
 #include "ir/Numbers.h"
 

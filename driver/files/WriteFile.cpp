@@ -1,4 +1,4 @@
-#include "driver/WriteFile.h"
+#include "driver/files/WriteFile.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"

@@ -1,12 +1,13 @@
-#include "lsp/Proving.h"
+#include "lsp/DocumentProofs.h"
 
-#include "driver/WriteFile.h"
 #include "driver/draw/FailurePage.h"
+#include "driver/files/WriteFile.h"
 #include "show/Page.h"
 
-#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <chrono>
 
 namespace colldsl::lsp {
 
@@ -44,11 +45,12 @@ std::string shapeWords(const ProofTask &task) {
 
 } // namespace
 
-Proving::Proving(std::shared_ptr<const Analysis> analysis, const driver::ProofRequest &options)
-    : analysis_(std::move(analysis)), options_(options),
+DocumentProofs::DocumentProofs(std::shared_ptr<const Analysis> analysis,
+                               const driver::ProofRequest &request)
+    : analysis_(std::move(analysis)), request_(request),
       source_(driver::Source::of(session_, copyOf(*analysis_), analysis_->path)),
-      proofs_(std::make_unique<driver::Proofs>(*source_, options)) {
-  const std::vector<std::string> &names = options.schedule.names; // empty: all
+      proofs_(std::make_unique<driver::Proofs>(*source_, request)) {
+  const std::vector<std::string> &names = request.schedule.names; // empty: all
   for (DeclId id : source_->compilation().mainDecls()) {
     const Decl &decl = source_->program().decl(id);
     bool isNamed = names.empty() || llvm::is_contained(names, source_->program().nameOf(decl));
@@ -57,7 +59,7 @@ Proving::Proving(std::shared_ptr<const Analysis> analysis, const driver::ProofRe
   }
 }
 
-Verdict Proving::judge(Summary &summary, const std::string &why) const {
+Verdict DocumentProofs::judge(Summary &summary, const std::string &why) const {
   if (why.empty())
     summary.findPromisesOfNothing(source_->program());
   if (summary.failed() > 0) {
@@ -79,30 +81,19 @@ Verdict Proving::judge(Summary &summary, const std::string &why) const {
   return {Verdict::Kind::Proved, why.empty() ? words : words + "; " + why, {}, std::nullopt};
 }
 
-Proving::Ended Proving::proveRanks(llvm::ArrayRef<ProofTask> tasks, const Limits &limits,
-                                   Summary &summary, std::string &why) const {
-  for (const ProofTask &task : tasks) {
-    if (limits.stop.load(std::memory_order_relaxed))
-      return Ended::Stopped;
-    if (Clock::now() >= limits.end) {
-      why = "stopped after " + std::to_string(limits.seconds) + " s";
-      return Ended::Limited;
-    }
-    std::lock_guard lock(mutex_);
-    ProofOutcome outcome = proofs_->prove(summary.target, task);
-    if (isLimit(outcome)) {
-      why = "stopped at " + shapeWords(task) + ": " + outcome.why.front().message;
-      return Ended::Limited;
-    }
-    summary.tasks.push_back(task);
-    summary.outcomes.push_back(std::move(outcome));
-  }
-  return Ended::Completed;
+std::string DocumentProofs::add(const ProofTask &task, Summary &summary) const {
+  std::lock_guard lock(mutex_);
+  ProofOutcome outcome = proofs_->prove(summary.target, task);
+  if (isLimit(outcome))
+    return "stopped at " + shapeWords(task) + ": " + outcome.why.front().message;
+  summary.tasks.push_back(task);
+  summary.outcomes.push_back(std::move(outcome));
+  return "";
 }
 
-std::optional<Verdict> Proving::prove(const driver::Source::Target &target, uint32_t seconds,
-                                      const std::atomic<bool> &stop) {
-  Limits limits{seconds, Clock::now() + std::chrono::seconds(seconds), stop};
+std::optional<Verdict> DocumentProofs::prove(const driver::Source::Target &target, uint32_t seconds,
+                                             const std::atomic<bool> &stop) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
   Result<std::vector<ProofTask>> tasks = [&] {
     std::lock_guard lock(mutex_);
     return proofs_->plan(target);
@@ -111,28 +102,33 @@ std::optional<Verdict> Proving::prove(const driver::Source::Target &target, uint
     return Verdict{Verdict::Kind::Unproved, "not proved: " + tasks.message(), {}, std::nullopt};
   Summary summary;
   summary.target = target;
-  summary.mayBeVacuous = !options_.schedule.settings.empty();
+  summary.mayBeVacuous = !request_.schedule.settings.empty();
   std::string why;
-  llvm::ArrayRef<ProofTask> rest(*tasks);
-  while (!rest.empty() && why.empty() && summary.failed() == 0) {
-    llvm::ArrayRef<ProofTask> same = rest.take_while(
-        [&](const ProofTask &t) { return t.shape.ranks == rest.front().shape.ranks; });
-    size_t done = summary.tasks.size();
-    Ended ended = proveRanks(same, limits, summary, why);
-    if (ended == Ended::Stopped)
-      return std::nullopt;
-    if (ended == Ended::Limited && summary.failed() == 0) { // incomplete: dropped
-      summary.tasks.erase(summary.tasks.begin() + static_cast<ptrdiff_t>(done),
-                          summary.tasks.end());
-      summary.outcomes.resize(done);
+  size_t completed = 0; // the tasks of numbers of ranks that have no others
+  for (const ProofTask &task : *tasks) {
+    if (!summary.tasks.empty() && task.shape.ranks != summary.tasks.back().shape.ranks) {
+      completed = summary.tasks.size();
+      if (summary.failed() > 0)
+        break;
     }
-    rest = rest.drop_front(same.size());
+    if (stop.load(std::memory_order_relaxed))
+      return std::nullopt;
+    why = std::chrono::steady_clock::now() < end
+              ? add(task, summary)
+              : "stopped after " + std::to_string(seconds) + " s";
+    if (!why.empty())
+      break;
+  }
+  if (!why.empty() && summary.failed() == 0) {
+    summary.tasks.erase(summary.tasks.begin() + static_cast<ptrdiff_t>(completed),
+                        summary.tasks.end());
+    summary.outcomes.resize(completed);
   }
   return judge(summary, why);
 }
 
-Status Proving::writePage(const std::string &file, llvm::StringRef collective,
-                          const Verdict &verdict) const {
+Status DocumentProofs::writePage(const std::string &file, llvm::StringRef collective,
+                                 const Verdict &verdict) const {
   std::lock_guard lock(mutex_);
   for (const driver::Source::Target &target : targets_)
     if (target.name == collective && verdict.refused) {

@@ -1,9 +1,9 @@
-#include "driver/library/Rules.h"
+#include "driver/rules/Rules.h"
 
 #include "compiler/Spelling.h"
 #include "driver/Lists.h"
-#include "driver/library/StandardFunctions.h"
-#include "driver/source/ReadInput.h"
+#include "driver/files/ReadInput.h"
+#include "driver/rules/StandardFunctions.h"
 #include "ir/ForeignFormat.h"
 #include "stdlib/StdlibFiles.h"
 

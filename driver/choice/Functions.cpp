@@ -1,6 +1,6 @@
-#include "driver/source/Functions.h"
+#include "driver/choice/Functions.h"
 
-#include "driver/library/Rules.h"
+#include "driver/rules/Rules.h"
 #include "runtime/StoredImages.h"
 #include "runtime/job/LocalRanks.h"
 
@@ -9,34 +9,34 @@
 namespace colldsl::driver {
 namespace {
 
-std::optional<Reduction> reductionOf(const ScheduleRequest &options) {
-  std::optional<Reduction> reduction = options.reduction;
-  for (const ScheduleRequest::Setting &setting : options.settings)
+std::optional<Reduction> reductionOf(const ScheduleRequest &request) {
+  std::optional<Reduction> reduction = request.reduction;
+  for (const ScheduleRequest::Setting &setting : request.settings)
     if (setting.name == "op")
       reduction = parseReduction(setting.value);
   return reduction;
 }
 
 /// False: the collective was imported, and has no image for the call.
-bool serves(Source &source, const Source::Target &target, const SingleRequest &options) {
+bool serves(Source &source, const Source::Target &target, const SingleRequest &request) {
   auto imported =
       source.library() ? source.library()->imported() : Status::error("there is no library");
   if (!imported || !unitOf(**imported, target.name))
     return true;
-  Result<SinglePlan> plan = planSingle(source, target, options);
+  Result<SinglePlan> plan = planSingle(source, target, request);
   if (!plan)
     return false;
-  Result<const LibraryImage *> image = imageFor(source, target, options, *plan);
+  Result<const LibraryImage *> image = imageFor(source, target, request, *plan);
   return image && *image;
 }
 
 Result<Source::Target> chosen(Source &source, const std::string &function,
-                              const SingleRequest &options) {
-  Result<Situation> situation = situationOf(function, options);
+                              const SingleRequest &request, Purpose purpose) {
+  Result<Situation> situation = situationOf(function, request, purpose);
   if (!situation)
     return situation.status();
-  Chooser chooser = source.chooser(options.schedule.usesProfile);
-  const SelectionRule *rule = decidingRule(source, chooser, *situation, options);
+  Chooser chooser = source.chooser(/*usesProfile=*/true);
+  const SelectionRule *rule = decidingRule(source, chooser, *situation, request);
   if (!rule)
     return Status::error("no rule for '" + function + "' fits " + std::to_string(situation->ranks) +
                          " ranks and " + std::to_string(situation->bytes) + " bytes");
@@ -47,29 +47,39 @@ Result<Source::Target> chosen(Source &source, const std::string &function,
   return source.ruled(*rule);
 }
 
+/// The names of the first targets.
+std::string namesOf(llvm::ArrayRef<Source::Target> targets) {
+  constexpr size_t kShown = 6;
+  std::string names;
+  for (const Source::Target &target : targets.take_front(kShown))
+    names += (names.empty() ? "" : ", ") + target.name;
+  return names + (targets.size() > kShown ? ", ..." : "");
+}
+
 } // namespace
 
-Result<Situation> situationOf(const std::string &function, const SingleRequest &options) {
-  if (!options.ranks)
+Result<Situation> situationOf(const std::string &function, const SingleRequest &request,
+                              Purpose purpose) {
+  if (!request.ranks)
     return Status::error(
         "'" + function +
         "' is a function, whose rules choose by the number of ranks: give it with -n");
-  Result<Topology> topology = Topology::make(options.schedule.topology, *options.ranks);
+  Result<Topology> topology = Topology::make(request.schedule.topology, *request.ranks);
   if (!topology)
     return topology.status();
   Situation situation =
-      Situation::on(*topology, options.schedule.runs && shareCores(*options.ranks));
+      Situation::on(*topology, purpose == Purpose::Run && shareCores(*request.ranks));
   situation.function = function;
-  situation.bytes = options.bytes.value_or(kUsualBytes);
-  situation.type = options.schedule.type;
-  situation.commutative = commutes(reductionOf(options.schedule));
+  situation.bytes = request.bytes.value_or(kUsualBytes);
+  situation.type = request.schedule.elementType();
+  situation.commutative = commutes(reductionOf(request.schedule));
   return situation;
 }
 
 const SelectionRule *decidingRule(Source &source, const Chooser &chooser,
-                                  const Situation &situation, const SingleRequest &options) {
+                                  const Situation &situation, const SingleRequest &request) {
   const SelectionRule *first = chooser.choose(situation), *rule = first;
-  while (rule && !serves(source, source.ruled(*rule), options))
+  while (rule && !serves(source, source.ruled(*rule), request))
     rule = chooser.choose(situation, rule);
   return rule ? rule : first; // whose error says what it serves
 }
@@ -82,16 +92,27 @@ std::vector<LibrarySource> textsOf(const Source &source) {
 }
 
 bool chooseForFunctions(Source &source, std::vector<Source::Target> &targets,
-                        const SingleRequest &options) {
+                        const SingleRequest &request, Purpose purpose) {
   for (Source::Target &target : targets) {
     if (!target.isFunction)
       continue;
-    Result<Source::Target> collective = chosen(source, target.name, options);
+    Result<Source::Target> collective = chosen(source, target.name, request, purpose);
     if (!collective)
       return source.session().sink().error(collective.status().diagnostic());
     target = collective.take();
   }
   return true;
+}
+
+ChosenTarget chooseOne(Source &source, const SingleRequest &request) {
+  std::vector<Source::Target> targets = source.choose(request.schedule);
+  if (targets.size() > 1)
+    return {std::nullopt, "one schedule at a time: choose among " + std::to_string(targets.size()) +
+                              " with --name: " + namesOf(targets)};
+  if (targets.empty() || !chooseForFunctions(source, targets, request) ||
+      !usedAllSettings(source, targets, request.schedule))
+    return {};
+  return {targets.front(), ""};
 }
 
 void expandFunctions(Source &source, std::vector<Source::Target> &targets) {

@@ -21,8 +21,9 @@ enum class FileKind {
 
 /// The form as which a file is read.
 struct InputForm {
-  std::optional<FileKind> kind;                ///< else by its bytes
-  std::optional<msccl::Collective> collective; ///< of MSCCL; else the one that it names
+  std::optional<FileKind> kind = {};                ///< else by its bytes
+  std::optional<msccl::Collective> collective = {}; ///< of MSCCL; else the one that it names
+  bool allowsWildcards = false;                     ///< of GOAL; see TextLimits
 };
 
 FileKind fileKind(llvm::StringRef content);

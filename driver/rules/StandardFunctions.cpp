@@ -1,7 +1,7 @@
-#include "driver/library/StandardFunctions.h"
+#include "driver/rules/StandardFunctions.h"
 
 #include "compiler/Compile.h"
-#include "driver/library/Rules.h"
+#include "driver/rules/Rules.h"
 #include "ir/Concat.h"
 #include "program/Operands.h"
 #include "stdlib/StdlibFiles.h"

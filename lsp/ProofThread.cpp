@@ -1,4 +1,4 @@
-#include "lsp/Prover.h"
+#include "lsp/ProofThread.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -13,11 +13,11 @@ constexpr int kNiceness = 10; // typing comes first
 
 } // namespace
 
-Prover::Prover(const driver::ProofRequest &options, uint32_t seconds, Report report)
-    : options_(options), seconds_(seconds), report_(std::move(report)), thread_([this] { run(); }) {
+ProofThread::ProofThread(const driver::ProofRequest &request, uint32_t seconds, Report report)
+    : request_(request), seconds_(seconds), report_(std::move(report)), thread_([this] { run(); }) {
 }
 
-Prover::~Prover() {
+ProofThread::~ProofThread() {
   {
     std::lock_guard lock(mutex_);
     ends_ = true;
@@ -28,8 +28,8 @@ Prover::~Prover() {
   thread_.join();
 }
 
-void Prover::start(const std::string &path, uint64_t generation,
-                   std::shared_ptr<const Analysis> analysis) {
+void ProofThread::start(const std::string &path, uint64_t generation,
+                        std::shared_ptr<const Analysis> analysis) {
   cancel(path);
   {
     std::lock_guard lock(mutex_);
@@ -39,7 +39,7 @@ void Prover::start(const std::string &path, uint64_t generation,
   wakeup_.notify_all();
 }
 
-void Prover::cancel(const std::string &path) {
+void ProofThread::cancel(const std::string &path) {
   std::lock_guard lock(mutex_);
   llvm::erase_if(jobs_, [&](const Job &job) { return job.path == path; });
   if (current_ && current_->path == path)
@@ -47,7 +47,7 @@ void Prover::cancel(const std::string &path) {
 }
 
 /// Waits for the next job. Nothing: the server ends.
-std::optional<Prover::Job> Prover::take() {
+std::optional<ProofThread::Job> ProofThread::take() {
   std::unique_lock lock(mutex_);
   current_.reset();
   while (!ends_) {
@@ -64,19 +64,19 @@ std::optional<Prover::Job> Prover::take() {
   return std::nullopt;
 }
 
-void Prover::run() {
+void ProofThread::run() {
   setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kNiceness);
   while (std::optional<Job> job = take())
     prove(*job);
 }
 
-void Prover::prove(const Job &job) {
-  auto proving = std::make_shared<Proving>(job.analysis, options_);
-  for (const driver::Source::Target &target : proving->targets()) {
-    std::optional<Verdict> verdict = proving->prove(target, seconds_, *job.stop);
+void ProofThread::prove(const Job &job) {
+  auto proofs = std::make_shared<DocumentProofs>(job.analysis, request_);
+  for (const driver::Source::Target &target : proofs->targets()) {
+    std::optional<Verdict> verdict = proofs->prove(target, seconds_, *job.stop);
     if (!verdict)
       return;
-    report_({job.path, job.generation, target.name, std::move(*verdict), proving});
+    report_({job.path, job.generation, target.name, std::move(*verdict), proofs});
   }
 }
 
