@@ -223,7 +223,7 @@ void Job::connect(WiredUp wired, const Node &node) {
 void Job::measureCopies(const Node &node) {
   Rank self = worker_->rank();
   const protocol::LocalOptions &options = worker_->options();
-  protocol::CopyLimits limits{options.singleCopyMinBytes, options.eagerBytes};
+  protocol::CopyLimits limits{options.singleCopyMinBytes, options.rendezvousThresholdBytes};
   if (index(self) < 2 && worker_->numRanks() > 1) {
     Guard guard(*this);
     limits = protocol::measureCopyLimits(*worker_, Rank{1 - index(self)}).value_or(limits);
@@ -233,7 +233,7 @@ void Job::measureCopies(const Node &node) {
   if (Settings::all().isVerbose() && index(self) == 0 && worker_->numRanks() > 1)
     printMessage("colldsl: rank %u and those of its node: eager up to %u bytes, single copies from "
                  "%llu bytes on where ranks exchange\n",
-                 worldRank_, worker_->options().eagerBytes,
+                 worldRank_, worker_->options().rendezvousThresholdBytes,
                  static_cast<unsigned long long>(limits.singleCopyMinBytes));
 }
 

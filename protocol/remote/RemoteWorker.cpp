@@ -38,7 +38,7 @@ template <typename Body> std::optional<Body> bodyOf(std::span<const std::byte> b
 
 Limits limitsOf(const network::Options &options) {
   Limits limits;
-  limits.eagerBytes = limits.fragmentBytes = options.eagerBytes;
+  limits.rendezvousThresholdBytes = limits.fragmentBytes = options.longestEagerBytes;
   limits.singleCopyMinBytes = 0;
   return limits;
 }
@@ -66,10 +66,10 @@ RemoteWorker::make(Rank self, uint32_t numRanks, const network::Options &options
 }
 
 Status RemoteWorker::openLocalRank() {
-  if (options_.eagerBytes > network::kMaxEagerBytes)
+  if (options_.longestEagerBytes > network::kMaxEagerBytes)
     return Status::error("eager messages have at most " + std::to_string(network::kMaxEagerBytes) +
                          " bytes");
-  options_.rmaThresholdBytes = std::min(options_.rmaThresholdBytes, options_.eagerBytes);
+  options_.rmaThresholdBytes = std::min(options_.rmaThresholdBytes, options_.longestEagerBytes);
   if (options_.postedReceives == 0 || options_.fragments == 0)
     return Status::error("a rank needs receives and fragments");
   if (transport_->capabilities().isWatched) {
