@@ -12,7 +12,7 @@
 #include "program/library/StandardLibrary.h"
 #include "protocol/local/CopyCosts.h"
 #include "runtime/MemoryReserve.h"
-#include "select/Decision.h"
+#include "select/DecisionRules.h"
 #include "select/Function.h"
 #include "topology/KnownModels.h"
 #include "topology/ProfileFile.h"

@@ -172,7 +172,7 @@ bool serve(MPI_Comm comm, const Call &call, int &code) {
   if (!served || !served->serves(call.kind))
     return passOn(call);
   Outcome outcome;
-  if (served->firstCalls().count(call.kind) && FirstCalls::isPlain(call))
+  if (served->firstCalls().count(call.kind) && FirstCalls::mayPassOn(call))
     return passOn(call);
   if (mayBeOnDevice(*served, call.kind) && isOnDevice(*served, call, outcome.status)) {
     if (outcome.status)
@@ -203,7 +203,7 @@ bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *requ
     return passOn(call, Reason::Devices);
   if (isPersistent && !isAlongTopology(call.kind)) {
     BackgroundProgress progress;
-    served->keepContexts(comm);
+    served->contexts().keep(comm);
   }
   Outcome outcome;
   bool isServed = guarded(outcome.status, [&] {
