@@ -105,7 +105,7 @@ void Job::begin(int threadLevel) {
     job->makeCompilers();
     job->connect(wired.take(), node);
     current_ = job.release();
-    anyThreadMayStart_ = current_->anyThreadMayCall_;
+    anyThreadMayStart_.store(current_->anyThreadMayCall_, std::memory_order_relaxed);
   } else if (!wired || !library) {
     Summary::all().noteUnserved(wired ? library.message() : wired.message());
   }
@@ -294,7 +294,7 @@ void Job::end() {
   std::unique_ptr<Job> job(std::exchange(current_, nullptr));
   if (!job)
     return;
-  anyThreadMayStart_ = false;
+  anyThreadMayStart_.store(false, std::memory_order_relaxed);
   MemoryReserve::end();
   if (job->movesAlways_)
     job->endBackgroundProgress();
@@ -320,28 +320,30 @@ void Job::beginBackgroundProgress() {
     Guard guard(*this);
     poll();
   }
-  moving_.fetch_add(1);
+  moving_.fetch_add(1, std::memory_order_seq_cst);
   if (wantsBackgroundProgress())
     progressThread_->wake();
 }
 
-// If the program has no threads, no other thread may move operations from here on.
+// If the program has no threads, no other thread may move operations from here on: the progress
+// thread reads the count under the lock.
 void Job::endBackgroundProgress() {
   std::unique_lock lock(mutex_, std::defer_lock);
   if (!hasThreads_)
     lock.lock();
-  moving_.fetch_sub(1);
+  moving_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 bool Job::wantsBackgroundProgress() const {
-  return moving_.load() != 0 && (movesAlways_ || Requests::anyRunning());
+  return moving_.load(std::memory_order_seq_cst) != 0 && (movesAlways_ || Requests::anyRunning());
 }
 
 // The thread that begins to wait counts itself before it looks for operations; this one counts the
-// operation before it looks for threads. So one of them sees the other.
+// operation before it looks for threads. So one of them sees the other: the former's accesses are
+// sequentially consistent, and the fence orders the latter's among them.
 void Job::moveInBackground() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (moving_.load() != 0)
+  if (moving_.load(std::memory_order_seq_cst) != 0)
     progressThread_->wake();
 }
 
@@ -466,7 +468,7 @@ Job::Context Job::agree(MPI_Comm comm, uint32_t contexts, Offer &offer) {
                       offer.mayUseDevices};
   uint32_t all[7] = {};
   if (rank == 0) {
-    uint64_t first = nextContext_.fetch_add(contexts);
+    uint64_t first = nextContext_.fetch_add(contexts, std::memory_order_relaxed);
     mine[0] = worldRank_;
     mine[1] = first + contexts <= UINT32_MAX ? static_cast<uint32_t>(first) : 0;
   }

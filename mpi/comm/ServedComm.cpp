@@ -56,7 +56,7 @@ std::shared_ptr<ServedComm> ServedComm::duplicate() {
   made->servesNeighbors_ = servesNeighbors_;
   made->servesAll_ = servesAll_;
   made->devices_.setMayUseDevices(devices_.mayUseDevices());
-  made->isConfirmed_ = false;
+  made->isConfirmed_.store(false, std::memory_order_relaxed);
   made->reportUse("a duplicate");
   return made;
 }

@@ -86,7 +86,7 @@ private:
 
   Job &job_;
   bool servesAll_, servesNeighbors_, servesNonblocking_;
-  std::atomic<bool> isConfirmed_{true};
+  std::atomic<bool> isConfirmed_{true}; ///< relaxed: a thread that misses it compares once more
   CommRanks ranks_;
   CommTopology topology_;
   CommContexts contexts_;
