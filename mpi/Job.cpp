@@ -246,10 +246,8 @@ void Job::connectNodes(uint32_t ranksOnMachine) {
     remote = RemoteRanks::overNetwork(MPI_COMM_WORLD, wakeup, worker_->progressTable());
   if (!allAgree(MPI_COMM_WORLD, remote.ok()) && remote)
     remote = Status::error("another rank has no network");
-  if (Settings::all().isVerbose() && worldRank_ == 0)
-    printMessage("colldsl: messages between nodes: %s\n",
-                 remote ? (*remote)->name().c_str()
-                        : ("those of the MPI below: " + remote.message()).c_str());
+  note("messages between nodes: " +
+       (remote ? (*remote)->name() : "those of the MPI below: " + remote.message()));
   remote_ = remote ? remote.take() : RemoteRanks::overMpi(MPI_COMM_WORLD, worker_->progressTable());
   remote_->worker().whileWaiting([this] { worker_->progress(); });
   movesRemoteInBackground_ = !remote_->isOfMpi() || allAgree(MPI_COMM_WORLD, anyThreadMayCall_);
@@ -276,18 +274,16 @@ void Job::assumeMachine(uint32_t ranksOnMachine) {
       machine_.distances[distance].o *= 1000;
 }
 
-void Job::report(uint32_t ranksHere, const Status &shared, bool isFine) const {
-  if (!Settings::all().isVerbose())
-    return;
-  if (worldRank_ == 0 && nodes_.count == 1)
-    printMessage("colldsl: %zu ranks on one node: %s\n", nodes_.first.size(),
-                 isFine ? "they share memory" : "nothing is served");
-  else if (worldRank_ == 0)
-    printMessage("colldsl: %zu ranks on %u nodes, %u of them on that of rank 0: %s\n",
-                 nodes_.first.size(), nodes_.count, ranksHere,
-                 isFine ? "those of a node share memory" : "nothing is served");
+void Job::report(uint32_t ranksHere, const Status &shared, bool isFine) {
+  size_t ranks = nodes_.first.size();
+  if (nodes_.count == 1)
+    note(concat(ranks, " ranks on one node: ", isFine ? "they share memory" : "nothing is served"));
+  else
+    note(concat(ranks, " ranks on ", nodes_.count, " nodes, ", ranksHere,
+                " of them on that of rank 0: ",
+                isFine ? "those of a node share memory" : "nothing is served"));
   if (!shared)
-    printMessage("colldsl: rank %u: %s\n", worldRank_, shared.message().c_str());
+    noteHere(shared.message());
 }
 
 void Job::end() {

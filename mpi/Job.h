@@ -219,7 +219,7 @@ private:
   Status reportFailure(Status outcome);
   void beforeWait() override;
   void afterWait() override;
-  void report(uint32_t ranksHere, const Status &shared, bool isFine) const;
+  void report(uint32_t ranksHere, const Status &shared, bool isFine);
   void openOwnLibrary();
   void makeCompilers();
   void openProfile();
