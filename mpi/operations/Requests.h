@@ -50,8 +50,8 @@ public:
   /// that made it, which counted.
   static bool hasAny() { return used_.load(std::memory_order_relaxed) != 0; }
 
-  /// True if some operation is under way: then there is a job. Any thread may call it. Sequentially
-  /// consistent for Job::moveInBackground(), which is behind the count.
+  /// True if some operation is under way: then there is a job. Any thread may call it. The order is
+  /// explained at Job::moveInBackground().
   static bool anyRunning() { return running_.load(std::memory_order_seq_cst) != 0; }
 
   void start(Slot &slot) { begin(slot, slot.operation->nextRun()); }
