@@ -47,6 +47,8 @@ struct colldsl_plan {
   }
 
   colldsl::CollectivePlan plan;
+  // Both relaxed: nothing else is read by them. A cancel that comes as the run ends counts or does
+  // not, and the caller orders colldsl_plan_start() behind the run before.
   std::atomic<bool> isCancelled{false}; ///< the run under way, or the last one
   std::atomic<int64_t> waitedNs{0}; ///< time waited for the last run, by colldsl_plan_test_for()
   std::string arguments;            ///< of a committed plan, in words

@@ -6,7 +6,7 @@
 #include "ir/Printable.h"
 #include "runtime/MemoryReserve.h"
 #include "runtime/job/LocalRanks.h"
-#include "select/Decision.h"
+#include "select/DecisionRules.h"
 #include "topology/ProfileFile.h"
 #include "wireup/BoundThreads.h"
 #include "wireup/Launcher.h"

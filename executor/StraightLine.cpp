@@ -19,7 +19,7 @@ bool isStatic(const Step &step, const ImageOp &op, const Endpoint &endpoint) {
 
 bool isOnLine(const Step &step, const ImageOp &op, const Endpoint &endpoint) {
   return !step.variable && !isStatic(step, op, endpoint) && step.kind != Step::Kind::Calc &&
-         step.payload.bytes <= endpoint.caps().eagerBytes;
+         step.payload.bytes <= endpoint.caps().bufferedSendBytes;
 }
 
 /// The place of a step in the order: lower ranks come first.

@@ -81,7 +81,7 @@ public:
   };
 
 private:
-  struct PassedOn {
+  struct PassedOn { // relaxed: numbers for print(), by which nothing else is read
     std::atomic<uint64_t> calls{0}, forDevices{0};
   };
   void printUnserved() const;

@@ -24,6 +24,9 @@ constexpr int kHipRenumbered = 60000000;
 constexpr unsigned kOldHipHost = 0, kOldHipDevice = 1;
 constexpr unsigned kHipUnregistered = 0, kHipHost = 1, kHipDevice = 2;
 
+// Written under the lock. A driver's function is released to kindOf(), behind which its library is
+// loaded, and that of HIP behind its version. addsSeen is stored last: a thread that finds it up to
+// date has acquired the outcome of that look.
 std::mutex lookLock;
 std::atomic<AddsLoaded> addsSeen{0};
 std::atomic<CudaQuery> cuda{nullptr};
@@ -71,12 +74,13 @@ template <typename Function> Function find(std::string_view library, const char 
 
 void findHip() {
   int version = 0;
-  if (hip.load())
+  if (hip.load(std::memory_order_relaxed))
     return;
   auto query = find<HipQuery>("libamdhip64.so", "hipDrvPointerGetAttributes");
   auto versionOf = find<HipVersion>("libamdhip64.so", "hipRuntimeGetVersion");
-  isHipRenumbered.store(!versionOf || versionOf(&version) != 0 || version >= kHipRenumbered);
-  hip.store(query);
+  isHipRenumbered.store(!versionOf || versionOf(&version) != 0 || version >= kHipRenumbered,
+                        std::memory_order_relaxed);
+  hip.store(query, std::memory_order_release);
 }
 
 // The attributes stay zero for an address that CUDA does not know, and before CUDA is initialized.
@@ -110,10 +114,11 @@ bool Accelerators::look() {
   if (adds == addsSeen.load(std::memory_order_acquire))
     return arePresent();
   std::lock_guard lock(lookLock);
-  if (!cuda.load())
-    cuda.store(find<CudaQuery>("libcuda.so", "cuPointerGetAttributes"));
+  if (!cuda.load(std::memory_order_relaxed))
+    cuda.store(find<CudaQuery>("libcuda.so", "cuPointerGetAttributes"), std::memory_order_release);
   findHip();
-  arePresent_.store(cuda.load() || hip.load());
+  arePresent_.store(cuda.load(std::memory_order_relaxed) || hip.load(std::memory_order_relaxed),
+                    std::memory_order_relaxed);
   addsSeen.store(adds, std::memory_order_release);
   return arePresent();
 }

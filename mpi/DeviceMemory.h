@@ -16,7 +16,7 @@ enum class MemoryKind : uint8_t {
 /// The drivers of CUDA and HIP, as far as this process has loaded them. Any thread.
 class Accelerators {
 public:
-  /// True if the last look() found a driver.
+  /// True if the last look() found a driver. Relaxed: a thread that relies on the answer looks.
   static bool arePresent() { return arePresent_.load(std::memory_order_relaxed); }
 
   /// Looks for drivers among the libraries of the process; loads none. Takes some ten nanoseconds

@@ -12,7 +12,7 @@
 #include "program/library/StandardLibrary.h"
 #include "protocol/local/CopyCosts.h"
 #include "runtime/MemoryReserve.h"
-#include "select/Decision.h"
+#include "select/DecisionRules.h"
 #include "select/Function.h"
 #include "topology/KnownModels.h"
 #include "topology/ProfileFile.h"
@@ -105,7 +105,7 @@ void Job::begin(int threadLevel) {
     job->makeCompilers();
     job->connect(wired.take(), node);
     current_ = job.release();
-    anyThreadMayStart_ = current_->anyThreadMayCall_;
+    anyThreadMayStart_.store(current_->anyThreadMayCall_, std::memory_order_relaxed);
   } else if (!wired || !library) {
     Summary::all().noteUnserved(wired ? library.message() : wired.message());
   }
@@ -223,7 +223,7 @@ void Job::connect(WiredUp wired, const Node &node) {
 void Job::measureCopies(const Node &node) {
   Rank self = worker_->rank();
   const protocol::LocalOptions &options = worker_->options();
-  protocol::CopyLimits limits{options.singleCopyMinBytes, options.eagerBytes};
+  protocol::CopyLimits limits{options.singleCopyMinBytes, options.rendezvousThresholdBytes};
   if (index(self) < 2 && worker_->numRanks() > 1) {
     Guard guard(*this);
     limits = protocol::measureCopyLimits(*worker_, Rank{1 - index(self)}).value_or(limits);
@@ -233,7 +233,7 @@ void Job::measureCopies(const Node &node) {
   if (Settings::all().isVerbose() && index(self) == 0 && worker_->numRanks() > 1)
     printMessage("colldsl: rank %u and those of its node: eager up to %u bytes, single copies from "
                  "%llu bytes on where ranks exchange\n",
-                 worldRank_, worker_->options().eagerBytes,
+                 worldRank_, worker_->options().rendezvousThresholdBytes,
                  static_cast<unsigned long long>(limits.singleCopyMinBytes));
 }
 
@@ -246,10 +246,8 @@ void Job::connectNodes(uint32_t ranksOnMachine) {
     remote = RemoteRanks::overNetwork(MPI_COMM_WORLD, wakeup, worker_->progressTable());
   if (!allAgree(MPI_COMM_WORLD, remote.ok()) && remote)
     remote = Status::error("another rank has no network");
-  if (Settings::all().isVerbose() && worldRank_ == 0)
-    printMessage("colldsl: messages between nodes: %s\n",
-                 remote ? (*remote)->name().c_str()
-                        : ("those of the MPI below: " + remote.message()).c_str());
+  note("messages between nodes: " +
+       (remote ? (*remote)->name() : "those of the MPI below: " + remote.message()));
   remote_ = remote ? remote.take() : RemoteRanks::overMpi(MPI_COMM_WORLD, worker_->progressTable());
   remote_->worker().whileWaiting([this] { worker_->progress(); });
   movesRemoteInBackground_ = !remote_->isOfMpi() || allAgree(MPI_COMM_WORLD, anyThreadMayCall_);
@@ -276,25 +274,23 @@ void Job::assumeMachine(uint32_t ranksOnMachine) {
       machine_.distances[distance].o *= 1000;
 }
 
-void Job::report(uint32_t ranksHere, const Status &shared, bool isFine) const {
-  if (!Settings::all().isVerbose())
-    return;
-  if (worldRank_ == 0 && nodes_.count == 1)
-    printMessage("colldsl: %zu ranks on one node: %s\n", nodes_.first.size(),
-                 isFine ? "they share memory" : "nothing is served");
-  else if (worldRank_ == 0)
-    printMessage("colldsl: %zu ranks on %u nodes, %u of them on that of rank 0: %s\n",
-                 nodes_.first.size(), nodes_.count, ranksHere,
-                 isFine ? "those of a node share memory" : "nothing is served");
+void Job::report(uint32_t ranksHere, const Status &shared, bool isFine) {
+  size_t ranks = nodes_.first.size();
+  if (nodes_.count == 1)
+    note(concat(ranks, " ranks on one node: ", isFine ? "they share memory" : "nothing is served"));
+  else
+    note(concat(ranks, " ranks on ", nodes_.count, " nodes, ", ranksHere,
+                " of them on that of rank 0: ",
+                isFine ? "those of a node share memory" : "nothing is served"));
   if (!shared)
-    printMessage("colldsl: rank %u: %s\n", worldRank_, shared.message().c_str());
+    noteHere(shared.message());
 }
 
 void Job::end() {
   std::unique_ptr<Job> job(std::exchange(current_, nullptr));
   if (!job)
     return;
-  anyThreadMayStart_ = false;
+  anyThreadMayStart_.store(false, std::memory_order_relaxed);
   MemoryReserve::end();
   if (job->movesAlways_)
     job->endBackgroundProgress();
@@ -320,28 +316,30 @@ void Job::beginBackgroundProgress() {
     Guard guard(*this);
     poll();
   }
-  moving_.fetch_add(1);
+  moving_.fetch_add(1, std::memory_order_seq_cst);
   if (wantsBackgroundProgress())
     progressThread_->wake();
 }
 
-// If the program has no threads, no other thread may move operations from here on.
+// If the program has no threads, no other thread may move operations from here on: the progress
+// thread reads the count under the lock.
 void Job::endBackgroundProgress() {
   std::unique_lock lock(mutex_, std::defer_lock);
   if (!hasThreads_)
     lock.lock();
-  moving_.fetch_sub(1);
+  moving_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 bool Job::wantsBackgroundProgress() const {
-  return moving_.load() != 0 && (movesAlways_ || Requests::anyRunning());
+  return moving_.load(std::memory_order_seq_cst) != 0 && (movesAlways_ || Requests::anyRunning());
 }
 
 // The thread that begins to wait counts itself before it looks for operations; this one counts the
-// operation before it looks for threads. So one of them sees the other.
+// operation before it looks for threads. So one of them sees the other: the former's accesses are
+// sequentially consistent, and the fence orders the latter's among them.
 void Job::moveInBackground() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (moving_.load() != 0)
+  if (moving_.load(std::memory_order_seq_cst) != 0)
     progressThread_->wake();
 }
 
@@ -466,7 +464,7 @@ Job::Context Job::agree(MPI_Comm comm, uint32_t contexts, Offer &offer) {
                       offer.mayUseDevices};
   uint32_t all[7] = {};
   if (rank == 0) {
-    uint64_t first = nextContext_.fetch_add(contexts);
+    uint64_t first = nextContext_.fetch_add(contexts, std::memory_order_relaxed);
     mine[0] = worldRank_;
     mine[1] = first + contexts <= UINT32_MAX ? static_cast<uint32_t>(first) : 0;
   }

@@ -172,6 +172,7 @@ public:
 
 private:
   static Job *current_;
+  /// Relaxed: the program orders its calls behind MPI_Init and before MPI_Finalize.
   static inline constinit std::atomic<bool> anyThreadMayStart_{false};
 
   std::unique_ptr<shm::World> world_;
@@ -194,13 +195,15 @@ private:
   bool anyThreadMayCall_ = false; ///< the MPI below
   bool movesRemoteInBackground_ = true;
   bool progressesOpenMpiInThread_ = false;
-  bool movesAlways_ = false;        ///< also while the program is in no call
-  std::atomic<uint32_t> moving_{0}; ///< threads that wait in calls of the MPI below
+  bool movesAlways_ = false; ///< also while the program is in no call
+  /// Threads that wait in calls of the MPI below. isThreaded() reads it relaxed: a program with one
+  /// thread has changed it itself.
+  std::atomic<uint32_t> moving_{0};
   FairMutex mutex_;
   std::unique_ptr<ProgressThread> progressThread_;
   uint32_t worldRank_ = 0;
   bool hasFailed_ = false; ///< communication with other nodes failed, and this node was notified
-  std::atomic<uint64_t> nextContext_{1};
+  std::atomic<uint64_t> nextContext_{1}; ///< relaxed: the numbers need only differ
   std::vector<MPI_Op> kept_;
   std::vector<std::shared_ptr<HintsQuery>> queries_; ///< not answered when last looked at
   TypesInUse typesInUse_;
@@ -216,7 +219,7 @@ private:
   Status reportFailure(Status outcome);
   void beforeWait() override;
   void afterWait() override;
-  void report(uint32_t ranksHere, const Status &shared, bool isFine) const;
+  void report(uint32_t ranksHere, const Status &shared, bool isFine);
   void openOwnLibrary();
   void makeCompilers();
   void openProfile();

@@ -15,16 +15,16 @@ constexpr std::chrono::nanoseconds kLongestNap = std::chrono::milliseconds(5);
 } // namespace
 
 ProgressThread::~ProgressThread() {
-  isOver_ = true;
+  isOver_.store(true, std::memory_order_relaxed);
   if (!thread_.joinable())
     return;
-  ++wakes_;
+  wakes_.fetch_add(1, std::memory_order_release);
   wakes_.notify_one();
   thread_.join();
 }
 
 void ProgressThread::wake() {
-  ++wakes_;
+  wakes_.fetch_add(1, std::memory_order_release);
   std::call_once(isStarted_, [this] { start(); });
   wakes_.notify_one();
 }
@@ -45,12 +45,12 @@ void ProgressThread::start() {
 
 // A wake-up that comes after the thread has looked ends the wait at once.
 void ProgressThread::work() {
-  while (!isOver_) {
-    uint32_t seen = wakes_.load();
+  while (!isOver_.load(std::memory_order_relaxed)) {
+    uint32_t seen = wakes_.load(std::memory_order_acquire);
     if (job_.wantsBackgroundProgress())
       moveOrSleep();
-    else if (!isOver_)
-      wakes_.wait(seen);
+    else if (!isOver_.load(std::memory_order_relaxed))
+      wakes_.wait(seen, std::memory_order_acquire);
   }
 }
 

@@ -31,7 +31,9 @@ private:
   Job &job_;
   std::once_flag isStarted_;
   std::thread thread_;
-  std::atomic<uint32_t> wakes_{0}; ///< the thread waits for the next one
+  /// The thread waits for the next one. Each releases what the waker has changed, isOver_ as well,
+  /// to the thread, which acquires.
+  std::atomic<uint32_t> wakes_{0};
   std::atomic<bool> isOver_{false};
 };
 

@@ -73,6 +73,7 @@ Status runTimed(ServedComm &served, Operation &operation) {
 struct Outcome {
   Status status;
   WrongArgument wrong{}; ///< the reason of an error, if an argument is
+  bool isServed = true;  ///< false: it is for the MPI below
 };
 
 int raiseFor(MPI_Comm comm, CallKind kind, const Outcome &outcome) {
@@ -92,67 +93,63 @@ bool isRefused(MPI_Comm comm, const Call &call, int &code) {
   return !alike.ok();
 }
 
-/// A whole run; false: it is for the MPI below.
-bool run(Job &job, ServedComm &served, const Call &call, Outcome &outcome) {
-  Guard guard(job);
-  MadeOperation made = served.operations().find(call, outcome.wrong);
-  if (!made) {
-    outcome.status = made.status();
-    served.runs().skip(call.kind, outcome.status);
-    if (served.learner())
-      served.learner()->countFailed(call, served.runs().last());
-    return !outcome.wrong.isRefusedBelow;
-  }
-  if (*made)
-    outcome.status =
-        Settings::all().wantsSummary() ? runTimed(served, **made) : runOnce(served, **made);
-  return *made != nullptr;
+/// True unless the MPI below is to serve the call for which that was made.
+bool isServed(const MadeOperation &made, const WrongArgument &wrong) {
+  return made ? *made != nullptr : !wrong.isRefusedBelow;
 }
 
-/// Starts a nonblocking call, or makes a persistent one; false: it is for the MPI below.
-bool start(Job &job, MPI_Comm comm, ServedComm &served, const Call &call, bool isPersistent,
-           MPI_Request *request, Outcome &outcome) {
+/// A whole run.
+Status run(Job &job, ServedComm &served, const Call &call, Outcome &outcome) {
+  Guard guard(job);
+  MadeOperation made = served.operations().find(call, outcome.wrong);
+  outcome.isServed = isServed(made, outcome.wrong);
+  if (!made) {
+    served.runs().skip(call.kind, made.status());
+    if (served.learner())
+      served.learner()->countFailed(call, served.runs().last());
+  }
+  if (!made || !*made)
+    return made.status();
+  return Settings::all().wantsSummary() ? runTimed(served, **made) : runOnce(served, **made);
+}
+
+/// Starts a nonblocking call, or makes a persistent one.
+Status start(Job &job, MPI_Comm comm, ServedComm &served, const Call &call, bool isPersistent,
+             MPI_Request *request, Outcome &outcome) {
   Guard guard(job);
   if (!isPersistent)
     served.firstCalls().count(call.kind);
   MadeOperation made = isPersistent ? served.persistentCalls().make(call, outcome.wrong)
                                     : served.operations().find(call, outcome.wrong);
-  if (!made) {
-    outcome.status = made.status();
-    if (!isPersistent)
-      served.runs().skip(call.kind, outcome.status);
-    return !outcome.wrong.isRefusedBelow;
-  }
-  if (!*made)
-    return false;
-  *request = isPersistent ? Requests::all().persistent(made.take(), comm)
-                          : Requests::all().start(made.take(), comm, served.runs().next());
-  return true;
+  outcome.isServed = isServed(made, outcome.wrong);
+  if (!made && !isPersistent)
+    served.runs().skip(call.kind, made.status());
+  if (made && *made)
+    *request = isPersistent ? Requests::all().persistent(made.take(), comm)
+                            : Requests::all().start(made.take(), comm, served.runs().next());
+  return made.status();
 }
 
 // No exception reaches the program, not even std::bad_alloc when the reserve of memory is used up.
-template <typename Body> bool guarded(Status &status, Body body) {
+template <typename Body> Status guarded(Body body) {
   try {
     return body();
   } catch (const std::bad_alloc &) {
-    status = Status::error(ErrorKind::NoMemory, "no memory");
-    return true;
+    return Status::error(ErrorKind::NoMemory, "no memory");
   }
 }
 
 } // namespace
 
 bool runAgain(MPI_Comm comm, ServedComm &served, CallKind kind, int &code) {
-  Status outcome;
-  bool isServed = guarded(outcome, [&] {
+  Operation *operation = nullptr;
+  Status outcome = guarded([&] {
     Guard guard(served.job());
-    Operation *operation = served.operations().idle(kind);
-    if (operation)
-      outcome = runOnce(served, *operation);
-    return operation != nullptr;
+    operation = served.operations().idle(kind);
+    return operation ? runOnce(served, *operation) : Status();
   });
   code = outcome ? MPI_SUCCESS : raiseFor(comm, kind, {outcome});
-  return isServed;
+  return operation != nullptr;
 }
 
 bool startAgain(MPI_Comm comm, ServedComm &served, CallKind kind, MPI_Request *request) {
@@ -172,13 +169,15 @@ bool serve(MPI_Comm comm, const Call &call, int &code) {
   if (!served || !served->serves(call.kind))
     return passOn(call);
   Outcome outcome;
-  if (served->firstCalls().count(call.kind) && FirstCalls::isPlain(call))
+  if (served->firstCalls().count(call.kind) && FirstCalls::mayPassOn(call))
     return passOn(call);
   if (mayBeOnDevice(*served, call.kind) && isOnDevice(*served, call, outcome.status)) {
     if (outcome.status)
       return passOn(call, Reason::Devices);
-  } else if (!guarded(outcome.status, [&] { return run(*job, *served, call, outcome); })) {
-    return passOn(call);
+  } else {
+    outcome.status = guarded([&] { return run(*job, *served, call, outcome); });
+    if (!outcome.isServed)
+      return passOn(call);
   }
   code = outcome.status ? MPI_SUCCESS : raiseFor(comm, call.kind, outcome);
   return true;
@@ -203,32 +202,17 @@ bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *requ
     return passOn(call, Reason::Devices);
   if (isPersistent && !isAlongTopology(call.kind)) {
     BackgroundProgress progress;
-    served->keepContexts(comm);
+    served->contexts().keep(comm);
   }
   Outcome outcome;
-  bool isServed = guarded(outcome.status, [&] {
-    return start(*job, comm, *served, call, isPersistent, request, outcome);
-  });
-  if (!isServed)
+  outcome.status =
+      guarded([&] { return start(*job, comm, *served, call, isPersistent, request, outcome); });
+  if (!outcome.isServed)
     return passOn(call);
   if (!outcome.status)
     *request = MPI_REQUEST_NULL;
   code = outcome.status ? MPI_SUCCESS : raiseFor(comm, call.kind, outcome);
   return true;
-}
-
-BlockSide uniform(const void *buffer, MPI_Count count, MPI_Datatype type) {
-  BlockSide side;
-  side.buffer = const_cast<void *>(buffer);
-  side.count = count;
-  side.type = type;
-  return side;
-}
-
-BlockSide same(const void *buffer, MPI_Count count, MPI_Datatype type) {
-  BlockSide side = uniform(buffer, count, type);
-  side.isSame = true;
-  return side;
 }
 
 } // namespace colldsl::mpi

@@ -35,8 +35,23 @@ bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *requ
 
 // Sides of calls: the same elements in each slot, the same block for all slots, lists.
 
-BlockSide uniform(const void *buffer, MPI_Count count, MPI_Datatype type);
-BlockSide same(const void *buffer, MPI_Count count, MPI_Datatype type);
+// These two are inlined for serveAgain().
+
+[[gnu::always_inline]] inline BlockSide uniform(const void *buffer, MPI_Count count,
+                                                MPI_Datatype type) {
+  BlockSide side;
+  side.buffer = const_cast<void *>(buffer);
+  side.count = count;
+  side.type = type;
+  return side;
+}
+
+[[gnu::always_inline]] inline BlockSide same(const void *buffer, MPI_Count count,
+                                             MPI_Datatype type) {
+  BlockSide side = uniform(buffer, count, type);
+  side.isSame = true;
+  return side;
+}
 
 template <typename Count, typename Displ>
 BlockSide listed(const void *buffer, const Count *counts, const Displ *displs, MPI_Datatype type) {

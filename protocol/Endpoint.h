@@ -49,11 +49,11 @@ namespace colldsl {
 /// The capabilities of a transport, as data.
 struct Caps {
   std::string_view name;
-  uint64_t eagerBytes = 0;   ///< a longer send finishes only after its receive has started
-  bool opensAlone = false;   ///< open() waits for no other rank
-  bool batches = false;      ///< sends between Channels::hold() and push() cost less
-  bool mustBePolled = false; ///< its events end no sleep: a waiting thread takes naps
-  bool sharesCores = false;  ///< the ranks are of one machine, which has fewer cores than ranks
+  uint64_t bufferedSendBytes = 0; ///< a longer send may wait until its receive has started
+  bool opensAlone = false;        ///< open() waits for no other rank
+  bool batches = false;           ///< sends between Channels::hold() and push() cost less
+  bool mustBePolled = false;      ///< its events end no sleep: a waiting thread takes naps
+  bool sharesCores = false; ///< the ranks are of one machine, which has fewer cores than ranks
   TransferCaps transfers = {};
   SpinBudget spinBudget = {};
 };

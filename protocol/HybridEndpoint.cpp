@@ -15,7 +15,7 @@ constexpr std::chrono::nanoseconds kNap = std::chrono::microseconds(50);
 Caps commonCaps(const Caps &a, const Caps &b) {
   Caps common = a;
   common.name = "hybrid";
-  common.eagerBytes = std::min(a.eagerBytes, b.eagerBytes);
+  common.bufferedSendBytes = std::min(a.bufferedSendBytes, b.bufferedSendBytes);
   common.opensAlone &= b.opensAlone;
   common.batches |= b.batches;
   common.mustBePolled &= b.mustBePolled;

@@ -8,13 +8,13 @@ namespace colldsl::protocol {
 /// The limits that are measured between ranks of a machine: see CopyCosts.h.
 struct CopyLimits {
   uint64_t singleCopyMinBytes;
-  uint32_t eagerBytes;
+  uint32_t rendezvousThresholdBytes; ///< the longest message that is eager in any case
 };
 
 struct Limits {
   /// Longer messages begin with a request to send. Those up to the wire's longest eager message do
   /// so only if the receiver posts in time, or gets the payload by a single copy.
-  uint32_t eagerBytes = 32 << 10;
+  uint32_t rendezvousThresholdBytes = 32 << 10;
   /// The most bytes of one fragment of a payload.
   uint32_t fragmentBytes = 8 << 10;
   /// From here on one end reads or writes the other's memory, unless both share it: see

@@ -222,7 +222,8 @@ template <typename Wire> size_t ReceiveSide<Wire>::numReserved() const {
 // A late receiver's messages come through half of the ring at most.
 template <typename Wire> void ReceiveSide<Wire>::reserve(uint32_t messages, uint64_t bytes) {
   reserved_ += messages;
-  uint64_t longest = std::max<uint64_t>(context_.limits.eagerBytes, wire_.longestEagerBytes());
+  uint64_t longest =
+      std::max<uint64_t>(context_.limits.rendezvousThresholdBytes, wire_.longestEagerBytes());
   unexpected_.growReservedBytes(std::min(bytes, longest));
   unexpected_.reserve(numReserved());
   posted_.reserve(reserved_);
@@ -383,7 +384,7 @@ template <typename Wire> void ReceiveSide<Wire>::updateThrottle() {
 // Counts late receives. Only messages of a middle length count: those that begin with an RTS if the
 // receiver mostly posts in time, and are eager if it does not.
 template <typename Wire> void ReceiveSide<Wire>::noteArrival(uint64_t bytes, bool wasLate) {
-  if (bytes <= context_.limits.eagerBytes || bytes > wire_.longestEagerBytes())
+  if (bytes <= context_.limits.rendezvousThresholdBytes || bytes > wire_.longestEagerBytes())
     return;
   lateReceives_ = wasLate ? std::min(lateReceives_ + 1, kMaxLateReceives)
                           : lateReceives_ - std::min(lateReceives_, 1u);

@@ -157,7 +157,7 @@ template <typename Wire> bool SendSide<Wire>::mayBeEager(const Request &request)
   uint64_t bytes = request.payload.bytes;
   if (request.protocol == Protocol::Rendezvous || wire_.isThrottled(bytes))
     return false;
-  return bytes <= limits_.eagerBytes ||
+  return bytes <= limits_.rendezvousThresholdBytes ||
          (bytes <= wire_.longestEagerBytes() &&
           (request.protocol == Protocol::Eager ||
            (wire_.receiverPostsLate() &&

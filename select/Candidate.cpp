@@ -106,6 +106,14 @@ InstantiateRequest requestFor(const Program &program, DeclId collective, const C
   return request;
 }
 
+Result<CandidateFinder> CandidateFinder::of(Library &library, const CostModel &cost,
+                                            const Topology &topology) {
+  Result<const std::vector<SelectionRule> *> rules = library.rules();
+  if (!rules)
+    return rules.status();
+  return CandidateFinder(**library.program(), **rules, cost, topology); // rules() has checked it
+}
+
 // False: the request has no schedule for these ranks.
 bool CandidateFinder::predict(const InstantiateRequest &request, uint64_t &opsLeft,
                               RatedCandidate &candidate) const {

@@ -60,8 +60,9 @@ public:
   CandidateFinder(const Program &program, std::span<const SelectionRule> rules,
                   const CostModel &cost, const Topology &topology)
       : program_(program), rules_(rules), cost_(cost), topology_(topology) {}
-  CandidateFinder(Library &library, const CostModel &cost, const Topology &topology)
-      : CandidateFinder(**library.program(), **library.rules(), cost, topology) {}
+  /// Among the collectives of the library, which outlives this. An error: its rules are damaged.
+  static Result<CandidateFinder> of(Library &library, const CostModel &cost,
+                                    const Topology &topology);
 
   /// The candidates within the limits. Values that the model cannot tell from others of the same
   /// collective are left out.

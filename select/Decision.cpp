@@ -149,10 +149,13 @@ std::vector<const TuningPoint *> decidedPoints(const MachineProfile &profile) {
   return decided;
 }
 
-std::vector<Decision> decide(const std::vector<TuningPoint> &points, Library &library) {
-  const Program &program = **library.program();
+Result<std::vector<Decision>> decide(const std::vector<TuningPoint> &points, Library &library) {
+  Result<const std::vector<SelectionRule> *> rules = library.rules();
+  if (!rules)
+    return rules.status();
+  const Program &program = **library.program(); // rules() has checked it
   return decide(points, [&](const std::string &function) -> std::optional<DecidedFunction> {
-    DeclId id = modelOf(**library.rules(), function);
+    DeclId id = modelOf(**rules, function);
     if (id == kNoDecl)
       return std::nullopt;
     const Decl &model = program.decl(id);
@@ -176,8 +179,8 @@ decide(const std::vector<TuningPoint> &points,
   return decisions;
 }
 
-size_t addLearned(MachineProfile &profile, const std::vector<TuningPoint> &learned,
-                  Library &library) {
+Result<size_t> addLearned(MachineProfile &profile, const std::vector<TuningPoint> &learned,
+                          Library &library) {
   std::vector<TuningPoint> added;
   for (const TuningPoint &point : learned) {
     auto isSame = [&](const TuningPoint &other) { return other.isAt(point); };
@@ -185,8 +188,10 @@ size_t addLearned(MachineProfile &profile, const std::vector<TuningPoint> &learn
         std::none_of(added.begin(), added.end(), isSame))
       added.push_back(point);
   }
-  std::vector<Decision> decisions = decide(added, library);
-  profile.decisions.insert(profile.decisions.end(), decisions.begin(), decisions.end());
+  Result<std::vector<Decision>> decisions = decide(added, library);
+  if (!decisions)
+    return decisions.status();
+  profile.decisions.insert(profile.decisions.end(), decisions->begin(), decisions->end());
   profile.points.insert(profile.points.end(), added.begin(), added.end());
   return added.size();
 }

@@ -1,5 +1,4 @@
-/// Decisions of a machine profile: how they are made from measurements, and the rules that they
-/// are.
+/// Decisions of a machine profile, as measurements make them.
 #pragma once
 
 #include "program/library/Library.h"
@@ -7,39 +6,10 @@
 
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 namespace colldsl {
-
-// Decisions as rules: DecisionRules.cpp.
-
-/// The collective that a decision names, after these checks: the program has it; it can be called
-/// in place of those that the rules name for the function; each value is for a parameter outside
-/// the contract, and the program allows it; there is a schedule for so many ranks; and if there is
-/// an operator, the decision is for those that commute. An error names the check that failed.
-Result<DeclId> checkDecision(const Program &program, std::span<const SelectionRule> rules,
-                             const Decision &decision);
-
-/// Appends the argument that gives a parameter of the collective the value; returns its index in
-/// Program::arguments.
-using AddArgument =
-    std::function<Result<uint32_t>(DeclId collective, uint32_t param, int64_t value)>;
-
-/// The decisions as rules. `add` is called once all decisions are checked. An error names the
-/// decision by its number: then none of them counts.
-Result<std::vector<SelectionRule>> rulesOf(const Program &program,
-                                           std::span<const SelectionRule> rules,
-                                           std::span<const Decision> decisions,
-                                           const AddArgument &add);
-
-/// From now on the decisions of the profile precede the rules of the library. Called at most once,
-/// before any part is asked for. An error: the library cannot do what a decision names, and is
-/// unchanged.
-Status prefer(Library &library, const MachineProfile &profile);
-
-// From measurements (Decision.cpp).
 
 /// Fastest first, but `winner` before all others if there is one; it was compared for longer.
 void sortEntries(TuningPoint &point, const TunedCollective *winner);
@@ -60,7 +30,8 @@ bool hasWinner(const TuningPoint &point);
 /// ranks know no common number of bytes gets one decision for all: for the candidate that loses at
 /// no point beyond noise, and wins most. A point that a job learned counts at most from half its
 /// bytes to twice as many.
-std::vector<Decision> decide(const std::vector<TuningPoint> &points, Library &library);
+/// An error: the library's rules are damaged.
+Result<std::vector<Decision>> decide(const std::vector<TuningPoint> &points, Library &library);
 
 /// The properties of a function that decisions depend on.
 struct DecidedFunction {
@@ -75,8 +46,9 @@ decide(const std::vector<TuningPoint> &points,
 
 /// Adds the points that a job learned on the machine of the profile, if the profile does not have
 /// them, and their decisions behind those that it has. Points of sweeps stay, and so do those that
-/// other jobs learned. Returns the number of points added.
-size_t addLearned(MachineProfile &profile, const std::vector<TuningPoint> &learned,
-                  Library &library);
+/// other jobs learned. Returns the number of points added. An error, as of decide(), leaves the
+/// profile unchanged.
+Result<size_t> addLearned(MachineProfile &profile, const std::vector<TuningPoint> &learned,
+                          Library &library);
 
 } // namespace colldsl

@@ -1,4 +1,4 @@
-#include "select/Decision.h"
+#include "select/DecisionRules.h"
 
 #include "ir/Concat.h"
 #include "passes/PackProgram.h"

@@ -23,7 +23,7 @@ struct TransferCaps {
   uint64_t readerFrom = kNever;          ///< `mover reader`, of a message that is not eager
   uint64_t writerFrom = kNever;          ///< `mover writer`, of a message that is not eager
   uint64_t sharedWriterFrom = kNever; ///< the same, into a buffer that both processes have mapped
-  uint64_t eagerBytes = 0;            ///< other messages up to here are eager
+  uint64_t defaultEagerUpTo = 0;      ///< messages without `via`: eager up to here
   uint64_t sharedCanaryFrom = kNever; ///< `canary`, in a buffer that both processes have mapped
   uint64_t canaryUpTo = 0;            ///< `canary`, in any buffer
   bool announced = false;             ///< no RTR of its own for a static message
@@ -45,7 +45,7 @@ inline Transfer executedOf(const Transfer &asked, const TransferCaps &caps,
     return site.bytes >= from || (site.isShared && site.bytes >= sharedFrom);
   };
   Transfer does;
-  bool isLong = site.bytes > caps.eagerBytes;
+  bool isLong = site.bytes > caps.defaultEagerUpTo;
   switch (asked.protocol) {
   case Protocol::Any:
     break;

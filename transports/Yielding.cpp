@@ -12,7 +12,6 @@ constexpr uint32_t kRestsAfterSlow = 64;
 
 } // namespace
 
-// Two threads may use up one rest to avoid together: the count is a guess anyway.
 bool Yielding::isWorthIt() {
   if (count_ > 0)
     return Clock::now() - begin_ < longest_;

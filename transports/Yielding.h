@@ -33,7 +33,8 @@ private:
   uint32_t count_ = 0;
 
   /// The number of coming rests of this process that are sleeps, because another process kept the
-  /// core.
+  /// core. Relaxed: a guess, by which nothing else is read; two threads may use up one rest
+  /// together.
   static inline std::atomic<uint32_t> avoid_{0};
 };
 

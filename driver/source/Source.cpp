@@ -11,7 +11,7 @@
 #include "formats/MscclImport.h"
 #include "ir/Image.h"
 #include "ir/Printable.h"
-#include "select/Decision.h"
+#include "select/DecisionRules.h"
 #include "stdlib/StdlibFiles.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -4,14 +4,15 @@
 
 namespace colldsl::mpi {
 
-void CommContexts::begin(Job::Context first, uint32_t number) {
+void CommContexts::begin(Job::Context first, uint32_t number, bool mayKeepMore) {
   own_ = next_ = first;
+  mayKeepMore_ = mayKeepMore;
   ++next_.number;
   left_ = number - 1;
 }
 
 void CommContexts::keep(MPI_Comm comm, uint32_t number) {
-  if (left_ >= number)
+  if (!mayKeepMore_ || left_ >= number)
     return;
   Job::Offer offer{true, true, {}};
   uint32_t all = std::min(number, UINT32_MAX / kMaxTimes) * times_;

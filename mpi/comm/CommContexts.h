@@ -15,14 +15,15 @@ public:
 
   explicit CommContexts(Job &job) : job_(job) {}
 
-  /// Called once: the communicator has `number` contexts from `first` on.
-  void begin(Job::Context first, uint32_t number);
+  /// Called once: the communicator has `number` contexts from `first` on. `mayKeepMore` false: some
+  /// of its ranks cannot be served here, and keep() does nothing.
+  void begin(Job::Context first, uint32_t number, bool mayKeepMore = true);
   /// Its own.
   Job::Context own() const { return own_; }
 
-  /// Collective over the communicator, all of whose ranks are served here: keeps at least `number`
-  /// contexts.
-  void keep(MPI_Comm comm, uint32_t number);
+  /// Collective over the communicator: keeps at least `number` contexts for communicators and calls
+  /// that are made of it next.
+  void keep(MPI_Comm comm, uint32_t number = 1);
   /// The first of `number` consecutive ones, which are kept no longer. Number 0: too few are left.
   Job::Context take(uint32_t number);
 
@@ -31,6 +32,7 @@ private:
 
   Job &job_;
   Job::Context own_, next_;
+  bool mayKeepMore_ = false;
   uint32_t left_ = 0;            ///< from next_ on
   uint32_t times_ = kFirstTimes; ///< agreed on per wanted one; doubles each time, to kMaxTimes
 };

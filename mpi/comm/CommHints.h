@@ -3,6 +3,8 @@
 
 #include "mpi/comm/InfoHints.h"
 
+#include <optional>
+
 namespace colldsl::mpi {
 
 /// Under a Guard, unless noted otherwise.

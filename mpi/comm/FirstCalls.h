@@ -24,9 +24,10 @@ public:
     return isFirst;
   }
 
-  /// True if all MPIs serve this blocking call right, as all ranks know, and if programs make such
-  /// calls on communicators that live for a few calls.
-  static bool isPlain(const Call &call) {
+  /// True if the MPI below may serve this blocking call, when it is one of the first: all MPIs
+  /// serve it right, as all ranks know, and programs make such calls on communicators that live for
+  /// a few calls.
+  static bool mayPassOn(const Call &call) {
     if (call.kind == CallKind::Barrier || call.kind == CallKind::Bcast)
       return true;
     if (call.kind != CallKind::Allreduce)

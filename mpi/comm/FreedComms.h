@@ -37,6 +37,8 @@ private:
   };
   std::mutex mutex_;
   std::deque<Freed> freed_; ///< oldest first
+  /// Relaxed: the program orders a free behind the calls on the communicator, and calls with a
+  /// handle that is used again behind the free.
   std::atomic<uint64_t> count_{0};
   static FreedComms *const all_; ///< never destroyed, as Requests
 };

@@ -55,6 +55,8 @@ private:
   static int onDelete(MPI_Comm comm, int key, void *value, void *extra);
 
   [[gnu::tls_model("initial-exec")]] static constinit thread_local Last last_;
+  /// Relaxed: a thread that gets a handle which the MPI uses again gets it behind the call that
+  /// freed the communicator before, which counted.
   static std::atomic<uint64_t> numDeleted_;
 };
 

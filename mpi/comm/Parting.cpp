@@ -10,7 +10,7 @@ Parting::Parting(MPI_Comm comm) : whole_(KnownComms::of(comm)) {
   if (!whole_)
     return;
   uint32_t all = static_cast<uint32_t>(whole_->ranks().count()) * CommContexts::kOfEach;
-  whole_->keepContexts(comm, all);
+  whole_->contexts().keep(comm, all);
   first_ = whole_->contexts().take(all);
 }
 

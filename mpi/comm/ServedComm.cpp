@@ -24,7 +24,8 @@ ServedComm *ServedComm::adopt(Job &job, MPI_Comm comm, MPI_Info info, bool mayHa
   uint32_t farPeers = served->servesNeighbors_ ? served->topology_.numFarPeers(served->ranks_) : 0;
   Job::Offer offer{served->servesNeighbors_, served->servesAll_, wanted, farPeers,
                    DeviceAgreement::look()};
-  served->contexts_.begin(job.agree(comm, CommContexts::kOfEach, offer), CommContexts::kOfEach);
+  Job::Context first = job.agree(comm, CommContexts::kOfEach, offer);
+  served->contexts_.begin(first, CommContexts::kOfEach, offer.all);
   served->servesNeighbors_ = offer.neighbors;
   served->servesAll_ = offer.all;
   served->devices_.setMayUseDevices(offer.mayUseDevices);
@@ -51,11 +52,11 @@ std::shared_ptr<ServedComm> ServedComm::duplicate() {
   if (context.number == 0)
     return nullptr;
   auto made = std::make_shared<ServedComm>(ranks_, topology_);
-  made->contexts_.begin(context, 1);
+  made->contexts_.begin(context, 1, servesAll_);
   made->servesNeighbors_ = servesNeighbors_;
   made->servesAll_ = servesAll_;
   made->devices_.setMayUseDevices(devices_.mayUseDevices());
-  made->isConfirmed_ = false;
+  made->isConfirmed_.store(false, std::memory_order_relaxed);
   made->reportUse("a duplicate");
   return made;
 }

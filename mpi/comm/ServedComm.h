@@ -45,17 +45,16 @@ public:
   /// in any call. Alike on all ranks.
   bool servesNonblocking() const { return servesNonblocking_; }
 
-  /// Collective over its communicator: keeps at least `number` contexts for communicators and calls
-  /// that are made of it next.
-  void keepContexts(MPI_Comm comm, uint32_t number = 1) {
-    if (servesAll_)
-      contexts_.keep(comm, number);
-  }
-
   /// Collective over its communicator: sets the hints that all its ranks give from now on.
   void setHints(MPI_Comm comm, MPI_Info info);
+  /// `wanted` holds from the moment when applyAgreedHints() finds that the query is complete.
+  void setHintsLater(InfoHints wanted, std::shared_ptr<HintsQuery> query) {
+    hints_.setLater(wanted, std::move(query));
+  }
   /// Applies hints that were set for later, once all ranks are known to want them.
   void applyAgreedHints();
+  /// A call broke the promise that buffers stay: it holds no more.
+  void revokeStaticBuffers() { hints_.revokeStaticBuffers(); }
 
   /// Prints what is served, on the first rank with COLLDSL_VERBOSE=1. `origin`: "new", "a part".
   void reportUse(const char *origin) const;
@@ -66,7 +65,7 @@ public:
   CommContexts &contexts() { return contexts_; }
   CommRuns &runs() { return runs_; }
   FirstCalls &firstCalls() { return firstCalls_; }
-  CommHints &hints() { return hints_; }
+  const CommHints &hints() const { return hints_; }
   OperationCache &operations() { return operations_; }
   PersistentCalls &persistentCalls() { return persistentCalls_; }
   DeviceAgreement &devices() { return devices_; }
@@ -87,7 +86,7 @@ private:
 
   Job &job_;
   bool servesAll_, servesNeighbors_, servesNonblocking_;
-  std::atomic<bool> isConfirmed_{true};
+  std::atomic<bool> isConfirmed_{true}; ///< relaxed: a thread that misses it compares once more
   CommRanks ranks_;
   CommTopology topology_;
   CommContexts contexts_;

@@ -95,7 +95,7 @@ int adoptedWithoutTopology(int code, MPI_Comm *made) {
 // Called before a call that waits for all ranks makes a duplicate.
 void keepContexts(MPI_Comm comm) {
   if (ServedComm *served = KnownComms::of(comm))
-    served->keepContexts(comm);
+    served->contexts().keep(comm);
 }
 
 // A part of a communicator that is served.
@@ -184,7 +184,7 @@ COLLDSL_ENTRY(Comm_idup_with_info,
   Job::current()->keep(query);
   int code = real::Comm_idup_with_info(old, info, made, request);
   if (code == MPI_SUCCESS && duplication.made())
-    duplication.made()->hints().setLater(wanted, query);
+    duplication.made()->setHintsLater(wanted, query);
   return code;
 }
 #endif

@@ -59,6 +59,17 @@ LearnedOperation::Made LearnedOperation::operationOf(uint32_t candidate) {
   return known;
 }
 
+LearnedOperation::Made LearnedOperation::operationFor(uint32_t candidate, uint32_t number) {
+  if (!operations_[candidate])
+    learner_.comm().runs().plans()->numberNextRun(number);
+  Made made = operationOf(candidate);
+  if (!made || *made)
+    return made;
+  if (candidate == Trials::kShipped)
+    return Status::error("the call cannot be served any more");
+  return operationFor(Trials::kShipped, number);
+}
+
 Status LearnedOperation::run(uint32_t number) {
   if (!class_ || class_->isDropped)
     join(learner_.classFor(key_, number));
@@ -69,30 +80,18 @@ Status LearnedOperation::run(uint32_t number) {
 }
 
 Status LearnedOperation::runOn(uint32_t candidate, uint32_t number) {
-  CollectiveOperation *operation = operations_[candidate].get();
-  if (!operation) {
-    learner_.comm().runs().plans()->numberNextRun(number);
-    Made made = operationOf(candidate);
-    if (!made)
-      return made.status();
-    if (!*made && candidate != Trials::kShipped) // likewise on all ranks
-      return runOn(Trials::kShipped, number);
-    if (!*made)
-      return Status::error("the call cannot be served any more");
-    operation = made->get();
-  }
-  countFor(*operation);
-  return operation->run(number);
+  Made made = operationFor(candidate, number);
+  if (!made)
+    return made.status();
+  countFor(**made);
+  return (*made)->run(number);
 }
 
 Status LearnedOperation::runTurn(uint32_t number) {
   std::shared_ptr<LearnedClass> learned = class_;
   uint32_t candidate = learned->trials.candidate();
   Clock::time_point begin = Clock::now();
-  if (!operations_[candidate]) {
-    learner_.comm().runs().plans()->numberNextRun(number);
-    (void)operationOf(candidate); // runOn() returns the error
-  }
+  (void)operationFor(candidate, number); // runOn() returns the error
   Clock::time_point made = Clock::now();
   Status outcome = runOn(candidate, number);
   Clock::time_point end = Clock::now();
@@ -106,15 +105,9 @@ void LearnedOperation::start(uint32_t number) {
   std::shared_ptr<LearnedClass> learned = learner_.find(key_);
   if (learned != class_)
     join(learned);
-  uint32_t best = learned ? learned->trials.best() : Trials::kShipped;
-  learner_.comm().runs().plans()->numberNextRun(number);
-  Made made = operationOf(best);
-  if (made && !*made && best != Trials::kShipped) // likewise on all ranks
-    made = operationOf(Trials::kShipped);
-  begun_ = !made   ? made.status()
-           : *made ? Status()
-                   : Status::error("the call cannot be served any more");
-  if (!begun_)
+  Made made = operationFor(learned ? learned->trials.best() : Trials::kShipped, number);
+  begun_ = made.status();
+  if (!made)
     return;
   current_ = made.take();
   countFor(*current_);

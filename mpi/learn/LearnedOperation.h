@@ -41,7 +41,11 @@ private:
   LearnedOperation(Learner &learner, const LearnedKey &key, const Call &call)
       : Operation(call.kind), learner_(learner), key_(key), call_(call) {}
   void join(std::shared_ptr<LearnedClass> learned);
+  /// Null: the candidate cannot be served, likewise on all ranks.
   Made operationOf(uint32_t candidate);
+  /// The operation for the run of this number: of the candidate, or of the rules' choice where
+  /// operationOf() is null.
+  Made operationFor(uint32_t candidate, uint32_t number);
   Status runOn(uint32_t candidate, uint32_t number);
   Status runTurn(uint32_t number);
   void shift(ptrdiff_t sent, ptrdiff_t received) override;

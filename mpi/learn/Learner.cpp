@@ -207,8 +207,12 @@ void Learner::search(LearnedClass &learned, LearnedOperation *operation) {
   uint32_t unusable = UINT32_MAX;
   learned.what.clear();
   std::optional<TunedCollective> shipped = operation ? operation->shipped() : std::nullopt;
-  if (shipped) {
-    learned.what = candidatesFor(learned.key, operation->bytes(), *shipped);
+  auto found = shipped ? candidatesFor(learned.key, operation->bytes(), *shipped)
+                       : std::vector<TunedCollective>();
+  if (!found)
+    comm_.job().noteHere(concat("no candidates are tried: ", found.message()));
+  else if (shipped) {
+    learned.what = found.take();
     learned.what.insert(learned.what.begin(), *shipped);
     unusable = operation->prepare(learned.what);
   }
@@ -216,8 +220,8 @@ void Learner::search(LearnedClass &learned, LearnedOperation *operation) {
   learned.trials.setCandidates(candidates, unusable, nsSince(begin));
 }
 
-std::vector<TunedCollective> Learner::candidatesFor(const LearnedKey &key, uint64_t bytes,
-                                                    const TunedCollective &shipped) const {
+Result<std::vector<TunedCollective>> Learner::candidatesFor(const LearnedKey &key, uint64_t bytes,
+                                                            const TunedCollective &shipped) const {
   Job &job = comm_.job();
   Library &library = job.library();
   bool isAny = Settings::all().learnsAlways();
@@ -230,10 +234,11 @@ std::vector<TunedCollective> Learner::candidatesFor(const LearnedKey &key, uint6
   limits.needsModel = !isAny;
   const Topology &topology = comm_.runs().plans()->communicator().topology();
   uint64_t modelBytes = hasBytes(key.kind) ? bytes : kUnknownBytes;
+  Result<CandidateFinder> finder = CandidateFinder::of(library, cost, topology);
+  if (!finder)
+    return finder.status();
   std::vector<TunedCollective> found =
-      CandidateFinder(library, cost, topology)
-          .make(CollectiveOperation::functionOf(key.kind), modelBytes, limits)
-          .candidates;
+      finder->make(CollectiveOperation::functionOf(key.kind), modelBytes, limits).candidates;
   // In scans each rank decides for itself if it is in place.
   const Program &program = **library.program();
   bool needsPlace = key.kind == CallKind::Scan || key.kind == CallKind::Exscan;

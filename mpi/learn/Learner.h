@@ -78,8 +78,8 @@ public:
 
 private:
   void search(LearnedClass &learned, LearnedOperation *operation);
-  std::vector<TunedCollective> candidatesFor(const LearnedKey &key, uint64_t bytes,
-                                             const TunedCollective &shipped) const;
+  Result<std::vector<TunedCollective>> candidatesFor(const LearnedKey &key, uint64_t bytes,
+                                                     const TunedCollective &shipped) const;
   Status addUp(std::span<const uint64_t> words);
   void giveUp(LearnedClass &learned, const Status &why);
   void report(const LearnedClass &learned);

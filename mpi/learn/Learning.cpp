@@ -126,11 +126,13 @@ Result<std::string> write(const std::vector<LearnedRow> &rows, const MachineFing
     if (row.isOver && row.hasBytes)
       points.push_back(row.point);
   size_t before = profile->decisions.size();
-  size_t added = addLearned(*profile, points, library);
-  if (added > 0)
+  Result<size_t> added = addLearned(*profile, points, library);
+  if (!added)
+    return added.status();
+  if (*added > 0)
     if (Status s = writeProfile(path, *profile); !s)
       return s;
-  return concat(added, added == 1 ? " point and " : " points and ",
+  return concat(*added, *added == 1 ? " point and " : " points and ",
                 profile->decisions.size() - before, " decisions were added to '", path, "'");
 }
 

@@ -22,6 +22,12 @@ std::string inWords(const CollectivePlan &plan) {
   return concat(words, ", ", spelling(plan.proof()));
 }
 
+/// True if the library's function has a form in place; else a call in place copies its input.
+bool hasFormInPlace(CallKind kind) {
+  return kind == CallKind::Allgather || kind == CallKind::Allgatherv ||
+         kind == CallKind::Allreduce || kind == CallKind::Scan || kind == CallKind::Exscan;
+}
+
 } // namespace
 
 // In the placed form of an allgather a rank knows only the lengths of its own blocks, which may lie
@@ -152,13 +158,14 @@ bool CollectiveOperation::mayMoveTo(const Call &call) const {
 Status CollectiveOperation::describeOnce(const Call &call) {
   direct_.clear();
   in_ = out_ = {};
-  if (Status s = plan_.isCommitted() ? Status() : plan_.setType(ElementType::U8); !s)
-    return s;
+  if (!plan_.isCommitted())
+    if (Status s = setArguments(call); !s)
+      return s;
   switch (call.kind) {
   case CallKind::Barrier:
     return {};
   case CallKind::Bcast:
-    return describeBcast(call);
+    return bind("buf", call.recv, 1, rank_ == call.root ? Way::In : Way::Out);
   case CallKind::Gather:
   case CallKind::Gatherv:
     return describeRooted(call, "x", "y", Way::Out);
@@ -178,18 +185,25 @@ Status CollectiveOperation::describeOnce(const Call &call) {
   }
 }
 
-Status CollectiveOperation::describeBcast(const Call &call) {
-  if (Status s = setValue("root", int64_t{call.root}); !s)
+/// Sets the arguments that a committed plan keeps.
+Status CollectiveOperation::setArguments(const Call &call) {
+  Status s = reduces(call.kind) ? setOperator(call) : plan_.setType(ElementType::U8);
+  if (s && hasRoot(call.kind))
+    s = plan_.setValue("root", int64_t{call.root});
+  if (s && hasFormInPlace(call.kind))
+    s = plan_.setInPlace(call.send.isInPlace());
+  if (!s || call.kind != CallKind::ReduceScatter)
     return s;
-  return bind("buf", call.recv, 1, rank_ == call.root ? Way::In : Way::Out);
+  std::vector<int64_t> counts;
+  for (int r = 0; r < ranks_; ++r)
+    counts.push_back(call.recv.countOf(r));
+  return plan_.setValue("counts", std::move(counts));
 }
 
 /// This rank's block, which is bound to `own`, and at the root all of them, which are bound to
 /// `all`.
 Status CollectiveOperation::describeRooted(const Call &call, const char *own, const char *all,
                                            Way way) {
-  if (Status s = setValue("root", int64_t{call.root}); !s)
-    return s;
   bool gathers = way == Way::Out;
   const BlockSide &one = gathers ? call.send : call.recv, &many = gathers ? call.recv : call.send;
   if (rank_ != call.root)
@@ -204,33 +218,15 @@ Status CollectiveOperation::describeRooted(const Call &call, const char *own, co
 
 Status CollectiveOperation::describeForAll(const Call &call) {
   bool gathers = call.kind == CallKind::Allgather || call.kind == CallKind::Allgatherv;
-  if (!call.send.isInPlace()) {
-    if (Status s = bind("x", call.send, gathers ? 1 : ranks_, wayIn()); !s)
-      return s;
-    return bind("y", call.recv, ranks_, Way::Out);
-  }
-  if (gathers) {
-    if (Status s = setInPlace(); !s)
-      return s;
+  bool isInPlace = call.send.isInPlace();
+  if (isInPlace && gathers)
     return bind("y", call.recv, ranks_, Way::InOut);
-  }
-  if (Status s = bind("x", call.recv, ranks_, Way::Copied); !s)
-    return s;
-  return bind("y", call.recv, ranks_, Way::Out);
-}
-
-// A committed plan keeps its values, so nothing is set.
-Status CollectiveOperation::setValue(const char *parameter, ArgumentValue value) {
-  return plan_.isCommitted() ? Status() : plan_.setValue(parameter, std::move(value));
-}
-
-Status CollectiveOperation::setInPlace() {
-  return plan_.isCommitted() ? Status() : plan_.setInPlace(true);
+  Status s = isInPlace ? bind("x", call.recv, ranks_, Way::Copied)
+                       : bind("x", call.send, gathers ? 1 : ranks_, wayIn());
+  return s ? bind("y", call.recv, ranks_, Way::Out) : s;
 }
 
 Status CollectiveOperation::setOperator(const Call &call) {
-  if (plan_.isCommitted())
-    return {};
   reduction_ = Reduction::of(call.op, call.reducedType());
   if (!reduction_)
     return Status::error("the operator is not for such elements");
@@ -240,40 +236,25 @@ Status CollectiveOperation::setOperator(const Call &call) {
 }
 
 Status CollectiveOperation::describeReduction(const Call &call) {
-  if (Status s = setOperator(call); !s)
-    return s;
   const BlockSide &in = call.input();
   auto count = static_cast<uint64_t>(in.count);
   if (Status s = plan_.setElements(count); !s)
     return s;
-  bool hasRoot = call.kind == CallKind::Reduce;
-  if (hasRoot)
-    if (Status s = setValue("root", int64_t{call.root}); !s)
-      return s;
-  if (call.send.isInPlace() && !hasRoot) {
-    if (Status s = setInPlace(); !s)
-      return s;
+  if (call.send.isInPlace() && hasFormInPlace(call.kind))
     return bindElements("y", call.recv, count, Way::InOut);
-  }
   Status s = bindElements("x", in, count, call.send.isInPlace() ? Way::Copied : wayIn());
-  bool hasResult = !hasRoot || rank_ == call.root;
+  bool hasResult = !hasRoot(call.kind) || rank_ == call.root;
   // The first rank of an exscan has no result: its memory stays, as it does under the MPIs.
   Way way = call.kind == CallKind::Exscan && rank_ == 0 ? Way::Dropped : Way::Out;
   return s && hasResult ? bindElements("y", call.recv, count, way) : s;
 }
 
 Status CollectiveOperation::describeReduceScatter(const Call &call) {
-  if (Status s = setOperator(call); !s)
-    return s;
-  bool isBlock = call.kind == CallKind::ReduceScatterBlock;
-  std::vector<int64_t> counts;
   uint64_t all = 0;
-  for (int r = 0; r < ranks_; ++r) {
-    counts.push_back(call.recv.countOf(r));
-    all += static_cast<uint64_t>(counts.back());
-  }
-  auto own = static_cast<uint64_t>(counts[static_cast<size_t>(rank_)]);
-  Status s = isBlock ? plan_.setElements(own) : setValue("counts", std::move(counts));
+  for (int r = 0; r < ranks_; ++r)
+    all += static_cast<uint64_t>(call.recv.countOf(r));
+  auto own = static_cast<uint64_t>(call.recv.countOf(rank_));
+  Status s = call.kind == CallKind::ReduceScatterBlock ? plan_.setElements(own) : Status();
   if (s)
     s = call.send.isInPlace() ? bindElements("x", call.recv, all, Way::Copied)
                               : bindElements("x", call.send, all, wayIn());
@@ -481,7 +462,7 @@ Status CollectiveOperation::beginRun(uint32_t polls) {
   return s;
 }
 
-Status CollectiveOperation::endRun(Status outcome) {
+void CollectiveOperation::endRun(const Status &outcome) {
   if (outcome)
     unpack();
   else
@@ -489,9 +470,9 @@ Status CollectiveOperation::endRun(Status outcome) {
   if (holdsType())
     group_->job().typesInUse().end(reduction_->heldType());
   group_->end(run_);
-  return outcome;
 }
 
+// The outcome is made where the caller has it: short calls are counted in instructions.
 Status CollectiveOperation::run(uint32_t number) {
   Job &job = group_->job();
   uint32_t polls = job.worker().spinBudget().pollsInRow;
@@ -505,7 +486,10 @@ Status CollectiveOperation::run(uint32_t number) {
     group_->end(run_);
     return s;
   }
-  return endRun(s ? plan_.plan().status() : std::move(s));
+  if (s)
+    s = plan_.plan().status();
+  endRun(s);
+  return s;
 }
 
 void CollectiveOperation::start(uint32_t number) {
@@ -526,7 +510,9 @@ bool CollectiveOperation::tryLine() {
 Status CollectiveOperation::finish() {
   isBusy_ = false;
   group_->job().endMoving(*this);
-  return endRun(begun_ ? plan_.plan().status() : begun_);
+  Status s = begun_ ? plan_.plan().status() : begun_;
+  endRun(s);
+  return s;
 }
 
 // Cancelling a running plan makes it fail on the other ranks.
@@ -535,7 +521,7 @@ void CollectiveOperation::cancel() {
     return;
   isBusy_ = false;
   group_->job().endMoving(*this);
-  (void)endRun(Status::error("the run was given up"));
+  endRun(Status::error("the run was given up"));
 }
 
 } // namespace colldsl::mpi

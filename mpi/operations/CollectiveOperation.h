@@ -71,14 +71,12 @@ private:
   Status describe(const Call &call);
   Status describeOnce(const Call &call);
   void complete(const Call &call);
-  Status describeBcast(const Call &call);
+  Status setArguments(const Call &call);
   Status describeRooted(const Call &call, const char *own, const char *all, Way way);
   Status describeForAll(const Call &call);
   Status describeReduction(const Call &call);
   Status describeReduceScatter(const Call &call);
   Status setOperator(const Call &call);
-  Status setValue(const char *parameter, ArgumentValue value);
-  Status setInPlace();
   std::optional<uint64_t> elementsOf(const Call &call) const;
   bool hasFormOf(const Call &call) const;
   bool combinesAlike(const Call &call) const;
@@ -95,7 +93,7 @@ private:
   bool holdsType() const { return reduction_ && reduction_->heldType() != MPI_DATATYPE_NULL; }
   Status beginRun(uint32_t polls);
   bool tryLine();
-  Status endRun(Status outcome);
+  void endRun(const Status &outcome);
   void addPacked(Packed packed, Way way);
 
   /// Memory of the call that the plan uses where it lies.

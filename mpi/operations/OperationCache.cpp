@@ -57,7 +57,7 @@ MadeOperation OperationCache::fixedOrFound(const Call &call, WrongArgument &wron
 
 void OperationCache::distrust(CallKind kind) {
   fixed_.clear();
-  comm_.hints().revokeStaticBuffers();
+  comm_.revokeStaticBuffers();
   if (Settings::all().isVerbose())
     printMessage("colldsl: rank %d of %d: arguments of %s changed, against cdag_static_buffers; "
                  "from now on they are compared\n",

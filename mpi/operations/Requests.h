@@ -46,11 +46,13 @@ public:
     return slot && slot->operation && !slot->isFreed ? slot : nullptr;
   }
 
-  /// Any thread may call it.
+  /// Any thread may call it. Relaxed: the program hands a request to another thread behind the call
+  /// that made it, which counted.
   static bool hasAny() { return used_.load(std::memory_order_relaxed) != 0; }
 
-  /// True if some operation is under way: then there is a job. Any thread may call it.
-  static bool anyRunning() { return running_.load() != 0; }
+  /// True if some operation is under way: then there is a job. Any thread may call it. The order is
+  /// explained at Job::moveInBackground().
+  static bool anyRunning() { return running_.load(std::memory_order_seq_cst) != 0; }
 
   void start(Slot &slot) { begin(slot, slot.operation->nextRun()); }
 

@@ -14,7 +14,7 @@ namespace colldsl::mpi {
 namespace {
 
 // Up to this size an exchange of small messages takes one way each.
-constexpr uint32_t kEagerBytes = 40 << 10;
+constexpr uint32_t kLongestEagerBytes = 40 << 10;
 constexpr uint32_t kWindowBytes = 1 << 20;
 // A message in fragments keeps a slow network busy while this rank works.
 constexpr uint32_t kFragments = 32;
@@ -79,9 +79,10 @@ RemoteRanks::overMpi(MPI_Comm world, std::shared_ptr<const protocol::ProgressTab
 
 Status RemoteRanks::open(Rank self, OnNetwork network) {
   network::Options &options = network.options;
-  options.eagerBytes = std::min(kEagerBytes, network.transport->capabilities().frameBytes -
-                                                 static_cast<uint32_t>(sizeof(network::Header)));
-  options.rmaThresholdBytes = options.eagerBytes;
+  options.longestEagerBytes =
+      std::min(kLongestEagerBytes, network.transport->capabilities().frameBytes -
+                                       static_cast<uint32_t>(sizeof(network::Header)));
+  options.rmaThresholdBytes = options.longestEagerBytes;
   options.windowBytes = kWindowBytes;
   options.fragments = kFragments;
   options.flushes = options.cancelsWithoutTimeout = true;

@@ -40,6 +40,8 @@ private:
   static constexpr unsigned kBits = 9;
   static constexpr size_t kSlots = 1 << kBits;
 
+  /// The writer stores `layout` last, which releases the type and the layout to readers, which
+  /// acquire. It reads relaxed, as the lock orders writers.
   struct Slot {
     std::atomic<const SharedLayout *> layout = nullptr;
     MPI_Datatype type = MPI_DATATYPE_NULL;
@@ -95,6 +97,8 @@ private:
     return MPI_SUCCESS;
   }
 
+  /// Released once the MPI has made it, to threads that pass it to the MPI. Writers are ordered by
+  /// a lock.
   std::atomic<int> keyval_ = MPI_KEYVAL_INVALID;
 };
 

@@ -35,6 +35,8 @@ public:
   Combiner combiner() { return {apply_, this, layout_->size, !isUsers()}; }
 
   /// The number of operators that the program has freed: a handle may mean another operator since.
+  /// Relaxed: a thread that gets such a handle gets it behind the call that freed it, which
+  /// counted.
   static uint64_t numFreed() { return numFreed_.load(std::memory_order_relaxed); }
   static void countFreed() { numFreed_.fetch_add(1, std::memory_order_relaxed); }
 

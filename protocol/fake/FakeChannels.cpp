@@ -9,7 +9,7 @@ namespace colldsl::fake {
 FakeEndpoint::FakeEndpoint(World &world, Rank self) : world_(world), self_(self) {
   const Options &options = world.options_;
   caps_.name = "fake";
-  caps_.eagerBytes = options.synchronous ? 0 : options.eagerBytes;
+  caps_.bufferedSendBytes = options.synchronous ? 0 : options.bufferedSendBytes;
   caps_.batches = options.batches;
 }
 
@@ -90,7 +90,7 @@ Posted FakeChannels::send(MessageSlot slot, OpId op, const Payload &payload) {
   const Options &options = world_.options_;
   World::InFlight message{run_, slot.message, op, world_.ticks_, true, payload, {}};
   message.dueTick += world_.random(options.maxDelayTicks + uint64_t{1});
-  message.senderWaits = options.synchronous || payload.bytes > options.eagerBytes;
+  message.senderWaits = options.synchronous || payload.bytes > options.bufferedSendBytes;
   bool waits = message.senderWaits;
   if (!waits) {
     message.copy.resize(payload.bytes);

@@ -23,16 +23,16 @@ namespace colldsl::fake {
 
 struct Options {
   uint64_t seed = 1;
-  bool reorder = true;        ///< messages overtake each other
-  uint32_t maxDelayTicks = 8; ///< between send and arrival; every poll is a tick
-  uint64_t eagerBytes = 4096; ///< longer sends finish when they are received
-  bool synchronous = false;   ///< all sends do
-  uint32_t slotsPerEdge = 0;  ///< != 0: so many messages in flight per edge, in order, and the
-                              ///< oldest blocks the edge until its receive is posted
-  bool batches = false;       ///< messages are kept back as long as may be
-  uint64_t failAt = 0;        ///< the k-th message started by any rank fails; 0: none
-  Rank dropRank = kNoRank;    ///< this rank dies
-  uint64_t dropAt = 0;        ///< with the k-th message that it starts
+  bool reorder = true;               ///< messages overtake each other
+  uint32_t maxDelayTicks = 8;        ///< between send and arrival; every poll is a tick
+  uint64_t bufferedSendBytes = 4096; ///< longer sends finish when they are received
+  bool synchronous = false;          ///< all sends do
+  uint32_t slotsPerEdge = 0; ///< != 0: so many messages in flight per edge, in order, and the
+                             ///< oldest blocks the edge until its receive is posted
+  bool batches = false;      ///< messages are kept back as long as may be
+  uint64_t failAt = 0;       ///< the k-th message started by any rank fails; 0: none
+  Rank dropRank = kNoRank;   ///< this rank dies
+  uint64_t dropAt = 0;       ///< with the k-th message that it starts
 };
 
 class FakeChannels;

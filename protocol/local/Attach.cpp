@@ -39,7 +39,7 @@ public:
     }
     const shm::MeasuredCopies &measured = worker.world().measuredCopies();
     if (measured.singleCopyMinBytes != 0) {
-      worker.setCopyLimits({measured.singleCopyMinBytes, measured.eagerBytes});
+      worker.setCopyLimits({measured.singleCopyMinBytes, measured.rendezvousThresholdBytes});
       inner.refreshCaps();
       refreshCaps();
     }
@@ -57,7 +57,7 @@ private:
     if (!limits || index(self) != 0)
       return;
     shm::MeasuredCopies &measured = worker.world().measuredCopies();
-    measured.eagerBytes = limits->eagerBytes;
+    measured.rendezvousThresholdBytes = limits->rendezvousThresholdBytes;
     measured.singleCopyMinBytes = limits->singleCopyMinBytes;
   }
 };
@@ -70,7 +70,8 @@ LocalOptions optionsOf(const shm::World &world) {
   options.singleCopyMinBytes = most;
   bool isGiven = !world.measuresCopies() && world.measuredCopies().singleCopyMinBytes == 0;
   if (isGiven) // only shorter messages are eager
-    options.eagerBytes = static_cast<uint32_t>(std::min<uint64_t>(options.eagerBytes, most - 1));
+    options.rendezvousThresholdBytes =
+        static_cast<uint32_t>(std::min<uint64_t>(options.rendezvousThresholdBytes, most - 1));
   options.longestSleep = shm::longestSleepAmong(world.numRanks(), options.longestSleep);
   return options;
 }

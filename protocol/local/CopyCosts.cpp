@@ -138,7 +138,7 @@ CopyCosts measureCopies(LocalWorker &worker, Rank peer) {
   if (!measurement.canStart())
     return {};
   const LocalOptions &options = worker.options();
-  const CopyLimits before{options.singleCopyMinBytes, options.eagerBytes};
+  const CopyLimits before{options.singleCopyMinBytes, options.rendezvousThresholdBytes};
   worker.beginTrial();
   CopyCosts costs;
   costs.exchanged = measurement.measure(&Measurement::exchange, kLongest);
@@ -168,7 +168,7 @@ std::optional<CopyLimits> measureCopyLimits(LocalWorker &worker, Rank peer) {
     return std::nullopt;
   CopyLimits limits{singleCopyFrom(costs.exchanged).value_or(kLatestSingleCopy), UINT32_MAX};
   if (std::optional<uint64_t> from = singleCopyFrom(costs.oneWay, kLeastGainOneWay))
-    limits.eagerBytes = static_cast<uint32_t>(*from - 1);
+    limits.rendezvousThresholdBytes = static_cast<uint32_t>(*from - 1);
   return limits;
 }
 

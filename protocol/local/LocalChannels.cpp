@@ -98,7 +98,7 @@ Status LocalChannels::prepare(const Work &work) {
   auto held = endpoint_.hold();
   for (size_t e = 0; e < in_.receives.size(); ++e)
     in_.receives[e]->reserve(reservedBytes_ ? 0 : kRunsAhead * in_.numMessages(e), work.maxBytes);
-  if (work.maxBytes > endpoint_.worker().options().eagerBytes)
+  if (work.maxBytes > endpoint_.worker().options().rendezvousThresholdBytes)
     for (size_t e = 0; e < out_.sends.size(); ++e)
       out_.sends[e]->reserve(std::min(out_.numMessages(e), shm::kIdsAtOnce));
   reservedBytes_ = work.maxBytes;

@@ -14,7 +14,7 @@ TransferCaps transferCapsOf(const LocalWorker &worker, const RankGroup &group) {
   uint64_t singleCopyFrom = canReach ? options.singleCopyMinBytes : TransferCaps::kNever;
   TransferCaps caps;
   caps.eagerUpTo = options.fifo.longestEagerBytes();
-  caps.eagerBytes = options.eagerBytes;
+  caps.defaultEagerUpTo = options.rendezvousThresholdBytes;
   caps.rendezvousFrom = shm::kSlotInlineBytes + 1;
   caps.readerFrom = singleCopyFrom;
   caps.writerFrom = singleCopyFrom;
@@ -59,7 +59,7 @@ LocalEndpoint::LocalEndpoint(LocalWorker &worker, RankGroup group, std::mutex *g
 }
 
 void LocalEndpoint::refreshCaps() {
-  caps_.eagerBytes = worker_.options().eagerBytes;
+  caps_.bufferedSendBytes = worker_.options().rendezvousThresholdBytes;
   caps_.transfers = transferCapsOf(worker_, group_);
 }
 

@@ -36,15 +36,16 @@ Status noMemoryFor(Rank peer) {
 
 LocalWorker::LocalWorker(shm::World &world, Rank self, LocalOptions options)
     : world_(world), self_(self), budget_(shm::spinBudgetAmong(world.ranksOnMachine())),
-      options_(std::move(options)), mostEager_(static_cast<uint32_t>(std::min<uint64_t>(
-                                        options_.eagerBytes, options_.fifo.longestEagerBytes()))),
+      options_(std::move(options)),
+      mostEager_(static_cast<uint32_t>(std::min<uint64_t>(options_.rendezvousThresholdBytes,
+                                                          options_.fifo.longestEagerBytes()))),
       arena_(world.arenaBegin(self), world.options().arenaBytes), failureDetector_(world, self),
       table_(std::make_shared<ProgressTable>(world, self, arena_)), context_{options_,
                                                                              discarded_,
                                                                              *table_,
                                                                              {}},
       sends_(world.numRanks()), receives_(world.numRanks()) {
-  options_.eagerBytes = mostEager_;
+  options_.rendezvousThresholdBytes = mostEager_;
   shm::registerWaker();
   cma::allowPeers();
   canReach_ = world.options().singleCopy == shm::SingleCopy::On;
@@ -208,7 +209,7 @@ Status LocalWorker::check() {
 
 void LocalWorker::setCopyLimits(const CopyLimits &limits) {
   options_.singleCopyMinBytes = limits.singleCopyMinBytes;
-  options_.eagerBytes = std::min(mostEager_, limits.eagerBytes);
+  options_.rendezvousThresholdBytes = std::min(mostEager_, limits.rendezvousThresholdBytes);
 }
 
 bool LocalWorker::endTrial() {

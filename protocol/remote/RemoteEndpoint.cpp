@@ -8,7 +8,7 @@ TransferCaps RemoteEndpoint::ownTransferCaps() const {
   uint64_t rmaFrom =
       capabilities.hasRma ? worker_.options().rmaThresholdBytes + 1 : TransferCaps::kNever;
   TransferCaps caps;
-  caps.eagerUpTo = caps.eagerBytes = worker_.options().eagerBytes;
+  caps.eagerUpTo = caps.defaultEagerUpTo = worker_.options().longestEagerBytes;
   caps.rendezvousFrom = 1;
   caps.readerFrom = caps.writerFrom = rmaFrom;
   if (keepsMemory())
@@ -27,7 +27,7 @@ RemoteEndpoint::RemoteEndpoint(RemoteWorker &worker, RankGroup group, std::mutex
     : worker_(worker), group_(std::move(group)), guard_(guard) {
   const network::Capabilities &capabilities = worker.transport().capabilities();
   caps_.name = capabilities.name;
-  caps_.eagerBytes = worker.options().eagerBytes;
+  caps_.bufferedSendBytes = worker.options().longestEagerBytes;
   caps_.opensAlone = true;
   caps_.batches = capabilities.batches;
   caps_.spinBudget.polls = worker.options().spinPolls;

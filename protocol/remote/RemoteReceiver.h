@@ -54,7 +54,7 @@ public:
   template <typename Handler> bool progress(Handler &) { return false; }
   bool isEmpty() const { return false; }
   bool lookedInVain() const { return false; }
-  uint64_t longestEagerBytes() const { return context_.options.eagerBytes; }
+  uint64_t longestEagerBytes() const { return context_.options.longestEagerBytes; }
   bool handsElements(uint64_t, uint32_t) const { return false; }
 
   // The window throttles the sender.

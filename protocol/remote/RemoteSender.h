@@ -35,7 +35,7 @@ public:
     return trySendLonger(tag, payload);
   }
   bool trySendLonger(const Tag &tag, const RequestPayload &payload);
-  uint64_t longestEagerBytes() const { return context_.options.eagerBytes; }
+  uint64_t longestEagerBytes() const { return context_.options.longestEagerBytes; }
   /// True if a send whose frames were handed over is done: the options ask for no flush, or the
   /// transport has finished all frames to the peer.
   bool isFlushed() const {

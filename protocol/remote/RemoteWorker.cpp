@@ -38,7 +38,7 @@ template <typename Body> std::optional<Body> bodyOf(std::span<const std::byte> b
 
 Limits limitsOf(const network::Options &options) {
   Limits limits;
-  limits.eagerBytes = limits.fragmentBytes = options.eagerBytes;
+  limits.rendezvousThresholdBytes = limits.fragmentBytes = options.longestEagerBytes;
   limits.singleCopyMinBytes = 0;
   return limits;
 }
@@ -66,10 +66,10 @@ RemoteWorker::make(Rank self, uint32_t numRanks, const network::Options &options
 }
 
 Status RemoteWorker::openLocalRank() {
-  if (options_.eagerBytes > network::kMaxEagerBytes)
+  if (options_.longestEagerBytes > network::kMaxEagerBytes)
     return Status::error("eager messages have at most " + std::to_string(network::kMaxEagerBytes) +
                          " bytes");
-  options_.rmaThresholdBytes = std::min(options_.rmaThresholdBytes, options_.eagerBytes);
+  options_.rmaThresholdBytes = std::min(options_.rmaThresholdBytes, options_.longestEagerBytes);
   if (options_.postedReceives == 0 || options_.fragments == 0)
     return Status::error("a rank needs receives and fragments");
   if (transport_->capabilities().isWatched) {
@@ -131,8 +131,8 @@ bool RemoteWorker::progress() {
       moved |= at->sends.progress();
   for (size_t i = 0; i < multicasting_.size(); ++i)
     moved |= multicasting_[i]->multicastAll();
-  if (moved && sleepers_.load() != 0)
-    wake(); // what moved may be another thread's
+  if (moved)
+    wake(); // another thread, which may be about to sleep, may need what moved
   return moved;
 }
 
@@ -527,23 +527,22 @@ void RemoteWorker::sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost) {
   timespec limit = {0, static_cast<long>(std::clamp<int64_t>(atMost.count(), 0, 999999999))};
   {
     std::lock_guard lock(sleepMutex_);
-    sleepers_.fetch_add(1);
+    sleepers_.fetch_add(1, std::memory_order_seq_cst);
   }
-  if (wakes_.load() == epoch)
+  if (wakes_.load(std::memory_order_seq_cst) == epoch)
     ppoll(files, 2, &limit, nullptr);
   // The waker is emptied only while no thread sleeps: one that comes later sees that there was a
   // wake.
   std::lock_guard lock(sleepMutex_);
   uint64_t count;
-  if (sleepers_.fetch_sub(1) == 1)
+  if (sleepers_.fetch_sub(1, std::memory_order_relaxed) == 1)
     (void)!read(waker_, &count, sizeof count);
 }
 
-// Either the sleeper sees that there was a wake, or this sees the sleeper.
 void RemoteWorker::wake() {
-  wakes_.fetch_add(1);
+  wakes_.fetch_add(1, std::memory_order_seq_cst);
   uint64_t one = 1;
-  if (sleepers_.load() != 0)
+  if (sleepers_.load(std::memory_order_seq_cst) != 0)
     (void)!write(waker_, &one, sizeof one);
 }
 

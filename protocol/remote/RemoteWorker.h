@@ -141,7 +141,8 @@ public:
   void leaveTogether() { isLeaving_ = true; }
   /// The event to wait for if nothing moves. Nothing: there is an event now.
   std::optional<network::Transport::Wait> wakeup();
-  WakeupEpoch armSleep() { return wakes_.load(); }
+  // The load acquires the events before a wake-up, for the look that follows it.
+  WakeupEpoch armSleep() { return wakes_.load(std::memory_order_acquire); }
   void sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost);
   void wake();
 
@@ -224,6 +225,9 @@ private:
   const RunStatus *runs_; ///< may be null
   int waker_ = -1;
   std::mutex sleepMutex_; ///< held while a sleeper comes or goes
+  // A sleeper counts itself and then reads wakes_; a waker counts there and then reads sleepers_.
+  // As all four are sequentially consistent, one of them sees the other. A sleeper that goes is
+  // counted relaxed: a waker that misses that writes to the waker once more.
   std::atomic<uint32_t> sleepers_{0};
   std::atomic<uint32_t> wakes_{0};
   std::unique_ptr<network::Transport> transport_;

@@ -134,8 +134,7 @@ void RemoteWorker::onFailed(const Tag &scope, std::span<const std::byte> bytes) 
     passDown(scope, body, (index(self_) + numRanks_ - index(body.root)) % numRanks_);
   if (isNew)
     passOn(what, body);
-  if (sleepers_.load() != 0)
-    wake();
+  wake();
 }
 
 void RemoteWorker::discard(const Tag &scope) {

@@ -28,7 +28,7 @@ protocol::LocalOptions tight() {
   protocol::LocalOptions options;
   options.fifo.ringBytes = 512;
   options.fifo.slotsBytes = 110;
-  options.eagerBytes = 128;
+  options.rendezvousThresholdBytes = 128;
   options.fragmentBytes = 192;
   options.singleCopyMinBytes = 1 << 20;
   options.unexpectedBytes = 256;

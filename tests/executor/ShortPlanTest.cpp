@@ -31,7 +31,7 @@ struct Built {
   /// `network`: this rank sits on another node.
   std::vector<uint32_t> line(uint64_t longest, Rank network = kNoRank) const {
     fake::Options options;
-    options.eagerBytes = longest;
+    options.bufferedSendBytes = longest;
     fake::World world(3, options);
     std::unique_ptr<Endpoint> part = world.attach(kMe);
     std::vector<bool> isRemote(3, false);

@@ -14,7 +14,7 @@ constexpr TransferSite kLong{.bytes = 20000};
 TransferCaps caps() {
   TransferCaps caps;
   caps.eagerUpTo = 32000;
-  caps.eagerBytes = 8000;
+  caps.defaultEagerUpTo = 8000;
   caps.rendezvousFrom = 41;
   caps.staticFrom = caps.readerFrom = caps.writerFrom = 16000;
   caps.sharedStaticFrom = caps.sharedCanaryFrom = 1;

@@ -6,13 +6,13 @@
 namespace colldsl::test {
 namespace {
 
-constexpr uint32_t kEagerBytes = 8; ///< of a message, or of a fragment
+constexpr uint32_t kLongestEagerBytes = 8; ///< of a message, or of a fragment
 
 network::Options makeOptions(const Scenario &scenario) {
   network::Options options;
   if (scenario.windowBytes != 0)
     options.windowBytes = scenario.windowBytes;
-  options.eagerBytes = options.rmaThresholdBytes = kEagerBytes;
+  options.longestEagerBytes = options.rmaThresholdBytes = kLongestEagerBytes;
   options.linger = options.lingerAfterFailure = RemoteRank::kLinger;
   return options;
 }
@@ -38,8 +38,8 @@ Transfer transferOf(Way way) {
 }
 
 uint64_t bytesOf(Way way) {
-  return way == Way::Eager       ? kEagerBytes / 2
-         : way == Way::Announced ? kEagerBytes // eager, until the RTR is there
+  return way == Way::Eager       ? kLongestEagerBytes / 2
+         : way == Way::Announced ? kLongestEagerBytes // eager, until the RTR is there
                                  : MessageEnd::kMaxBytes;
 }
 

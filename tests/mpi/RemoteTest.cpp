@@ -128,8 +128,8 @@ protected:
 
 TEST_P(RemoteOf, anyLengthInAnyPieces) {
   uint32_t number = 0;
-  for (uint64_t size : {uint64_t{0}, uint64_t{1}, uint64_t{worker.options().eagerBytes},
-                        uint64_t{worker.options().eagerBytes} + 1, uint64_t{100000}})
+  for (uint64_t size : {uint64_t{0}, uint64_t{1}, uint64_t{worker.options().longestEagerBytes},
+                        uint64_t{worker.options().longestEagerBytes} + 1, uint64_t{100000}})
     for (uint32_t pieces : {1u, 3u, 200u}) {
       End end(size, sends() ? pieces : 7, ++number, counter);
       if (sends())

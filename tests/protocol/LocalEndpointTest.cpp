@@ -92,7 +92,7 @@ TEST(CopyCosts, TwoRanksMeasureThem) {
                             measureCopies(worker, Rank{1 - index(worker.rank())});
                         const protocol::LocalOptions &after = worker.options();
                         if (after.singleCopyMinBytes != before.singleCopyMinBytes ||
-                            after.eagerBytes != before.eagerBytes)
+                            after.rendezvousThresholdBytes != before.rendezvousThresholdBytes)
                           return "not put back";
                         std::string wrong = faultOf(costs.exchanged);
                         if (wrong.empty())
@@ -106,7 +106,7 @@ TEST(CopyCosts, TwoRanksMeasureThem) {
 
 /// What all ranks of a world have come to.
 struct Chosen {
-  uint64_t singleCopyFrom = 0, eagerBytes = 0;
+  uint64_t singleCopyFrom = 0, bufferedSendBytes = 0;
 };
 Chosen chosenBy(uint32_t numRanks, uint64_t given, bool measures) {
   LocalOptions options;
@@ -115,7 +115,7 @@ Chosen chosenBy(uint32_t numRanks, uint64_t given, bool measures) {
   options.shm.measuresCopies = measures;
   auto outcomes = runLocalRanks(options, [](Endpoint &endpoint) {
     Rank next{(index(endpoint.rank()) + 1) % endpoint.numRanks()};
-    Chosen chosen{endpoint.transferCaps(next).readerFrom, endpoint.caps().eagerBytes};
+    Chosen chosen{endpoint.transferCaps(next).readerFrom, endpoint.caps().bufferedSendBytes};
     std::vector<std::byte> bytes(sizeof chosen);
     std::memcpy(bytes.data(), &chosen, sizeof chosen);
     return Result<std::vector<std::byte>>(std::move(bytes));
@@ -136,7 +136,7 @@ constexpr uint64_t kGiven = 12345; // no size that is measured
 TEST(CopyCosts, WhatIsGivenHoldsForEagerMessagesToo) {
   Chosen chosen = chosenBy(2, kGiven, false);
   EXPECT_EQ(chosen.singleCopyFrom, kGiven);
-  EXPECT_EQ(chosen.eagerBytes, kGiven - 1);
+  EXPECT_EQ(chosen.bufferedSendBytes, kGiven - 1);
 }
 
 TEST(CopyCosts, RanksWithCoresOfTheirOwnMeasureForAll) {
@@ -144,13 +144,13 @@ TEST(CopyCosts, RanksWithCoresOfTheirOwnMeasureForAll) {
     GTEST_SKIP() << "this machine has one core";
   Chosen chosen = chosenBy(2, kGiven, true);
   EXPECT_NE(chosen.singleCopyFrom, kGiven);
-  EXPECT_NE(chosen.eagerBytes, kGiven - 1);
+  EXPECT_NE(chosen.bufferedSendBytes, kGiven - 1);
 }
 
 TEST(CopyCosts, RanksThatShareCoresMeasureNothing) {
   Chosen chosen = chosenBy(shm::numCores() + 1, kGiven, true);
   EXPECT_EQ(chosen.singleCopyFrom, shm::kSingleCopyOnSharedCores);
-  EXPECT_EQ(chosen.eagerBytes, protocol::LocalOptions().fifo.longestEagerBytes());
+  EXPECT_EQ(chosen.bufferedSendBytes, protocol::LocalOptions().fifo.longestEagerBytes());
 }
 
 // Rank 0 and rank 2 in both orders, at the same time, with plans of the same number.
@@ -428,7 +428,7 @@ TEST(LocalWorker, aLateReceiverGetsNoRequestsToSend) {
       worker.progress();
   };
   protocol::LocalOptions twoCopies;
-  twoCopies.eagerBytes = 8 << 10;
+  twoCopies.rendezvousThresholdBytes = 8 << 10;
   twoCopies.singleCopyMinBytes = 1 << 20;
   EXPECT_EQ(
       onWorkers(2, twoCopies,

@@ -166,8 +166,8 @@ TEST_F(Movers, protocolsDecideWhichEndWaits) {
   const LocalOptions options = here_->options();
   uint32_t number = 0;
   for (int turn = 0; turn < 5; ++turn) { // round the ring
-    EXPECT_TRUE(isSentAtOnce(options.eagerBytes, Protocol::Any, ++number));
-    EXPECT_FALSE(isSentAtOnce(options.eagerBytes + 1, Protocol::Any, ++number));
+    EXPECT_TRUE(isSentAtOnce(options.rendezvousThresholdBytes, Protocol::Any, ++number));
+    EXPECT_FALSE(isSentAtOnce(options.rendezvousThresholdBytes + 1, Protocol::Any, ++number));
     EXPECT_TRUE(isSentAtOnce(options.fifo.ringBytes / 2, Protocol::Eager, ++number));
     EXPECT_FALSE(isSentAtOnce(options.fifo.ringBytes / 2 + 1, Protocol::Eager, ++number));
     EXPECT_TRUE(isSentAtOnce(shm::kSlotInlineBytes, Protocol::Rendezvous, ++number));

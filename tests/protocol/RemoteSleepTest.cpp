@@ -27,5 +27,22 @@ TEST(RemoteSleep, aRankThatCannotSleepYieldsItsCore) {
   EXPECT_EQ(yieldsIn(pair, std::nullopt), 0u) << "there is an event";
 }
 
+// The worker may move for one thread what another one waits for, which looked before and has not
+// slept yet: that one must not sleep then.
+TEST(RemoteSleep, aThreadThatIsAboutToSleepNoticesWhatOthersMove) {
+  ScriptedPair pair;
+  test::ScriptedPlan plan(pair, {});
+  uint32_t numMoved = 0;
+  plan.start();
+  pair.pump([&](uint32_t rank) {
+    RemoteWorker &worker = pair.worker(rank);
+    WakeupEpoch armed = worker.armSleep();
+    bool moved = worker.progress();
+    numMoved += moved;
+    EXPECT_EQ(worker.armSleep() != armed, moved);
+  });
+  EXPECT_GT(numMoved, 0u);
+}
+
 } // namespace
 } // namespace colldsl::protocol

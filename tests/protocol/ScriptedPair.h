@@ -18,10 +18,10 @@ public:
   static constexpr uint64_t kBytes = 16;
 
   /// `refused`: kinds of access that rank 0 registers no memory for.
-  explicit ScriptedPair(uint8_t refused = 0, uint32_t eagerBytes = 8, bool pinsPages = false)
+  explicit ScriptedPair(uint8_t refused = 0, uint32_t longestEagerBytes = 8, bool pinsPages = false)
       : network_([](uint32_t, const std::byte *, uint64_t, bool) {}) {
     network::Options options;
-    options.eagerBytes = options.rmaThresholdBytes = eagerBytes;
+    options.longestEagerBytes = options.rmaThresholdBytes = longestEagerBytes;
     for (uint32_t r = 0; r < 2; ++r) {
       auto transport = std::make_unique<ScriptedTransport>(network_, r);
       transport->refused = r == 0 ? refused : 0;

@@ -59,7 +59,7 @@ protected:
       world_->control(Rank{r}).pid.store(getpid());
     protocol::LocalOptions copying;
     copying.singleCopyMinBytes = 1 << 10; // also of 200 pieces
-    copying.eagerBytes = 8 << 10;
+    copying.rendezvousThresholdBytes = 8 << 10;
     copying.cooperativeCombineMinBytes = copying.cooperativeMinBytes;
     there_ = std::make_unique<protocol::LocalWorker>(*world_, Rank{0}, copying);
     here_ = std::make_unique<protocol::LocalWorker>(*world_, Rank{1}, copying);

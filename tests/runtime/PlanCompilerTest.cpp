@@ -5,7 +5,7 @@
 #include "protocol/local/LocalEndpoint.h"
 #include "runtime/CollectivePlan.h"
 #include "runtime/job/LocalRanks.h"
-#include "select/Decision.h"
+#include "select/DecisionRules.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,10 @@
 #include "select/Decision.h"
+#include "select/Candidate.h"
 #include "select/Chooser.h"
+#include "select/DecisionRules.h"
 #include "select/Function.h"
 
+#include <fstream>
 #include <gtest/gtest.h>
 
 namespace colldsl {
@@ -132,6 +135,35 @@ TEST(DecisionsTest, functionsHaveTheirOwnCollectives) {
   EXPECT_EQ(names("alltoallv"),
             (std::vector<std::string>{"alltoallv_rotated", "alltoallv_pairwise"}));
   EXPECT_TRUE(names("none").empty());
+}
+
+// Each part of a library is checked when it is first asked for.
+TEST(DecisionsTest, damagedRulesAreAnError) {
+  struct alignas(64) Line {
+    char bytes[64];
+  };
+  std::ifstream file(COLLDSL_STANDARD_LIBRARY, std::ios::binary);
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  std::vector<Line> lines(text.size() / sizeof(Line) + 1);
+  char *bytes = lines.front().bytes;
+  text.copy(bytes, text.size());
+  Topology topology = Topology::flat(4);
+  uint32_t numDamaged = 0;
+  for (size_t at = 0; at < text.size(); at += text.size() / 64) {
+    bytes[at] ^= 0x40;
+    auto library = Library::view(std::as_bytes(std::span(bytes, text.size())));
+    bool isDamaged = library && !(*library)->rules();
+    if (isDamaged) {
+      MachineProfile profile;
+      EXPECT_FALSE(CandidateFinder::of(**library, {}, topology).ok()) << "byte " << at;
+      EXPECT_FALSE(decide({TuningPoint()}, **library).ok()) << "byte " << at;
+      EXPECT_FALSE(addLearned(profile, {TuningPoint()}, **library).ok()) << "byte " << at;
+      EXPECT_TRUE(profile.points.empty());
+    }
+    numDamaged += isDamaged;
+    bytes[at] ^= 0x40;
+  }
+  EXPECT_GT(numDamaged, 0u);
 }
 
 } // namespace

@@ -26,7 +26,9 @@ TuningPoint point(const std::string &function, uint64_t bytes, const std::string
 std::vector<Decision> decideAll(const std::vector<TuningPoint> &points) {
   static Result<BuiltLibrary> library = buildStandardLibrary();
   EXPECT_TRUE(library.ok()) << (library ? "" : library.message());
-  return decide(points, *library->library);
+  Result<std::vector<Decision>> decisions = decide(points, *library->library);
+  EXPECT_TRUE(decisions.ok());
+  return decisions.take();
 }
 
 TEST(DecideTest, sizesBetweenPointsAreSplitInTheGeometricMiddle) {
@@ -137,14 +139,14 @@ TEST(DecideTest, whatIsLearnedIsAddedBehindWhatIsThere) {
   std::vector<TuningPoint> points = {learned("bcast", 64, "bcast_kary k=2", 3),
                                      learned("bcast", 8, "bcast_kary k=2", 2),
                                      learned("bcast", 512, "bcast_kary k=2", 1)};
-  EXPECT_EQ(addLearned(profile, points, *library->library), 2u);
+  EXPECT_EQ(*addLearned(profile, points, *library->library), 2u);
   ASSERT_EQ(profile.points.size(), 3u);
   EXPECT_EQ(profile.points[0].entries.front().what.name, "bcast_chain") << "a sweep knows better";
   ASSERT_EQ(profile.decisions.size(), 2u);
   EXPECT_TRUE(profile.decisions[0].isVerified) << "the first that fits counts";
   EXPECT_EQ(profile.decisions[1].minBytes, 4u);
   EXPECT_EQ(profile.decisions[1].maxBytes, 16u);
-  EXPECT_EQ(addLearned(profile, points, *library->library), 0u);
+  EXPECT_EQ(*addLearned(profile, points, *library->library), 0u);
   EXPECT_EQ(profile.decisions.size(), 2u);
 }
 
@@ -167,8 +169,9 @@ TEST(CandidatesTest, functionsOfTheRulesHaveSomethingToTry) {
   ASSERT_TRUE(library.ok()) << library.message();
   CostModel cost;
   Topology topology = Topology::flat(8);
-  CandidateFinder maker(*library->library, cost, topology);
-  CandidatesOfPoint all = maker.make("bcast", 65536, {.most = 100});
+  Result<CandidateFinder> finder = CandidateFinder::of(*library->library, cost, topology);
+  ASSERT_TRUE(finder.ok()) << finder.message();
+  CandidatesOfPoint all = finder->make("bcast", 65536, {.most = 100});
   auto has = [&](const std::string &words) {
     return std::any_of(all.candidates.begin(), all.candidates.end(),
                        [&](const TunedCollective &what) { return what.words() == words; });
@@ -176,17 +179,17 @@ TEST(CandidatesTest, functionsOfTheRulesHaveSomethingToTry) {
   EXPECT_TRUE(has("bcast_chain segment=16384"));
   EXPECT_TRUE(has("bcast_knomial k=2") || has("bcast_binomial"));
   EXPECT_FALSE(has("bcast_chain segment=1048576")) << "as one segment, which 64 KiB is already";
-  EXPECT_EQ(maker.make("bcast", 65536, {.most = 3}).candidates.size(), 3u);
-  EXPECT_FALSE(maker.make("reduce_scatter", 4096, {.most = 100}).candidates.empty());
+  EXPECT_EQ(finder->make("bcast", 65536, {.most = 3}).candidates.size(), 3u);
+  EXPECT_FALSE(finder->make("reduce_scatter", 4096, {.most = 100}).candidates.empty());
   CandidateLimits near;
   near.most = 100;
   near.reach = 1;
   near.needsModel = true;
-  EXPECT_LT(maker.make("bcast", 65536, near).candidates.size(), all.candidates.size());
+  EXPECT_LT(finder->make("bcast", 65536, near).candidates.size(), all.candidates.size());
   near.mostOps = 0;
-  EXPECT_TRUE(maker.make("bcast", 65536, near).candidates.empty()) << "the model knows nothing";
+  EXPECT_TRUE(finder->make("bcast", 65536, near).candidates.empty()) << "the model knows nothing";
   near.needsModel = false;
-  EXPECT_FALSE(maker.make("bcast", 65536, near).candidates.empty());
+  EXPECT_FALSE(finder->make("bcast", 65536, near).candidates.empty());
 }
 
 } // namespace

@@ -232,7 +232,7 @@ TransportSetup onNetwork(const std::string &name, const Options &options) {
 
 template <typename Options> Options tight() {
   Options options;
-  options.eagerBytes = 128;
+  options.longestEagerBytes = 128;
   options.windowBytes = 512;
   options.postedReceives = 4;
   options.fragments = 1;
@@ -292,7 +292,7 @@ std::vector<TransportSetup> networkSetups() {
   ethernet.packetBytes = 1472;
   tight.packetBytes = 160;
   tight.flightBytes = 1000;
-  tight.eagerBytes = 128;
+  tight.longestEagerBytes = 128;
   tight.windowBytes = 512;
   tight.fragments = 1;
   std::vector<TransportSetup> all = ofiSetups();
@@ -319,7 +319,7 @@ shm::Options tightOptions() {
 protocol::LocalOptions tightProtocol() {
   protocol::LocalOptions options;
   options.fifo.ringBytes = 1024;
-  options.eagerBytes = 128;
+  options.rendezvousThresholdBytes = 128;
   options.fragmentBytes = 448;
   options.unexpectedBytes = 256;
   return options;

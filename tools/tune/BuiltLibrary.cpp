@@ -2,7 +2,7 @@
 
 #include "compiler/Compile.h"
 #include "driver/rules/Rules.h"
-#include "select/Decision.h"
+#include "select/DecisionRules.h"
 #include "stdlib/StdlibFiles.h"
 
 namespace colldsl::tools {

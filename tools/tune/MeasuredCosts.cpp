@@ -318,7 +318,7 @@ LogGop parametersOf(const PairTimes &times, unsigned distance) {
   p.L = static_cast<uint64_t>(std::max(times.oneWay[0] - 2 * o, 0.0));
   p.G = PerByte::fromNs(perByteOf(times));
   p.O = distance < kOtherNode ? p.G : PerByte(); // memory is moved by processors
-  p.S = protocol::LocalOptions().eagerBytes;
+  p.S = protocol::LocalOptions().rendezvousThresholdBytes;
   return p;
 }
 

@@ -89,7 +89,8 @@ Status Tuner::run() {
     return s;
   if (Status s = measureAll(); !s)
     return s;
-  profile_.decisions = decide(profile_.points, *library_.library);
+  if (Status s = decide(); !s)
+    return s;
   if (!interrupt_.came())
     if (Status s = verify(); !s)
       return s;
@@ -209,10 +210,11 @@ Status Tuner::choosePoints() {
   CostModel cost;
   cost.machine = profile_.model;
   const Program &program = **library_.library->program();
+  const std::vector<SelectionRule> &rules = **library_.library->rules();
   for (Group &group : groups_) {
-    CandidateFinder maker(*library_.library, cost, group.topology);
+    CandidateFinder maker(program, rules, cost, group.topology);
     for (const std::string &name : *names) {
-      const Decl &model = program.decl(modelOf(**library_.library->rules(), name));
+      const Decl &model = program.decl(modelOf(rules, name));
       bool hasBuffers = llvm::any_of(model.params, [](const Param &p) { return p.isBuffer; });
       for (uint64_t bytes : hasBuffers ? settings_.bytes : std::vector<uint64_t>{0}) {
         CandidatesOfPoint point{name, bytes, {}};
@@ -379,11 +381,19 @@ Status Tuner::verify() {
   for (size_t point : noisy)
     profile_.points.erase(profile_.points.begin() + static_cast<ptrdiff_t>(point));
   numMeasured_ -= std::min(numMeasured_, noisy.size());
-  profile_.decisions = decide(profile_.points, *library_.library);
+  if (Status s = decide(); !s)
+    return s;
   for (Decision &decision : profile_.decisions)
     decision.isVerified = llvm::all_of(
         profile_.points, [&](const TuningPoint &p) { return !isFor(decision, p) || p.isVerified; });
   return {};
+}
+
+Status Tuner::decide() {
+  Result<std::vector<Decision>> made = colldsl::decide(profile_.points, *library_.library);
+  if (made)
+    profile_.decisions = made.take();
+  return made ? Status() : made.status();
 }
 
 void Tuner::take(const ComparedRow &row, TuningPoint &point) {

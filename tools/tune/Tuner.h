@@ -58,6 +58,8 @@ private:
   /// Measures the points of decisions once more, in turns with the choice of the rules. Points that
   /// do not win again lose their decision.
   Status verify();
+  /// Makes the decisions of the points that are measured.
+  Status decide();
   void take(const ComparedRow &row, TuningPoint &point);
   void leaveOutNoise();
   void leaveOut(const TuningPoint &point, const std::string &why);

@@ -13,9 +13,9 @@ ActiveMessages::ActiveMessages(Transport &transport, ActiveMessageHandler &handl
                                uint64_t token, const Options &options)
     : transport_(transport), handler_(handler), self_(self), token_(token), options_(options),
       short_(transport, kShortFrame, 16, Access::Send),
-      middle_(transport, sizeof(Header) + std::min(options.eagerBytes, kMiddleFrame), 4,
+      middle_(transport, sizeof(Header) + std::min(options.longestEagerBytes, kMiddleFrame), 4,
               Access::Send),
-      long_(transport, static_cast<uint32_t>(sizeof(Header)) + options.eagerBytes, 4,
+      long_(transport, static_cast<uint32_t>(sizeof(Header)) + options.longestEagerBytes, 4,
             Access::Send) {}
 
 Status ActiveMessages::start(Directory directory) {

@@ -18,9 +18,11 @@ struct Options {
   /// out the host's network interfaces by them, where none is named. Null: this rank takes the
   /// first interface.
   std::shared_ptr<const std::vector<Threads>> boundThreads;
-  /// Longer messages begin with a request to send.
-  uint32_t eagerBytes = 8 << 10;
-  /// Longer messages may travel by RMA: put to where they belong, or got. At most eagerBytes.
+  /// The longest payload of one frame: of an eager message, or of a fragment. Longer messages begin
+  /// with a request to send.
+  uint32_t longestEagerBytes = 8 << 10;
+  /// Longer messages may travel by RMA: put to where they belong, or got. At most
+  /// longestEagerBytes.
   uint32_t rmaThresholdBytes = 8 << 10;
   /// Eager bytes that a peer may send without a posted receive; beyond, it sends an RTS for shorter
   /// messages, too.

@@ -51,7 +51,7 @@ struct Header {
 };
 static_assert(sizeof(Header) == 40);
 
-/// The longest message that is sent at once.
+/// The upper bound of Options::longestEagerBytes.
 inline constexpr uint32_t kMaxEagerBytes = 64 << 10;
 
 /// Units of the window that an eager message takes, besides one for each byte.

@@ -54,8 +54,8 @@ static_assert(sizeof(RunFailure) % sizeof(uint64_t) == 0);
 
 /// The sizes from which one copy by the kernel is faster.
 struct MeasuredCopies {
-  std::atomic<uint64_t> singleCopyMinBytes; ///< 0: nothing was measured
-  std::atomic<uint32_t> eagerBytes;         ///< longer messages begin with a request to send
+  std::atomic<uint64_t> singleCopyMinBytes;       ///< 0: nothing was measured
+  std::atomic<uint32_t> rendezvousThresholdBytes; ///< see Limits
 };
 
 struct WorldHeader {

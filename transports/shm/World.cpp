@@ -175,7 +175,7 @@ Result<std::unique_ptr<World>> World::create(uint32_t numRanks, Options options)
   world->header().measuresCopies = mayChoose && !world->sharesCores();
   if (mayChoose && world->sharesCores()) {
     world->measuredCopies().singleCopyMinBytes = kSingleCopyOnSharedCores;
-    world->measuredCopies().eagerBytes = UINT32_MAX;
+    world->measuredCopies().rendezvousThresholdBytes = UINT32_MAX;
   }
   for (uint32_t r = 0; r < numRanks; ++r)
     new (&world->control(Rank{r})) RankControl();

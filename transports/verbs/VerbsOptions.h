@@ -9,7 +9,7 @@ namespace colldsl::verbs {
 /// `bind` applies only to the monitor of processes and to calls of librdmacm, which have sockets.
 struct Options : network::Options {
   Options() {
-    eagerBytes = 64 << 10;
+    longestEagerBytes = 64 << 10;
     windowBytes = 256 << 10;
   }
   std::string device; ///< as ibv_devices(1) names it; empty: the nearest one with a port that is up
@@ -17,7 +17,7 @@ struct Options : network::Options {
   int gidIndex = -1; ///< -1: an address of RoCE version 2 and IPv4, if there is one, else the first
   uint32_t sendsPerPeer = 64; ///< requests that a peer's queue pair holds at once
   /// Frames that a peer may have on the way to this rank, where a device has no other way to stop
-  /// senders (iWARP). Each takes a receive, of eagerBytes.
+  /// senders (iWARP). Each takes a receive for longestEagerBytes.
   uint32_t framesPerPeer = 8;
   /// Bytes of a write that become visible in their order, where the device does not say that all
   /// do.
