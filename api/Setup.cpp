@@ -178,7 +178,7 @@ Library *api::tunedLibrary() {
 colldsl_status colldsl_context_create(const colldsl_options *options, colldsl_context **context) {
   return guarded({{"context", context}}, [&] {
     auto made = std::make_unique<colldsl_context>();
-    made->shm.measuresCopies = true;
+    shm::measureOrUseKnown(made->shm);
     if (options) {
       Result<colldsl_options> all = wholeOptions(options);
       Status s = all ? checkOptions(*all) : all.status();

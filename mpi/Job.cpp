@@ -59,15 +59,16 @@ bool isOpenMpi() {
 // (mpi/entries/Files.cpp). Open MPI reads its variables when the first file is opened.
 void avoidRequestsInFileWrites() { setenv("OMPI_MCA_fcoll_vulcan_async_io", "2", 1); }
 
-/// Collective over the node.
-Result<WiredUp> shareAllThatCanBe(const Node &node) {
+/// Collective over the node. `isReady`: false on a rank that cannot take part.
+Result<WiredUp> shareAllThatCanBe(MPI_Comm node, uint32_t ranksOnMachine, bool isReady) {
   shm::Options memory;
-  memory.ranksOnMachine = node.ranksOnMachine;
+  memory.ranksOnMachine = ranksOnMachine;
+  shm::measureOrUseKnown(memory);
   Status why;
   for (uint64_t bytes : kArenaBytes) {
     memory.arenaBytes = bytes;
-    Result<WiredUp> wired = shareMemory(oobOf(node.comm), memory);
-    if (allAgree(node.comm, wired.ok()))
+    Result<WiredUp> wired = shareMemory(oobOf(node), memory);
+    if (allAgree(node, wired.ok() && isReady))
       return wired;
     why = wired ? Status::error("another rank of the node cannot share memory") : wired.status();
   }
@@ -91,25 +92,24 @@ void Job::begin(int threadLevel) {
   job->worldRank_ = static_cast<uint32_t>(worldRank);
   job->openBelow();
   real::Comm_group(MPI_COMM_WORLD, &job->worldGroup_);
-  Node node = makeNode();
-  job->nodes_ = knowNodes(node.comm);
-  Result<WiredUp> wired = shareAllThatCanBe(node);
+  job->nodes_ = findNodes();
+  NodeComm node(job->nodes_);
   Result<std::unique_ptr<Library>> library = Library::view(standardLibraryBytes());
-  bool isFine = allAgree(MPI_COMM_WORLD, wired.ok() && library.ok());
-  job->report(oobOf(node.comm).numRanks, wired ? Status() : wired.status(), isFine);
+  Result<WiredUp> wired = shareAllThatCanBe(node.comm(), job->nodes_.ranksOnMachine, library.ok());
+  bool isFine = job->nodes_.count == 1 ? wired.ok() : allAgree(MPI_COMM_WORLD, wired.ok());
+  job->report(oobOf(node.comm()).numRanks, wired ? Status() : wired.status(), isFine);
   if (isFine) {
     job->library_ = library.take();
     job->openProfile();
     if (!Settings::all().library().empty())
       job->openOwnLibrary();
     job->makeCompilers();
-    job->connect(wired.take(), node);
+    job->connect(wired.take(), node.comm());
     current_ = job.release();
     anyThreadMayStart_.store(current_->anyThreadMayCall_, std::memory_order_relaxed);
   } else if (!wired || !library) {
     Summary::all().noteUnserved(wired ? library.message() : wired.message());
   }
-  real::Comm_free(&node.comm);
 }
 
 // Rank 0's profile counts on all ranks if all their machines are the profile's machine.
@@ -151,7 +151,7 @@ void Job::openOwnLibrary() {
   }
   int none = std::numeric_limits<int>::max(), mine = s ? none : static_cast<int>(worldRank_);
   int first = none;
-  real::Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   if (first == static_cast<int>(worldRank_))
     printMessage("colldsl: warning: rank %u: COLLDSL_LIBRARY is not used: %s\n", worldRank_,
                  s.message().c_str());
@@ -194,7 +194,7 @@ void Job::noteHere(const std::string &line) {
     printMessage("colldsl: rank %u: %s\n", worldRank_, line.c_str());
 }
 
-void Job::connect(WiredUp wired, const Node &node) {
+void Job::connect(WiredUp wired, MPI_Comm node) {
   protocol::LocalOptions options;
   options.longestSleep = kLongestSleep;
   options.sleepsOnFiles = nodes_.count > 1;
@@ -211,34 +211,37 @@ void Job::connect(WiredUp wired, const Node &node) {
   world_ = std::move(wired.world);
   worker_ = std::make_unique<protocol::LocalWorker>(*world_, onNode(Rank{worldRank_}), options);
   if (!world_->sharesCores())
-    measureCopies(node);
+    chooseCopyLimits(node);
   if (nodes_.count > 1)
-    connectNodes(node.ranksOnMachine);
+    connectNodes();
   movesAlways_ = Settings::all().wantsProgressThread();
   if (movesAlways_)
     beginBackgroundProgress();
 }
 
-// The first two ranks of a node measure, for all of it.
-void Job::measureCopies(const Node &node) {
+// The first two ranks of a node measure for all of it, unless earlier jobs did.
+void Job::chooseCopyLimits(MPI_Comm node) {
   Rank self = worker_->rank();
-  const protocol::LocalOptions &options = worker_->options();
-  protocol::CopyLimits limits{options.singleCopyMinBytes, options.rendezvousThresholdBytes};
-  if (index(self) < 2 && worker_->numRanks() > 1) {
-    Guard guard(*this);
-    limits = protocol::measureCopyLimits(*worker_, Rank{1 - index(self)}).value_or(limits);
+  if (world_->measuresCopies()) {
+    {
+      Guard guard(*this);
+      protocol::measureCopySizes(*worker_);
+    }
+    uint8_t isMeasured = 1;
+    bcast(&isMeasured, 1, node);
   }
-  real::Bcast(&limits, sizeof limits, MPI_BYTE, 0, node.comm);
-  worker_->setCopyLimits(limits);
+  if (std::optional<shm::CopySizes> sizes = world_->copySizes())
+    worker_->setCopyLimits({sizes->singleCopyMinBytes, sizes->rendezvousThresholdBytes});
+  const protocol::LocalOptions &options = worker_->options();
   if (Settings::all().isVerbose() && index(self) == 0 && worker_->numRanks() > 1)
     printMessage("colldsl: rank %u and those of its node: eager up to %u bytes, single copies from "
                  "%llu bytes on where ranks exchange\n",
-                 worldRank_, worker_->options().rendezvousThresholdBytes,
-                 static_cast<unsigned long long>(limits.singleCopyMinBytes));
+                 worldRank_, options.rendezvousThresholdBytes,
+                 static_cast<unsigned long long>(options.singleCopyMinBytes));
 }
 
 // All ranks get the same outcome.
-void Job::connectNodes(uint32_t ranksOnMachine) {
+void Job::connectNodes() {
   Result<std::unique_ptr<RemoteRanks>> remote = Status::error("COLLDSL_NETWORK says so");
   WakeupPreference wakeup = Settings::all().wantsProgressThread() ? WakeupPreference::Sleeping
                                                                   : WakeupPreference::Polling;
@@ -254,17 +257,17 @@ void Job::connectNodes(uint32_t ranksOnMachine) {
   progressesOpenMpiInThread_ = remote_->isOfMpi() && movesRemoteInBackground_ && isOpenMpi();
   if (progressesOpenMpiInThread_)
     avoidRequestsInFileWrites();
-  assumeMachine(ranksOnMachine);
+  assumeMachine();
 }
 
 // Hardware that moves bytes without the CPU pins the pages. A rank that shares its core runs when
 // the others have yielded it. With COLLDSL_GRAPH_PASSES=always the model makes messages between
 // nodes so expensive that any pass pays.
-void Job::assumeMachine(uint32_t ranksOnMachine) {
+void Job::assumeMachine() {
   uint32_t mine[2] = {!remote_->worker().transport().capabilities().pinsPages,
-                      ranksOnMachine / shm::numCores()};
+                      nodes_.ranksOnMachine / shm::numCores()};
   uint32_t most[2] = {};
-  real::Allreduce(mine, most, 2, MPI_UINT32_T, MPI_MAX, MPI_COMM_WORLD);
+  allreduce(mine, most, 2, MPI_UINT32_T, MPI_MAX, MPI_COMM_WORLD);
   machine_ = knownModel(most[0] ? KnownModel::Ethernet : KnownModel::Cluster);
   uint64_t lateNs = most[1] * (most[1] > kMostTurns ? kNapNs : kTurnNs);
   for (unsigned distance = 1; most[1] > 1 && distance <= kMaxDistance; ++distance)
@@ -468,7 +471,7 @@ Job::Context Job::agree(MPI_Comm comm, uint32_t contexts, Offer &offer) {
     mine[0] = worldRank_;
     mine[1] = first + contexts <= UINT32_MAX ? static_cast<uint32_t>(first) : 0;
   }
-  real::Allreduce(mine, all, 7, MPI_UINT32_T, MPI_BOR, comm);
+  allreduce(mine, all, 7, MPI_UINT32_T, MPI_BOR, comm);
   bool hasContexts = all[1] != 0;
   offer = {hasContexts && all[2] == 0, hasContexts && all[3] == 0, InfoHints(~all[4]),
            std::bit_floor(all[5]), all[6] != 0};

@@ -223,10 +223,10 @@ private:
   void openOwnLibrary();
   void makeCompilers();
   void openProfile();
-  void connect(WiredUp wired, const Node &node);
-  void connectNodes(uint32_t ranksOnMachine);
-  void assumeMachine(uint32_t ranksOnMachine);
-  void measureCopies(const Node &node);
+  void connect(WiredUp wired, MPI_Comm node);
+  void connectNodes();
+  void assumeMachine();
+  void chooseCopyLimits(MPI_Comm node);
   void freeDeferred();
 };
 

@@ -3,6 +3,7 @@
 #include "ir/Concat.h"
 #include "mpi/CallSummary.h"
 #include "mpi/CheckCalls.h"
+#include "mpi/JobBegin.h"
 #include "mpi/Settings.h"
 
 #include <chrono>
@@ -161,6 +162,7 @@ bool startAgain(MPI_Comm comm, ServedComm &served, CallKind kind, MPI_Request *r
 }
 
 bool serve(MPI_Comm comm, const Call &call, int &code) {
+  JobBegin::before(comm);
   if (isRefused(comm, call, code))
     return true;
   Job *job = Job::current();
@@ -190,6 +192,8 @@ bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *requ
     MPI_Request none = MPI_REQUEST_NULL;
     return serve(comm, lacking, isPersistent, &none, code);
   }
+  if (isPersistent)
+    JobBegin::before(comm);
   if (isPersistent && isRefused(comm, call, code)) {
     *request = MPI_REQUEST_NULL;
     return true;

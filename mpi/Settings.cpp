@@ -5,6 +5,7 @@
 #include "ir/OptionList.h"
 #include "mpi/PrintMessage.h"
 #include "mpi/Real.h"
+#include "mpi/comm/WorldCollectives.h"
 #include "topology/ProfileFile.h"
 
 #include <algorithm>
@@ -17,14 +18,6 @@ namespace {
 
 constexpr std::string_view kPrefix = "COLLDSL_";
 
-void broadcast(std::string &text) {
-  auto length = static_cast<int>(text.size());
-  real::Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  text.resize(static_cast<size_t>(length));
-  if (length > 0)
-    real::Bcast(text.data(), length, MPI_BYTE, 0, MPI_COMM_WORLD);
-}
-
 void warn(const std::string &text) { printMessage("colldsl: warning: %s\n", text.c_str()); }
 
 } // namespace
@@ -34,17 +27,29 @@ Settings Settings::all_;
 void Settings::agree() {
   int rank = 0;
   real::Comm_rank(MPI_COMM_WORLD, &rank);
-  all_ = {};
-  if (rank == 0)
-    all_.read();
-  uint32_t words[] = {all_.flags_, all_.off_, all_.ranksPerNode_, all_.firstCalls_};
-  real::Bcast(words, 4, MPI_UINT32_T, 0, MPI_COMM_WORLD);
-  for (std::string *text : {&all_.library_, &all_.passes_, &all_.profile_})
-    broadcast(*text);
-  all_.flags_ = words[0];
-  all_.off_ = words[1];
-  all_.ranksPerNode_ = words[2];
-  all_.firstCalls_ = words[3];
+  all_ = rank == 0 ? ofThisRank() : Settings();
+  std::string *const texts[] = {&all_.library_, &all_.passes_, &all_.profile_};
+  struct {
+    uint32_t flags, off, ranksPerNode, firstCalls, lengths[std::size(texts)];
+  } words = {all_.flags_, all_.off_, all_.ranksPerNode_, all_.firstCalls_, {}};
+  for (size_t i = 0; i < std::size(texts); ++i)
+    words.lengths[i] = static_cast<uint32_t>(texts[i]->size());
+  bcast(&words, sizeof words, MPI_COMM_WORLD);
+  all_.flags_ = words.flags;
+  all_.off_ = words.off;
+  all_.ranksPerNode_ = words.ranksPerNode;
+  all_.firstCalls_ = words.firstCalls;
+  for (size_t i = 0; i < std::size(texts); ++i) {
+    texts[i]->resize(words.lengths[i]);
+    if (!texts[i]->empty())
+      bcast(texts[i]->data(), static_cast<int>(words.lengths[i]), MPI_COMM_WORLD);
+  }
+}
+
+Settings Settings::ofThisRank() {
+  Settings own;
+  own.read();
+  return own;
 }
 
 void Settings::read() {

@@ -22,6 +22,8 @@ public:
   /// Collective over MPI_COMM_WORLD. Rank 0 warns of names and values that it does not know.
   static void agree();
   static const Settings &all() { return all_; }
+  /// The settings of this rank's environment.
+  static Settings ofThisRank();
 
   bool isVerbose() const { return flags_ & kVerbose; }
   bool wantsSummary() const { return flags_ & kSummary; }

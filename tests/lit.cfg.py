@@ -38,6 +38,6 @@ if config.libfabric == "1":
     config.available_features.add("libfabric")
 if "-fsanitize" not in config.cxx_flags:
     config.available_features.add("preload")
-for name in ("HOME", "COLLDSL_TEST_LONG", "ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"):
+for name in ("HOME", "XDG_CACHE_HOME", "COLLDSL_TEST_LONG", "ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]

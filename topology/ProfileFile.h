@@ -14,8 +14,7 @@ std::string profilePath();
 /// The profile of that file, or nothing if there is no file. An error names the file.
 Result<std::optional<MachineProfile>> readProfile(const std::string &path);
 
-/// Makes the folder of the file and replaces the file as a whole: until then, and on failure, the
-/// old file stays. An error names the file.
+/// Writes a profile by replaceFile().
 Status writeProfile(const std::string &path, const MachineProfile &profile);
 
 /// The profile at profilePath() as far as it counts.

@@ -7,7 +7,7 @@ namespace colldsl::mpi {
 InfoHints CommHints::agree(MPI_Comm comm, MPI_Info info) {
   wanted_ = wanted_.changedBy(info);
   uint32_t mine = wanted_.bits(), all = 0;
-  real::Allreduce(&mine, &all, 1, MPI_UINT32_T, MPI_BAND, comm);
+  allreduce(&mine, &all, 1, MPI_UINT32_T, MPI_BAND, comm);
   return InfoHints(all);
 }
 

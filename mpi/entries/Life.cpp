@@ -1,6 +1,8 @@
 // From MPI_Init to MPI_Finalize, and the communicators between.
 #include "mpi/CallSummary.h"
 #include "mpi/EntryPoints.h"
+#include "mpi/JobBegin.h"
+#include "mpi/PrintMessage.h"
 #include "mpi/Settings.h"
 #include "mpi/comm/Duplication.h"
 #include "mpi/comm/Parting.h"
@@ -12,7 +14,19 @@ using namespace colldsl::mpi;
 
 namespace {
 
+// A program without collectives of all ranks pays for none in MPI_Finalize either.
+void reportNoJob() {
+  int rank = 0;
+  real::Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0 && Settings::ofThisRank().wantsSummary())
+    printMessage("colldsl: nothing was served: no call of all ranks of MPI_COMM_WORLD\n");
+}
+
 int end(MPI_Comm, int, void *, void *) {
+  if (!JobBegin::end()) {
+    reportNoJob();
+    return MPI_SUCCESS;
+  }
   if (Job::current()) {
     Requests::all().end();
     KnownComms::leaveJob();
@@ -43,13 +57,8 @@ int begun(int code) {
   if (code != MPI_SUCCESS)
     return code;
   endLast();
-  Settings::agree();
   real::Query_thread(&threadLevel);
-  if (!Settings::all().isAllOff())
-    Job::begin(threadLevel);
-  if (Job::current())
-    for (MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF})
-      ServedComm::adopt(*Job::current(), comm)->firstCalls().areOver();
+  JobBegin::expect(threadLevel);
   return code;
 }
 
@@ -116,6 +125,7 @@ int withHints(int code, MPI_Comm *comm, MPI_Info info) {
 
 COLLDSL_ENTRY(Cart_create, (MPI_Comm old, int ndims, const int dims[], const int periods[],
                             int reorder, MPI_Comm *made)) {
+  JobBegin::before(old);
   BackgroundProgress progress;
   return adopted(real::Cart_create(old, ndims, dims, periods, reorder, made), made);
 }
@@ -127,6 +137,7 @@ COLLDSL_ENTRY(Cart_sub, (MPI_Comm old, const int remain[], MPI_Comm *made)) {
 
 COLLDSL_ENTRY(Graph_create, (MPI_Comm old, int nnodes, const int index[], const int edges[],
                              int reorder, MPI_Comm *made)) {
+  JobBegin::before(old);
   BackgroundProgress progress;
   return adopted(real::Graph_create(old, nnodes, index, edges, reorder, made), made);
 }
@@ -134,6 +145,7 @@ COLLDSL_ENTRY(Graph_create, (MPI_Comm old, int nnodes, const int index[], const 
 COLLDSL_ENTRY(Dist_graph_create, (MPI_Comm old, int n, const int sources[], const int degrees[],
                                   const int destinations[], const int weights[], MPI_Info info,
                                   int reorder, MPI_Comm *made)) {
+  JobBegin::before(old);
   BackgroundProgress progress;
   return adopted(
       real::Dist_graph_create(old, n, sources, degrees, destinations, weights, info, reorder, made),
@@ -144,6 +156,7 @@ COLLDSL_ENTRY(Dist_graph_create_adjacent,
               (MPI_Comm old, int indegree, const int sources[], const int sourceWeights[],
                int outdegree, const int destinations[], const int destinationWeights[],
                MPI_Info info, int reorder, MPI_Comm *made)) {
+  JobBegin::before(old);
   BackgroundProgress progress;
   return adopted(real::Dist_graph_create_adjacent(old, indegree, sources, sourceWeights, outdegree,
                                                   destinations, destinationWeights, info, reorder,
@@ -152,6 +165,7 @@ COLLDSL_ENTRY(Dist_graph_create_adjacent,
 }
 
 COLLDSL_ENTRY(Comm_dup, (MPI_Comm old, MPI_Comm *made)) {
+  JobBegin::before(old);
   BackgroundProgress progress;
   keepContexts(old);
   Duplication duplication(old);
@@ -159,6 +173,7 @@ COLLDSL_ENTRY(Comm_dup, (MPI_Comm old, MPI_Comm *made)) {
 }
 
 COLLDSL_ENTRY(Comm_dup_with_info, (MPI_Comm old, MPI_Info info, MPI_Comm *made)) {
+  JobBegin::before(old);
   BackgroundProgress progress;
   keepContexts(old);
   Duplication duplication(old);
@@ -190,6 +205,7 @@ COLLDSL_ENTRY(Comm_idup_with_info,
 #endif
 
 COLLDSL_ENTRY(Comm_set_info, (MPI_Comm comm, MPI_Info info)) {
+  JobBegin::before(comm);
   BackgroundProgress progress;
   return withHints(real::Comm_set_info(comm, info), &comm, info);
 }
@@ -226,18 +242,21 @@ COLLDSL_ENTRY(Type_free, (MPI_Datatype * type)) {
 }
 
 COLLDSL_ENTRY(Comm_split, (MPI_Comm old, int color, int key, MPI_Comm *made)) {
+  JobBegin::before(old);
   BackgroundProgress progress;
   Parting parting(old);
   return parted(real::Comm_split(old, color, key, made), parting, made);
 }
 
 COLLDSL_ENTRY(Comm_split_type, (MPI_Comm old, int kind, int key, MPI_Info info, MPI_Comm *made)) {
+  JobBegin::before(old);
   BackgroundProgress progress;
   Parting parting(old);
   return parted(real::Comm_split_type(old, kind, key, info, made), parting, made);
 }
 
 COLLDSL_ENTRY(Comm_create, (MPI_Comm old, MPI_Group group, MPI_Comm *made)) {
+  JobBegin::before(old);
   BackgroundProgress progress;
   Parting parting(old);
   return parted(real::Comm_create(old, group, made), parting, made);

@@ -37,9 +37,8 @@ public:
       if (Status s = bootstrap.barrier(); !s)
         return s;
     }
-    const shm::MeasuredCopies &measured = worker.world().measuredCopies();
-    if (measured.singleCopyMinBytes != 0) {
-      worker.setCopyLimits({measured.singleCopyMinBytes, measured.rendezvousThresholdBytes});
+    if (std::optional<shm::CopySizes> sizes = worker.world().copySizes()) {
+      worker.setCopyLimits({sizes->singleCopyMinBytes, sizes->rendezvousThresholdBytes});
       inner.refreshCaps();
       refreshCaps();
     }
@@ -47,18 +46,10 @@ public:
   }
 
 private:
-  // The first two ranks measure for all. The barrier behind it finds a death.
+  // The barrier behind it finds a death.
   void measureCopies() {
-    Rank self = worker.rank();
-    if (index(self) > 1)
-      return;
     std::lock_guard held(mutex);
-    std::optional<CopyLimits> limits = measureCopyLimits(worker, Rank{1 - index(self)});
-    if (!limits || index(self) != 0)
-      return;
-    shm::MeasuredCopies &measured = worker.world().measuredCopies();
-    measured.rendezvousThresholdBytes = limits->rendezvousThresholdBytes;
-    measured.singleCopyMinBytes = limits->singleCopyMinBytes;
+    measureCopySizes(worker);
   }
 };
 
@@ -68,7 +59,7 @@ LocalOptions optionsOf(const shm::World &world) {
   LocalOptions options;
   uint64_t most = std::max<uint64_t>(world.options().singleCopyMinBytes, 1);
   options.singleCopyMinBytes = most;
-  bool isGiven = !world.measuresCopies() && world.measuredCopies().singleCopyMinBytes == 0;
+  bool isGiven = !world.measuresCopies() && !world.copySizes();
   if (isGiven) // only shorter messages are eager
     options.rendezvousThresholdBytes =
         static_cast<uint32_t>(std::min<uint64_t>(options.rendezvousThresholdBytes, most - 1));

@@ -1,8 +1,11 @@
 #include "protocol/local/CopyCosts.h"
 
+#include "transports/shm/KnownCopySizes.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <sys/resource.h>
 
 namespace colldsl::protocol {
 namespace {
@@ -170,6 +173,24 @@ std::optional<CopyLimits> measureCopyLimits(LocalWorker &worker, Rank peer) {
   if (std::optional<uint64_t> from = singleCopyFrom(costs.oneWay, kLeastGainOneWay))
     limits.rendezvousThresholdBytes = static_cast<uint32_t>(*from - 1);
   return limits;
+}
+
+void measureCopySizes(LocalWorker &worker) {
+  shm::World &world = worker.world();
+  if (!world.measuresCopies() || index(worker.rank()) > 1)
+    return;
+  auto timesPreempted = [] {
+    rusage usage = {};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_nivcsw;
+  };
+  long before = timesPreempted();
+  std::optional<CopyLimits> limits = measureCopyLimits(worker, Rank{1 - index(worker.rank())});
+  if (!limits || worker.rank() != Rank{0})
+    return;
+  shm::CopySizes sizes = {limits->singleCopyMinBytes, limits->rendezvousThresholdBytes};
+  bool isQuiet = timesPreempted() == before;
+  world.setCopySizes(isQuiet ? shm::addCopySizes(shm::copySizesPath(), sizes) : sizes);
 }
 
 } // namespace colldsl::protocol

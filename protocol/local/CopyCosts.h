@@ -48,4 +48,8 @@ inline constexpr uint64_t kLatestSingleCopy = 256 << 10;
 /// The limits for two ranks, by measureCopies(); nothing: it measures nothing.
 std::optional<CopyLimits> measureCopyLimits(LocalWorker &worker, Rank peer);
 
+/// Sets the sizes of a world that measures them, by the first two ranks. Each rank calls it, and
+/// all meet behind it. Keeps them for later jobs, unless other work took the core meanwhile.
+void measureCopySizes(LocalWorker &worker);
+
 } // namespace colldsl::protocol

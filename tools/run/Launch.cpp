@@ -60,9 +60,10 @@ shm::Options memoryFor(const LaunchOptions &options, SharedFlag &warned) {
   shm::Options memory;
   memory.singleCopy =
       options.transport == TransportKind::Shm ? shm::SingleCopy::Off : shm::SingleCopy::On;
-  memory.measuresCopies = options.singleCopyMinBytes == 0;
   if (options.singleCopyMinBytes > 0)
     memory.singleCopyMinBytes = options.singleCopyMinBytes;
+  else
+    shm::measureOrUseKnown(memory);
   memory.warn = [&](const std::string &what) {
     if (warned.raise())
       errorStream() << "colldsl: warning: " << what << "\n";

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace colldsl::shm {
@@ -18,6 +19,12 @@ enum class SingleCopy : uint8_t {
 /// core at both ends again and again.
 inline constexpr uint64_t kSingleCopyOnSharedCores = 64 << 10;
 
+/// The sizes from which one copy by the kernel takes less time than two through shared memory.
+struct CopySizes {
+  uint64_t singleCopyMinBytes = 0;       ///< where ranks exchange
+  uint32_t rendezvousThresholdBytes = 0; ///< the longest messages that a rank sends in two copies
+};
+
 struct Options {
   /// Address space per rank; memory is used when it is touched.
   uint64_t arenaBytes = uint64_t{256} << 20;
@@ -27,6 +34,8 @@ struct Options {
   /// Ranks measure singleCopyMinBytes when they join: see CopyCosts.h. Ranks that share cores use
   /// kSingleCopyOnSharedCores instead. Without effect if the kernel refuses single copies.
   bool measuresCopies = false;
+  /// With measuresCopies: the sizes that earlier jobs measured, so that ranks need not.
+  std::optional<CopySizes> copySizes;
   /// Ranks that share the cores with these, themselves included; 0: those of the world.
   uint32_t ranksOnMachine = 0;
   /// The time that ranks may take to join, and for each step of a collective open.
@@ -40,5 +49,9 @@ struct Options {
   /// call it.
   std::function<void(const std::string &)> warn;
 };
+
+/// Lets ranks use the sizes that earlier jobs measured, or measure them if these are too few
+/// (KnownCopySizes.h).
+void measureOrUseKnown(Options &options);
 
 } // namespace colldsl::shm

@@ -172,11 +172,12 @@ Result<std::unique_ptr<World>> World::create(uint32_t numRanks, Options options)
   world->header().sharesCores = isOversubscribed(world->ranksOnMachine());
   world->wakersFence_ = world->sharesCores();
   bool mayChoose = made.measuresCopies && made.singleCopy == SingleCopy::On && numRanks > 1;
-  world->header().measuresCopies = mayChoose && !world->sharesCores();
-  if (mayChoose && world->sharesCores()) {
-    world->measuredCopies().singleCopyMinBytes = kSingleCopyOnSharedCores;
-    world->measuredCopies().rendezvousThresholdBytes = UINT32_MAX;
-  }
+  std::optional<CopySizes> sizes;
+  if (mayChoose)
+    sizes = world->sharesCores() ? CopySizes{kSingleCopyOnSharedCores, UINT32_MAX} : made.copySizes;
+  world->header().measuresCopies = mayChoose && !sizes;
+  if (sizes)
+    world->setCopySizes(*sizes);
   for (uint32_t r = 0; r < numRanks; ++r)
     new (&world->control(Rank{r})) RankControl();
   return world;

@@ -103,8 +103,17 @@ public:
 
   /// True if ranks measure the cost of copies when they join; alike on all of them.
   bool measuresCopies() const { return header().measuresCopies != 0; }
-  /// The sizes that ranks measured, or the fixed ones of ranks that share cores.
-  MeasuredCopies &measuredCopies() const { return header().measuredCopies; }
+  /// The sizes that ranks or earlier jobs measured, or the fixed ones of ranks that share cores;
+  /// nothing: those of the options count.
+  std::optional<CopySizes> copySizes() const {
+    const MeasuredCopies &sizes = header().measuredCopies;
+    CopySizes known = {sizes.singleCopyMinBytes, sizes.rendezvousThresholdBytes};
+    return known.singleCopyMinBytes != 0 ? std::optional(known) : std::nullopt;
+  }
+  void setCopySizes(CopySizes sizes) {
+    header().measuredCopies.rendezvousThresholdBytes = sizes.rendezvousThresholdBytes;
+    header().measuredCopies.singleCopyMinBytes = sizes.singleCopyMinBytes;
+  }
 
   /// The failure of this plan by itself, if it failed for good.
   std::optional<Fault> findFailure(uint64_t plan) const;
