@@ -2,7 +2,6 @@
 
 #include "driver/draw/FailurePage.h"
 #include "driver/files/WriteFile.h"
-#include "show/Page.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -131,16 +130,8 @@ Status DocumentProofs::writePage(const std::string &file, llvm::StringRef collec
                                  const Verdict &verdict) const {
   std::lock_guard lock(mutex_);
   for (const driver::Source::Target &target : targets_)
-    if (target.name == collective && verdict.refused) {
-      Result<show::Document> document =
-          driver::failureDocument(*source_, target, *proofs_, *verdict.refused);
-      if (!document)
-        return document.status();
-      return driver::writeFile(file, [&](llvm::raw_ostream &out) {
-        show::writeHtml(*document, out);
-        return Status();
-      });
-    }
+    if (target.name == collective && verdict.refused)
+      return driver::writeFailurePage(file, *source_, target, *proofs_, *verdict.refused);
   return Status::error("no schedule of '" + collective.str() +
                        "' was refused, so that there is "
                        "nothing to draw");

@@ -1,6 +1,7 @@
 // Renaming. rename() tries the edits: it analyses each file with the new name, and compares the
 // meaning with that before. Example: it refuses to rename `i` to `k` in
 // `for k in 0..2 { for i in 0..2 { ... k ... } }`: the use of `k` would refer to the inner loop.
+#include "driver/files/StandardFiles.h"
 #include "lsp/Features.h"
 #include "lsp/LanguageWords.h"
 #include "lsp/Occurrences.h"
@@ -31,7 +32,7 @@ Target targetOf(const View &view, const View::Word &word) {
     return {nullptr, "'" + name + "' is a word of the language and cannot be renamed"};
   const std::string &file = view.analysis().program().files[symbol->loc.file];
   bool isLibrary = view.context().folder.holds(view.document().path) ||
-                   view.context().folder.isLibrary(symbol->loc.file, file);
+                   driver::isStandard(symbol->loc.file, file);
   if (isLibrary)
     return {nullptr, "'" + name + "' belongs to the standard library and cannot be renamed"};
   return {symbol, ""};

@@ -1,7 +1,7 @@
 #include "lsp/TemporaryFolder.h"
 
+#include "driver/files/StandardFiles.h"
 #include "driver/files/WriteFile.h"
-#include "stdlib/StdlibFiles.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
@@ -85,10 +85,8 @@ std::string TemporaryFolder::realPath(llvm::StringRef path) {
 Result<std::string> TemporaryFolder::libraryFile(llvm::StringRef name) {
   if (Status made = make(); !made)
     return made;
-  auto files = stdlibFiles();
-  auto file =
-      llvm::find_if(files, [&](const StdlibFile &f) { return name == llvm::StringRef(f.name); });
-  if (file == files.end())
+  std::optional<std::string_view> text = driver::standardText(name);
+  if (!text)
     return Status::error("the standard library has no file '" + name.str() + "'");
   std::string path = path_ + "/" + name.str();
   if (fs::exists(path))
@@ -96,7 +94,7 @@ Result<std::string> TemporaryFolder::libraryFile(llvm::StringRef name) {
   if (std::error_code error = fs::create_directories(llvm::sys::path::parent_path(path)))
     return Status::error("cannot make the folder of '" + path + "': " + error.message());
   Status written = driver::writeFile(path, [&](llvm::raw_ostream &out) {
-    out << llvm::StringRef(file->text);
+    out << llvm::StringRef(*text);
     return Status();
   });
   if (!written)
@@ -110,12 +108,6 @@ Result<std::string> TemporaryFolder::page(llvm::StringRef name) {
   if (Status made = make(); !made)
     return made;
   return path_ + "/" + name.str() + ".html";
-}
-
-/// The files of the standard library come first in each compilation.
-bool TemporaryFolder::isLibrary(size_t number, llvm::StringRef name) {
-  auto files = stdlibFiles();
-  return number < files.size() && name == llvm::StringRef(files[number].name);
 }
 
 bool TemporaryFolder::holds(llvm::StringRef path) const {

@@ -25,8 +25,6 @@ public:
   Result<std::string> libraryFile(llvm::StringRef name);
   /// A path for a page to write; equal names give equal paths.
   Result<std::string> page(llvm::StringRef name);
-  /// True if a file of a compilation, by its number and name, is one of the standard library.
-  static bool isLibrary(size_t number, llvm::StringRef name);
   /// True if the path is that of a file in this folder.
   bool holds(llvm::StringRef path) const;
 

@@ -1,5 +1,6 @@
 #include "lsp/View.h"
 
+#include "driver/files/StandardFiles.h"
 #include "lsp/TextPart.h"
 #include "lsp/Uri.h"
 
@@ -86,7 +87,7 @@ std::optional<json::Value> View::locationOf(SourceLoc loc, size_t bytes) const {
 
 std::string uriOfFile(Context &context, const Analysis &analysis, uint16_t file) {
   const std::string &name = analysis.program().files[file];
-  if (TemporaryFolder::isLibrary(file, name)) {
+  if (driver::isStandard(file, name)) {
     Result<std::string> path = context.folder.libraryFile(name);
     return path ? uriOf(*path) : std::string();
   }

@@ -96,20 +96,6 @@ llvm::json::Object toJson(const Summary &summary, const Source &source) {
   };
 }
 
-Status writePage(size_t task, const Summary &summary, const Source &source, const Proofs &proofs,
-                 const VerifySettings &settings) {
-  Result<show::Document> document =
-      failureDocument(source, summary.target, proofs, summary.tasks[task]);
-  if (!document)
-    return wrap("--show", document.status());
-  return writeFile(settings.page, [&](llvm::raw_ostream &out) {
-    if (settings.isSvg)
-      return show::writeSvg(*document, settings.choice.svg, out);
-    show::writeHtml(*document, out);
-    return Status();
-  });
-}
-
 /// Writes the page of the first counterexample that print() shows and that has a schedule. Returns
 /// true if the page was written, nothing if there is no such counterexample; reports mistakes.
 std::optional<bool> showFirst(const Summary &summary, const Source &source, const Proofs &proofs,
@@ -117,8 +103,11 @@ std::optional<bool> showFirst(const Summary &summary, const Source &source, cons
   for (size_t i : summary.counterexamples()) {
     if (summary.outcomes[i].kind != ProofOutcome::Kind::Refused)
       continue;
-    if (Status status = writePage(i, summary, source, proofs, settings); !status)
-      return printError(status.diagnostic());
+    Status written =
+        writeFailurePage(settings.page, source, summary.target, proofs, summary.tasks[i],
+                         settings.isSvg ? &settings.choice.svg : nullptr);
+    if (!written)
+      return printError(wrap("--show", written).diagnostic());
     if (!settings.json)
       resultStream() << settings.page << "\n";
     return true;

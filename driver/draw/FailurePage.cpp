@@ -1,5 +1,6 @@
 #include "driver/draw/FailurePage.h"
 
+#include "driver/files/WriteFile.h"
 #include "driver/source/RenderInFiles.h"
 
 namespace colldsl::driver {
@@ -30,8 +31,6 @@ void simulate(Document &document, const Topology &topology) {
   document.runs.push_back(std::move(run));
 }
 
-} // namespace
-
 Result<Document> failureDocument(const Source &source, const Source::Target &target,
                                  const Proofs &proofs, const ProofTask &task) {
   ProofOutcome outcome;
@@ -59,6 +58,21 @@ Result<Document> failureDocument(const Source &source, const Source::Target &tar
   document.schedules.front().topology = std::make_shared<Topology>(*task.shape.topology);
   simulate(document, *task.shape.topology);
   return document;
+}
+
+} // namespace
+
+Status writeFailurePage(const std::string &file, const Source &source, const Source::Target &target,
+                        const Proofs &proofs, const ProofTask &task, const SvgChoice *svg) {
+  Result<Document> document = failureDocument(source, target, proofs, task);
+  if (!document)
+    return document.status();
+  return writeFile(file, [&](llvm::raw_ostream &out) {
+    if (svg)
+      return writeSvg(*document, *svg, out);
+    writeHtml(*document, out);
+    return Status();
+  });
 }
 
 } // namespace colldsl::driver

@@ -5,6 +5,7 @@
 #include "driver/explain/Explanations.h"
 #include "driver/files/FileKind.h"
 #include "driver/files/ReadInput.h"
+#include "driver/files/StandardFiles.h"
 #include "driver/rules/Rules.h"
 #include "driver/source/RenderInFiles.h"
 #include "formats/GoalBinary.h"
@@ -12,7 +13,6 @@
 #include "ir/Image.h"
 #include "ir/Printable.h"
 #include "select/DecisionRules.h"
-#include "stdlib/StdlibFiles.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -38,10 +38,6 @@ Status checkStreams(llvm::ArrayRef<std::string> operands) {
     seen.push_back(fd);
   }
   return {};
-}
-
-bool isStandard(const std::string &file) {
-  return llvm::any_of(stdlibFiles(), [&](const auto &known) { return known.name == file; });
 }
 
 std::span<const std::byte> bytesIn(llvm::StringRef text) {
@@ -361,7 +357,7 @@ bool Source::hasAnyOf(const std::string &file, llvm::ArrayRef<Target> targets) c
     if (library_ || target.isFunction)
       return library_ && mainFile_ == file;
     const std::string &its = nameOfFile(target);
-    bool isImported = !isStandard(its) && !llvm::is_contained(read_, its);
+    bool isImported = !standardText(its) && !llvm::is_contained(read_, its);
     return its == file || (isSource && isImported);
   });
 }

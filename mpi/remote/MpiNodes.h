@@ -4,10 +4,18 @@
 #include "mpi/Mpi.h"
 #include "wireup/Nodes.h"
 
+#include <optional>
+
 namespace colldsl::mpi {
 
 /// The collectives of a communicator, as out-of-band ones of its ranks.
 Oob oobOf(MPI_Comm comm);
+
+/// The numbers of ranks that a launcher tells in the environment.
+struct NumbersOfRanks {
+  uint32_t all, onHost;
+};
+std::optional<NumbersOfRanks> numbersOfLauncher();
 
 /// The nodes of all ranks, as every rank of MPI_COMM_WORLD knows them.
 struct Nodes {
@@ -18,7 +26,7 @@ struct Nodes {
 };
 
 /// Collective over MPI_COMM_WORLD. Ranks of one machine are on several nodes if they do not see
-/// each other's memory, or by COLLDSL_RANKS_PER_NODE.
+/// each other's memory, if the launcher has them on several hosts, or by COLLDSL_RANKS_PER_NODE.
 Nodes findNodes();
 
 /// A communicator of the ranks of this rank's node, in the order of MPI_COMM_WORLD, which it is if

@@ -19,18 +19,9 @@ constexpr uint32_t kWindowBytes = 1 << 20;
 // A message in fragments keeps a slow network busy while this rank works.
 constexpr uint32_t kFragments = 32;
 
-// Variables of launchers: the number of ranks of the job, and of those on this machine.
-struct {
-  const char *all, *here;
-} constexpr kNumbersOfRanks[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"},
-                                 {"PMI_SIZE", "MPI_LOCALNRANKS"}};
-
 bool mayHaveSeveralNodes() {
-  return setting("COLLDSL_RANKS_PER_NODE") ||
-         std::any_of(std::begin(kNumbersOfRanks), std::end(kNumbersOfRanks), [](auto &numbers) {
-           const char *all = setting(numbers.all), *here = setting(numbers.here);
-           return all && here && std::string_view(all) != here;
-         });
+  std::optional<NumbersOfRanks> numbers = numbersOfLauncher();
+  return setting("COLLDSL_RANKS_PER_NODE") || (numbers && numbers->all != numbers->onHost);
 }
 
 } // namespace

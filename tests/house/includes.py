@@ -37,7 +37,7 @@ ALLOWED = {
     "show": ["ir", "simulator", "topology", "verifier"],
     "driver": ["compiler", "formats", "instantiate", "ir", "passes", "program", "runtime", "select", "show",
                "simulator", "stdlib", "topology", "verifier"],
-    "lsp": ["compiler", "driver", "instantiate", "ir", "program", "runtime", "show", "stdlib", "verifier"],
+    "lsp": ["compiler", "driver", "instantiate", "ir", "program", "runtime", "verifier"],
     "include": ["colldsl"],
     "examples": ["colldsl"],
 }
@@ -57,7 +57,7 @@ PARTS = {
                "choice": ["", "files", "requests", "rules", "source", "schedule"],
                "proofs": ["", "explain", "requests", "source", "schedule", "choice"],
                "library": ["", "files", "requests", "rules", "source", "choice", "proofs"],
-               "draw": ["", "source", "schedule", "proofs"]},
+               "draw": ["", "files", "requests", "source", "schedule", "proofs"]},
 }
 # Libraries that only some folders know.
 LIBRARIES = {
