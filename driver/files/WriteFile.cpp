@@ -3,6 +3,7 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Signals.h"
 
 namespace colldsl::driver {
 namespace {
@@ -23,6 +24,54 @@ Status writeTo(llvm::raw_fd_ostream &out, const std::string &file, Write write) 
   return status && error ? cannotWrite(file, error) : status;
 }
 
+/// A file beside another one that it is to replace. Whatever ends this process, but for SIGKILL,
+/// removes it: llvm::sys::fs::TempFile leaves it behind if the signal comes right after the file is
+/// made, as it registers the file then.
+class FileAside {
+public:
+  FileAside() = default;
+  ~FileAside() {
+    if (!path_.empty())
+      fs::remove(path_);
+    forget();
+  }
+  FileAside(const FileAside &) = delete;
+  FileAside &operator=(const FileAside &) = delete;
+
+  std::error_code open(const llvm::Twine &target, unsigned mode) {
+    std::error_code error = std::make_error_code(std::errc::file_exists);
+    for (int tries = 0; error == std::errc::file_exists && tries < kMostTries; ++tries) {
+      forget();
+      fs::createUniquePath(target + ".%%%%%%.tmp", path_, /*MakeAbsolute=*/false);
+      llvm::sys::RemoveFileOnSignal(path_);
+      error = fs::openFileForWrite(path_, descriptor_, fs::CD_CreateNew, fs::OF_None, mode);
+    }
+    if (error)
+      forget();
+    return error;
+  }
+  int descriptor() const { return descriptor_; }
+
+  std::error_code replace(const llvm::Twine &target) {
+    std::error_code error = fs::rename(path_, target);
+    if (!error)
+      forget();
+    return error;
+  }
+
+private:
+  static constexpr int kMostTries = 128;
+
+  void forget() {
+    if (!path_.empty())
+      llvm::sys::DontRemoveFileOnSignal(path_);
+    path_.clear();
+  }
+
+  llvm::SmallString<128> path_; ///< empty: there is none
+  int descriptor_ = -1;
+};
+
 Status writeAside(const std::string &file, const fs::file_status &before, Write write) {
   llvm::SmallString<128> target(file);
   unsigned mode = fs::all_read | fs::all_write;
@@ -31,15 +80,12 @@ Status writeAside(const std::string &file, const fs::file_status &before, Write 
     if (std::error_code error = fs::real_path(file, target))
       return cannotWrite(file, error);
   }
-  llvm::Expected<fs::TempFile> aside = fs::TempFile::create(target + ".%%%%%%.tmp", mode);
-  if (!aside)
-    return cannotWrite(file, llvm::errorToErrorCode(aside.takeError()));
-  Status status;
-  {
-    llvm::raw_fd_ostream out(aside->FD, /*shouldClose=*/false);
-    status = writeTo(out, file, write);
-  }
-  std::error_code error = llvm::errorToErrorCode(status ? aside->keep(target) : aside->discard());
+  FileAside aside;
+  if (std::error_code error = aside.open(target, mode))
+    return cannotWrite(file, error);
+  llvm::raw_fd_ostream out(aside.descriptor(), /*shouldClose=*/true);
+  Status status = writeTo(out, file, write);
+  std::error_code error = status ? aside.replace(target) : std::error_code();
   return status && error ? cannotWrite(file, error) : status;
 }
 

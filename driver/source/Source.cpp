@@ -13,6 +13,7 @@
 #include "ir/Image.h"
 #include "ir/Printable.h"
 #include "select/DecisionRules.h"
+#include "stdlib/StdlibFiles.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
