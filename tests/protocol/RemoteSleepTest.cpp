@@ -34,6 +34,8 @@ TEST(RemoteSleep, aThreadThatIsAboutToSleepNoticesWhatOthersMove) {
   test::ScriptedPlan plan(pair, {});
   uint32_t numMoved = 0;
   plan.start();
+  plan.recv();
+  plan.send();
   pair.pump([&](uint32_t rank) {
     RemoteWorker &worker = pair.worker(rank);
     WakeupEpoch armed = worker.armSleep();
