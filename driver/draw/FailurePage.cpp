@@ -31,6 +31,8 @@ void simulate(Document &document, const Topology &topology) {
   document.runs.push_back(std::move(run));
 }
 
+} // namespace
+
 Result<Document> failureDocument(const Source &source, const Source::Target &target,
                                  const Proofs &proofs, const ProofTask &task) {
   ProofOutcome outcome;
@@ -59,8 +61,6 @@ Result<Document> failureDocument(const Source &source, const Source::Target &tar
   simulate(document, *task.shape.topology);
   return document;
 }
-
-} // namespace
 
 Status writeFailurePage(const std::string &file, const Source &source, const Source::Target &target,
                         const Proofs &proofs, const ProofTask &task, const SvgChoice *svg) {
