@@ -89,10 +89,18 @@ class Hosts:
             self.relaying.kill()
             self.relaying.wait()
         for i, name in enumerate(self.names):
+            self.end_processes(name)
             for cable in ("port", "more"):
                 ip("link", "del", f"{cable}{i}", check=False)
             ip("netns", "del", name, check=False)
         ip("link", "del", "bridge0", check=False)
+
+    def end_processes(self, name):
+        """A launcher cannot end what it started on a host that it does not reach any more."""
+        pids = subprocess.run(["ip", "netns", "pids", name], check=False, capture_output=True, text=True)
+        for pid in pids.stdout.split():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
 
     def plug_in(self, name):
         """One more interface per host, in the same network: 10.213.7.101 and on."""
