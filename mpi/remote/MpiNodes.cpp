@@ -23,7 +23,8 @@ struct {
 std::vector<uint32_t> firstOfHosts(uint32_t self, uint32_t ranks) {
   std::vector<uint32_t> first(ranks);
   std::optional<NumbersOfRanks> numbers = numbersOfLauncher();
-  if (numbers && numbers->all == ranks && numbers->onHost == ranks)
+  bool isOneHost = numbers && numbers->all == ranks && numbers->onHost == ranks;
+  if (allAgree(MPI_COMM_WORLD, isOneHost)) // some rank may have lost its variables
     return first;
   MPI_Comm host = MPI_COMM_NULL;
   real::Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, static_cast<int>(self), MPI_INFO_NULL,
