@@ -27,16 +27,16 @@ Status writeTo(llvm::raw_fd_ostream &out, const std::string &file, Write write) 
 /// A file beside another one that it is to replace. Whatever ends this process, but for SIGKILL,
 /// removes it: llvm::sys::fs::TempFile leaves it behind if the signal comes right after the file is
 /// made, as it registers the file then.
-class FileAside {
+class UnfinishedFile {
 public:
-  FileAside() = default;
-  ~FileAside() {
+  UnfinishedFile() = default;
+  ~UnfinishedFile() {
     if (!path_.empty())
       fs::remove(path_);
     forget();
   }
-  FileAside(const FileAside &) = delete;
-  FileAside &operator=(const FileAside &) = delete;
+  UnfinishedFile(const UnfinishedFile &) = delete;
+  UnfinishedFile &operator=(const UnfinishedFile &) = delete;
 
   std::error_code open(const llvm::Twine &target, unsigned mode) {
     std::error_code error = std::make_error_code(std::errc::file_exists);
@@ -80,7 +80,7 @@ Status writeAside(const std::string &file, const fs::file_status &before, Write 
     if (std::error_code error = fs::real_path(file, target))
       return cannotWrite(file, error);
   }
-  FileAside aside;
+  UnfinishedFile aside;
   if (std::error_code error = aside.open(target, mode))
     return cannotWrite(file, error);
   llvm::raw_fd_ostream out(aside.descriptor(), /*shouldClose=*/true);

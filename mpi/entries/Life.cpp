@@ -19,7 +19,8 @@ void reportNoJob() {
   int rank = 0;
   real::Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank == 0 && Settings::ofThisRank().wantsSummary())
-    printMessage("colldsl: nothing was served: no call of all ranks of MPI_COMM_WORLD\n");
+    printMessage(
+        "colldsl: nothing was served: there was no blocking collective on MPI_COMM_WORLD\n");
 }
 
 int end(MPI_Comm, int, void *, void *) {

@@ -226,8 +226,8 @@ private:
   int waker_ = -1;
   std::mutex sleepMutex_; ///< held while a sleeper comes or goes
   // A sleeper counts itself and then reads wakes_; a waker counts there and then reads sleepers_.
-  // As all four are sequentially consistent, one of them sees the other. A sleeper that goes is
-  // counted relaxed: a waker that misses that writes to the waker once more.
+  // These four accesses are sequentially consistent, so sleeper or waker sees the other. A sleeper
+  // that goes is counted relaxed: a thread that misses that writes to waker_ once more.
   std::atomic<uint32_t> sleepers_{0};
   std::atomic<uint32_t> wakes_{0};
   std::unique_ptr<network::Transport> transport_;

@@ -20,7 +20,7 @@ int sizeOf(MPI_Comm comm) {
   return ranks;
 }
 
-/// Where any thread may call the MPI, the job has begun in MPI_Init.
+/// True unless the job has begun in MPI_Init, as it does where any thread may call the MPI.
 bool beginsLate() {
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);

@@ -108,11 +108,13 @@ TEST(CopyCosts, TwoRanksMeasureThem) {
 struct Chosen {
   uint64_t singleCopyFrom = 0, bufferedSendBytes = 0;
 };
-Chosen chosenBy(uint32_t numRanks, uint64_t given, bool measures) {
+Chosen chosenBy(uint32_t numRanks, uint64_t given, bool measures,
+                std::optional<shm::CopySizes> known = {}) {
   LocalOptions options;
   options.numRanks = numRanks;
   options.shm.singleCopyMinBytes = given;
   options.shm.measuresCopies = measures;
+  options.shm.copySizes = known;
   auto outcomes = runLocalRanks(options, [](Endpoint &endpoint) {
     Rank next{(index(endpoint.rank()) + 1) % endpoint.numRanks()};
     Chosen chosen{endpoint.transferCaps(next).readerFrom, endpoint.caps().bufferedSendBytes};
@@ -145,6 +147,14 @@ TEST(CopyCosts, RanksWithCoresOfTheirOwnMeasureForAll) {
   Chosen chosen = chosenBy(2, kGiven, true);
   EXPECT_NE(chosen.singleCopyFrom, kGiven);
   EXPECT_NE(chosen.bufferedSendBytes, kGiven - 1);
+}
+
+TEST(CopyCosts, RanksUseWhatEarlierJobsMeasured) {
+  if (shm::isOversubscribed(2))
+    GTEST_SKIP() << "this machine has one core";
+  Chosen chosen = chosenBy(2, kGiven, true, shm::CopySizes{54321, 4321});
+  EXPECT_EQ(chosen.singleCopyFrom, 54321u);
+  EXPECT_EQ(chosen.bufferedSendBytes, 4321u);
 }
 
 TEST(CopyCosts, RanksThatShareCoresMeasureNothing) {
