@@ -27,10 +27,11 @@ public:
     const Combiner *combiner;
   };
 
-  CombiningReceives() = default;
+  /// Ignores plans that are too long for it. What `view` refers to outlives it.
+  explicit CombiningReceives(const RankView &view);
 
-  /// `steps` stay where they are. Ignores plans that are too long for it.
-  CombiningReceives(const RankView &view, const Steps &steps);
+  /// Called whenever the steps, which are of that view, were bound and stay where they are.
+  void bind(const Steps &steps);
 
   /// The pair of a receive; null: no combine reads all that it receives, and nothing else.
   Pair *of(OpId receive) { return pairOf(receive); }
@@ -44,11 +45,14 @@ public:
 private:
   static constexpr uint32_t kNone = UINT32_MAX;
 
+  OpId combineOf(const Steps &steps, uint32_t receive) const;
   Pair *pairOf(OpId op) {
     uint32_t place = places_.empty() ? kNone : places_[index(op)];
     return place == kNone ? nullptr : &pairs_[place];
   }
 
+  RankView view_;
+  std::vector<uint32_t> receives_; ///< into memory that only one other op touches
   std::vector<uint32_t> places_; ///< by op, of receives and of combines; empty: there are no pairs
   std::vector<Pair> pairs_;
 };

@@ -10,6 +10,8 @@ namespace colldsl {
 namespace {
 
 constexpr uint64_t kAlignment = 64;
+// Temporaries of so many bytes are kept, whatever is needed.
+constexpr uint64_t kKeptBytes = 1 << 20;
 
 constexpr uint64_t alignUp(uint64_t bytes) { return (bytes + kAlignment - 1) & ~(kAlignment - 1); }
 
@@ -27,33 +29,30 @@ Status Memory::wrong(uint32_t b, const Status &why) const {
   return Status::error(concat(inWords(b), " ", why.message()));
 }
 
-Result<Memory> Memory::bind(const RankView &view, const SizeClass &sizeClass,
-                            const Binding &binding) {
+Status Memory::bind(const SizeClass &sizeClass, const Binding &binding) {
   if (!sizeClass.contains(binding.elements))
     return Status::error(concat("n = ", binding.elements, " is outside of the sizes ",
                                 rangeWord(sizeClass.min, sizeClass.max),
                                 " that the schedule was made for"));
-  Memory memory;
-  memory.buffers_ = view.buffers;
-  memory.names_ = binding.names;
-  memory.sizes_.elements = binding.elements;
-  memory.sizes_.elementBytes = binding.combiner.elementBytes;
-  memory.sizes_.blocks.resize(view.buffers.size());
-  memory.bases_.resize(view.buffers.size());
-  if (Status s = memory.checkCombiner(binding.combiner); !s)
+  names_ = binding.names;
+  sizes_.elements = binding.elements;
+  sizes_.elementBytes = binding.combiner.elementBytes;
+  bases_.assign(buffers_.size(), {});
+  if (Status s = checkCombiner(binding.combiner); !s)
     return s;
-  if (Status s = memory.checkSymbols(view); !s)
+  if (Status s = placeBuffers(); !s)
     return s;
-  if (Status s = memory.bindBlocks(view, binding); !s)
+  if (Status s = placeSlices(); !s)
     return s;
-  if (Status s = memory.bindParameters(binding); !s)
+  if (Status s = bindBlocks(binding); !s)
     return s;
-  if (Status s = memory.bindTemporaries(); !s)
+  placeSlicesOfBlocks();
+  if (Status s = bindParameters(binding); !s)
     return s;
-  memory.bindAliases(view);
-  if (Status s = memory.checkOps(view); !s)
+  if (Status s = bindTemporaries(); !s)
     return s;
-  return memory;
+  bindAliases();
+  return checkOps();
 }
 
 Status Memory::checkCombiner(const Combiner &combiner) const {
@@ -70,20 +69,56 @@ Status Memory::checkCombiner(const Combiner &combiner) const {
 }
 
 // The image was checked at the size that it was made for, so this size needs a check.
-Status Memory::checkSymbols(const RankView &view) const {
-  for (uint32_t b = 0; b < buffers_.size(); ++b)
+Status Memory::placeBuffers() {
+  elements_.resize(buffers_.size());
+  for (uint32_t b = 0; b < buffers_.size(); ++b) {
     if (Status s = checkBuffer(buffers_[b], sizes_.elements, sizes_.elementBytes); !s)
       return wrong(b, s);
-  for (size_t i = 0; i < view.slices.size(); ++i)
-    if (Status s = checkSlice(view.slices[i], bufferOf(view.slices[i]), sizes_.elements,
-                              sizes_.elementBytes);
-        !s)
-      return Status::error(concat("slice ", i, " ", s.message()));
+    elements_[b] = elementsOf(buffers_[b], sizes_.elements);
+  }
   return {};
 }
 
-Status Memory::bindBlocks(const RankView &view, const Binding &binding) {
+Status Memory::placeSlices() {
+  ranges_.resize(view_.slices.size());
+  int64_t farthest = farthestElement(sizes_.elementBytes);
+  for (size_t i = 0; i < view_.slices.size(); ++i) {
+    const Slice &slice = view_.slices[i];
+    const Buffer &buffer = bufferOf(slice);
+    const Elements &inside = elements_[index(slice.buffer)];
+    std::optional<Elements> covered;
+    if (slice.block == kNoBlock && buffer.layout == Layout::Dense)
+      covered = elementsInside(slice, inside, sizes_.elements, farthest);
+    if (covered) {
+      uint64_t bytes = sizes_.elementBytesOf(buffer);
+      ranges_[i] = {static_cast<uint64_t>(covered->begin - inside.begin) * bytes,
+                    static_cast<uint64_t>(covered->end - covered->begin) * bytes};
+      continue;
+    }
+    if (Status s = checkSlice(slice, buffer, sizes_.elements, sizes_.elementBytes); !s)
+      return Status::error(concat("slice ", i, " ", s.message()));
+    if (slice.block == kNoBlock)
+      ranges_[i] = resolve(slice, buffer, sizes_);
+  }
+  return {};
+}
+
+// Buffers that are not significant have no blocks here.
+void Memory::placeSlicesOfBlocks() {
+  for (size_t i = 0; i < view_.slices.size(); ++i) {
+    const Slice &slice = view_.slices[i];
+    if (slice.block == kNoBlock || isVariable(slice))
+      continue;
+    bool isKnown = !sizes_.blocks[index(slice.buffer)].length.empty();
+    ranges_[i] = isKnown ? resolve(slice, bufferOf(slice), sizes_) : ByteRange();
+  }
+}
+
+Status Memory::bindBlocks(const Binding &binding) {
+  capacityBuffers_.clear();
   for (uint32_t b = 0; b < buffers_.size(); ++b) {
+    sizes_.blocks[b].offset.clear();
+    sizes_.blocks[b].length.clear();
     Status s;
     switch (buffers_[b].layout) {
     case Layout::Dense:
@@ -98,29 +133,31 @@ Status Memory::bindBlocks(const RankView &view, const Binding &binding) {
     if (!s)
       return wrong(b, s);
   }
-  findShared(view);
+  findShared();
   for (const SharedBlock &shared : shared_)
     if (Status s = lendLength(shared, binding); !s)
       return wrong(shared.own.buffer, s);
   for (const SharedBlock &shared : shared_)
     shareLength(shared.owner, lengthOf(shared.owner) * elementBytesOf(shared.owner));
-  for (uint32_t b : capacityBuffers_)
-    boundBlocks_.push_back(sizes_.blocks[b]);
+  boundBlocks_.resize(capacityBuffers_.size());
+  for (size_t i = 0; i < capacityBuffers_.size(); ++i)
+    boundBlocks_[i] = sizes_.blocks[capacityBuffers_[i]];
   return {};
 }
 
 // A block may lie in one that lies in another; loading checked that there are no cycles.
-void Memory::findShared(const RankView &view) {
+void Memory::findShared() {
+  shared_.clear();
   auto liesInBlock = [&](const Buffer &buffer) {
     return buffer.significant && buffer.aliasOf != kNoBuffer &&
-           view.slices[buffer.aliasSlice].block != kNoBlock;
+           view_.slices[buffer.aliasSlice].block != kNoBlock;
   };
   for (uint32_t b = 0; b < buffers_.size(); ++b) {
     if (!liesInBlock(buffers_[b]))
       continue;
     Block owner{b, 0};
     do {
-      const Slice &slice = view.slices[buffers_[owner.buffer].aliasSlice];
+      const Slice &slice = view_.slices[buffers_[owner.buffer].aliasSlice];
       owner = {index(slice.buffer), slice.block};
     } while (liesInBlock(buffers_[owner.buffer]) && buffers_[owner.buffer].blocks == 1);
     if (!sizes_.blocks[owner.buffer].length.empty())
@@ -140,7 +177,7 @@ Status Memory::lendLength(const SharedBlock &shared, const Binding &binding) {
   bool isDense = buffers_[own].layout == Layout::Dense;
   if (!isDense && sizes_.blocks[own].length.empty())
     return Status::error("needs the length of its block");
-  uint64_t bytes = isDense ? extentBytes(buffers_[own], sizes_)
+  uint64_t bytes = isDense ? numElements(own) * elementBytesOf(shared.own)
                            : lengthOf(shared.own) * elementBytesOf(shared.own);
   uint64_t there = isFixed ? lengthOf(shared.owner) * elementBytesOf(shared.owner)
                            : capacityBytes(shared.owner.buffer);
@@ -186,8 +223,7 @@ Status Memory::bindCallTime(uint32_t b, const Binding &binding) {
 // Contiguous blocks of equal capacity.
 Status Memory::bindCapacity(uint32_t b, const Binding &binding) {
   const Buffer &buffer = buffers_[b];
-  uint64_t elements = extentBytes(buffer, sizes_) / sizes_.elementBytesOf(buffer);
-  uint64_t capacity = buffer.blocks == 0 ? 0 : elements / buffer.blocks;
+  uint64_t capacity = buffer.blocks == 0 ? 0 : numElements(b) / buffer.blocks;
   BlockTable &table = sizes_.blocks[b];
   for (uint32_t i = 0; i < buffer.blocks; ++i)
     table.offset.push_back(i * capacity);
@@ -208,8 +244,7 @@ Status Memory::bindCapacity(uint32_t b, const Binding &binding) {
 }
 
 uint64_t Memory::capacityBytes(uint32_t b) const {
-  uint64_t elementBytes = sizes_.elementBytesOf(buffers_[b]);
-  return extentBytes(buffers_[b], sizes_) / elementBytes / buffers_[b].blocks * elementBytes;
+  return numElements(b) / buffers_[b].blocks * sizes_.elementBytesOf(buffers_[b]);
 }
 
 void Memory::restoreLengths() {
@@ -221,7 +256,7 @@ void Memory::restoreLengths() {
 uint64_t Memory::neededBytes(uint32_t b) const {
   const Buffer &buffer = buffers_[b];
   if (buffer.layout != Layout::CallTime)
-    return extentBytes(buffer, sizes_);
+    return numElements(b) * sizes_.elementBytesOf(buffer);
   uint64_t end = 0;
   const BlockTable &table = sizes_.blocks[b];
   for (uint32_t i = 0; i < buffer.blocks; ++i)
@@ -250,6 +285,20 @@ Status Memory::bindParameters(const Binding &binding) {
   return {};
 }
 
+// Freed once it is much longer than what is needed.
+std::byte *Memory::Temporaries::reserve(uint64_t bytes) {
+  bool isMuch = bytes_ > kKeptBytes && bytes < bytes_ / 4;
+  if (bytes > bytes_ || isMuch) {
+    bool grows = bytes_ > 0 && !isMuch && bytes < UINT64_MAX / 2;
+    uint64_t more = grows ? bytes + bytes / 2 : bytes;
+    memory_.reset(static_cast<std::byte *>(std::calloc(more, 1)));
+    bytes_ = memory_ ? more : 0;
+  }
+  if (!memory_)
+    return nullptr;
+  return reinterpret_cast<std::byte *>(alignUp(reinterpret_cast<uint64_t>(memory_.get())));
+}
+
 Status Memory::bindTemporaries() {
   uint64_t total = kAlignment;
   for (uint32_t b = 0; b < buffers_.size(); ++b)
@@ -258,17 +307,15 @@ Status Memory::bindTemporaries() {
       return Status::error(ErrorKind::NoMemory, "the temporaries are too large");
   if (total == kAlignment)
     return {};
-  temporaries_.reset(static_cast<std::byte *>(std::calloc(total, 1)));
-  if (!temporaries_)
+  std::byte *at = temporaries_.reserve(total);
+  if (!at)
     return Status::error(ErrorKind::NoMemory,
                          concat("no memory for ", total, " bytes of temporaries"));
-  uint64_t offset = alignUp(reinterpret_cast<uint64_t>(temporaries_.get())) -
-                    reinterpret_cast<uint64_t>(temporaries_.get());
   for (uint32_t b = 0; b < buffers_.size(); ++b) {
     if (buffers_[b].role != BufferRole::Temp || !ownsStorage(buffers_[b]))
       continue;
-    bases_[b] = {temporaries_.get() + offset, neededBytes(b)};
-    offset += alignUp(neededBytes(b));
+    bases_[b] = {at, neededBytes(b)};
+    at += alignUp(neededBytes(b));
   }
   return {};
 }
@@ -293,43 +340,46 @@ void Memory::shift(BufferId parameter, ptrdiff_t by) {
 }
 
 // Offsets of an alias of an alias add up; loading checked that there are no cycles.
-void Memory::bindAliases(const RankView &view) {
+void Memory::bindAliases() {
   for (uint32_t b = 0; b < buffers_.size(); ++b) {
     if (buffers_[b].aliasOf == kNoBuffer)
       continue;
     uint64_t offset = 0;
     uint32_t owner = b;
     for (; buffers_[owner].aliasOf != kNoBuffer; owner = index(buffers_[owner].aliasOf))
-      offset += rangeOf(view.slices[buffers_[owner].aliasSlice]).offset;
-    const Slice &slice = view.slices[buffers_[b].aliasSlice];
+      offset += rangeOf(view_.slices[buffers_[owner].aliasSlice]).offset;
+    const Slice &slice = view_.slices[buffers_[b].aliasSlice];
     uint64_t bytes = isVariable(slice) ? capacityBytes(slice) : rangeOf(slice).length;
     bool inside = offset + bytes <= bases_[owner].bytes;
     bases_[b] = inside ? Base{bases_[owner].data + offset, bytes} : Base{};
   }
 }
 
-Status Memory::checkTouched(const Slice &slice, uint32_t op) const {
-  ByteRange range = rangeOf(slice);
-  if (isVariable(slice))
-    range = {sizes_.blocks[index(slice.buffer)].offset[slice.block] * elementBytesOf(slice),
-             capacityBytes(slice)};
-  bool inside = range.offset <= range.end() && range.end() <= bases_[index(slice.buffer)].bytes;
-  if (inside || range.length == 0) // no bytes may lie anywhere
-    return {};
-  return Status::error(concat("op ", op, " touches bytes ", range.offset, "..", range.end(), " of ",
-                              inWords(index(slice.buffer)), ", which has ",
-                              bases_[index(slice.buffer)].bytes, " on this rank"));
+// No bytes may lie anywhere.
+bool Memory::isTouchable(const Slice &slice) const {
+  ByteRange range = touchedBy(slice);
+  return range.length == 0 || (range.offset <= range.end() &&
+                               range.end() <= bases_[index(slice.buffer)].bytes);
 }
 
-Status Memory::checkOps(const RankView &view) const {
-  for (uint32_t i = 0; i < view.ops.size(); ++i) {
-    for (const Slice &slice : view.sources(view.ops[i]))
-      if (Status s = checkTouched(slice, i); !s)
-        return s;
-    for (const Slice &slice : view.targets(view.ops[i]))
-      if (Status s = checkTouched(slice, i); !s)
-        return s;
-  }
+/// The bytes that an op may touch.
+ByteRange Memory::touchedBy(const Slice &slice) const {
+  return isVariable(slice)
+             ? ByteRange{sizes_.blocks[index(slice.buffer)].offset[slice.block] *
+                             elementBytesOf(slice),
+                         capacityBytes(slice)}
+             : rangeOf(slice);
+}
+
+Status Memory::checkOps() const {
+  for (uint32_t i = 0; i < view_.ops.size(); ++i)
+    for (auto slices : {view_.sources(view_.ops[i]), view_.targets(view_.ops[i])})
+      for (const Slice &slice : slices)
+        if (!isTouchable(slice))
+          return Status::error(concat("op ", i, " touches bytes ", touchedBy(slice).offset, "..",
+                                      touchedBy(slice).end(), " of ",
+                                      inWords(index(slice.buffer)), ", which has ",
+                                      bases_[index(slice.buffer)].bytes, " on this rank"));
   return {};
 }
 

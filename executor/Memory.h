@@ -2,6 +2,7 @@
 #pragma once
 
 #include "executor/Reduce.h"
+#include "ir/Bounds.h"
 #include "ir/Image.h"
 
 #include <cstdlib>
@@ -45,19 +46,27 @@ struct FreeMemory {
 };
 
 /// All buffers of one rank, bound and checked. Does not own the caller's buffers;
-/// owns the temporaries, which are zero at first.
+/// owns the temporaries. Slices are those of the view.
 class Memory {
 public:
-  /// Refuses a size outside of the class, buffers that are missing, null or too short,
-  /// and ops that touch bytes outside of their buffers. `view` outlives it.
-  static Result<Memory> bind(const RankView &view, const SizeClass &sizeClass,
-                             const Binding &binding);
+  /// What `view` refers to outlives it.
+  explicit Memory(const RankView &view) : view_(view), buffers_(view.buffers) {
+    sizes_.blocks.resize(buffers_.size());
+  }
+
+  /// Refuses a size outside of the class, buffers that are missing, null or too short, and ops that
+  /// touch bytes outside of their buffers; the memory is then of no use until it is bound again.
+  /// Bound again to no more than before, it allocates nothing.
+  Status bind(const SizeClass &sizeClass, const Binding &binding);
 
   /// The bytes of a slice, with the length that its block has now.
   std::byte *addressOf(const Slice &slice) const {
     return bases_[index(slice.buffer)].data + rangeOf(slice).offset;
   }
-  ByteRange rangeOf(const Slice &slice) const { return resolve(slice, bufferOf(slice), sizes_); }
+  ByteRange rangeOf(const Slice &slice) const {
+    return isVariable(slice) ? resolve(slice, bufferOf(slice), sizes_)
+                             : ranges_[static_cast<size_t>(&slice - view_.slices.data())];
+  }
 
   /// True if the length of the block is not fixed when the plan is bound.
   bool isVariable(const Slice &slice) const {
@@ -114,16 +123,29 @@ private:
     Block owner;
   };
 
+  /// The memory of all temporaries, one behind the other.
+  class Temporaries {
+  public:
+    /// Makes room for so many bytes, aligned. Null: there is no memory.
+    std::byte *reserve(uint64_t bytes);
+
+  private:
+    std::unique_ptr<std::byte, FreeMemory> memory_;
+    uint64_t bytes_ = 0;
+  };
+
   const Buffer &bufferOf(const Slice &slice) const { return buffers_[index(slice.buffer)]; }
   bool ownsStorage(const Buffer &buffer) const {
     return buffer.aliasOf == kNoBuffer && buffer.significant;
   }
   uint32_t ownerOf(uint32_t b) const;
   Status wrong(uint32_t b, const Status &why) const;
-  Status checkSymbols(const RankView &view) const;
+  Status placeBuffers();
+  Status placeSlices();
+  void placeSlicesOfBlocks();
   Status checkCombiner(const Combiner &combiner) const;
-  Status bindBlocks(const RankView &view, const Binding &binding);
-  void findShared(const RankView &view);
+  Status bindBlocks(const Binding &binding);
+  void findShared();
   Status lendLength(const SharedBlock &shared, const Binding &binding);
   void shareLength(Block block, uint64_t bytes);
   uint64_t &lengthOf(Block block) { return sizes_.blocks[block.buffer].length[block.number]; }
@@ -134,20 +156,27 @@ private:
   Status bindCallTime(uint32_t b, const Binding &binding);
   Status bindParameters(const Binding &binding);
   Status bindTemporaries();
-  void bindAliases(const RankView &view);
+  void bindAliases();
+  uint64_t numElements(uint32_t b) const {
+    return static_cast<uint64_t>(elements_[b].end - elements_[b].begin);
+  }
   uint64_t neededBytes(uint32_t b) const;
   uint64_t capacityBytes(uint32_t b) const; ///< of each of its blocks
-  Status checkOps(const RankView &view) const;
-  Status checkTouched(const Slice &slice, uint32_t op) const;
+  Status checkOps() const;
+  bool isTouchable(const Slice &slice) const;
+  ByteRange touchedBy(const Slice &slice) const;
 
+  RankView view_;
   std::span<const Buffer> buffers_;
   std::span<const std::string> names_; ///< of the first buffers
   Sizes sizes_;
+  std::vector<Elements> elements_; ///< by buffer
+  std::vector<ByteRange> ranges_;  ///< by slice, unless its length is variable
   std::vector<uint32_t> capacityBuffers_;
   std::vector<BlockTable> boundBlocks_; ///< parallel to capacityBuffers_
   std::vector<SharedBlock> shared_;     ///< pairs whose length may change
   std::vector<Base> bases_;
-  std::unique_ptr<std::byte, FreeMemory> temporaries_;
+  Temporaries temporaries_;
 };
 
 } // namespace colldsl

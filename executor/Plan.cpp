@@ -3,7 +3,6 @@
 #include "ir/Concat.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 namespace colldsl {
@@ -23,7 +22,8 @@ int64_t nowNs() {
 } // namespace
 
 Plan::Plan(Engine &engine, const RankView &view, const SizeClass &sizeClass)
-    : engine_(engine), view_(view), sizeClass_(sizeClass), wavefront_(view.ops, view.successors),
+    : engine_(engine), view_(view), sizeClass_(sizeClass), memory_(view), steps_(view, memory_),
+      fused_(view), combining_(view), wavefront_(view.ops, view.successors),
       batches_(engine.endpoint().caps().batches),
       isAnnounced_(std::any_of(
           view.ops.begin(), view.ops.end(),
@@ -82,31 +82,28 @@ Status Plan::bind(const Binding &binding) {
 }
 
 Status Plan::bindTo(Channels &channels, const Binding &binding) {
-  Result<Memory> bound = Memory::bind(view_, sizeClass_, binding);
-  if (!bound)
-    return bound.status();
-  auto memory = std::make_unique<Memory>(bound.take());
-  Result<Steps> steps = Steps::build(view_, *memory, edges_, binding.combiner);
-  if (!steps)
-    return steps.status();
-  if (Status s = checkMoved(channels, *steps); !s)
-    return s;
-  if (Status s = channels.prepare(steps->work()); !s)
-    return s;
-  memory_ = std::move(memory);
-  steps_ = steps.take();
-  combining_ = CombiningReceives(view_, steps_);
+  isBound_ = false;
   addresses_.reset();
-  line_ = straightLine(view_, steps_, engine_.endpoint());
-  auto isSend = [&](uint32_t op) { return steps_[OpId{op}].kind == Step::Kind::Send; };
-  endOfSends_ = static_cast<size_t>(std::find_if(line_.rbegin(), line_.rend(), isSend).base() -
-                                    line_.begin());
+  if (Status s = memory_.bind(sizeClass_, binding); !s)
+    return s;
+  if (Status s = steps_.bind(edges_, binding.combiner); !s)
+    return s;
+  if (Status s = checkMoved(channels); !s)
+    return s;
+  if (Status s = channels.prepare(steps_.work()); !s)
+    return s;
+  if (!line_)
+    line_.emplace(view_, steps_, engine_.endpoint());
+  fused_.fuse(memory_, steps_);
+  combining_.bind(steps_);
+  isStraight_ = line_->mayRun(steps_);
+  isBound_ = true;
   return {};
 }
 
-Status Plan::checkMoved(const Channels &channels, const Steps &steps) const {
+Status Plan::checkMoved(const Channels &channels) const {
   for (uint32_t i = 0; isAnnounced_ && i < view_.ops.size(); ++i) {
-    const Step &step = steps[OpId{i}];
+    const Step &step = steps_[OpId{i}];
     if (step.kind != Step::Kind::Recv || step.variable || !view_.ops[i].transfer().announced)
       continue;
     if (Status s = channels.mayReceive(step.slot, step.payload); !s)
@@ -128,11 +125,11 @@ bool Plan::shift(BufferId parameter, ptrdiff_t by) {
   if (!addresses_) {
     if (isAnnounced_)
       return false;
-    addresses_.emplace(*memory_, steps_);
+    addresses_.emplace(memory_, steps_);
   }
   if (!addresses_->areKnown())
     return false;
-  memory_->shift(parameter, by);
+  memory_.shift(parameter, by);
   addresses_->shift(parameter, by);
   return true;
 }
@@ -143,13 +140,15 @@ Status Plan::start(uint32_t polls) {
     return error_;
   if (running())
     return Status::error("the plan is running");
+  if (!isBound_)
+    return Status::error("the plan is not bound");
   channels_->start();
   if (channels_->failed()) { // between runs
     failHere(channels_->fault());
     return error_;
   }
   lineAt_ = 0;
-  bool isStraight = !line_.empty() && !observer_;
+  bool isStraight = isStraight_ && !observer_;
   if (isStraight && runStraight(polls))
     return {};
   lock_.lock();
@@ -177,8 +176,9 @@ bool Plan::tryFinish(uint32_t polls) {
 
 // Runs the line as far as messages are here. True: to its end.
 bool Plan::runStraight(uint32_t polls) {
-  for (; lineAt_ < line_.size(); ++lineAt_) {
-    const Step &step = steps_[OpId{line_[lineAt_]}];
+  const std::vector<uint32_t> &line = line_->ops();
+  for (; lineAt_ < line.size(); ++lineAt_) {
+    const Step &step = steps_[OpId{line[lineAt_]}];
     if (step.isLocal())
       run(step, steps_.combiner());
     else if (step.kind == Step::Kind::Send && !channels_->sendNow(step.slot, step.payload))
@@ -190,7 +190,7 @@ bool Plan::runStraight(uint32_t polls) {
 }
 
 // True if no other rank waits for an op of this rank.
-bool Plan::onlyReceivesAreLeft() const { return lineAt_ >= endOfSends_; }
+bool Plan::onlyReceivesAreLeft() const { return lineAt_ >= line_->endOfSends(); }
 
 bool Plan::awaitMessage(const Step &step, uint32_t polls) {
   for (uint32_t poll = 0; !channels_->recvNow(step.slot, step.payload); ++poll)
@@ -203,10 +203,10 @@ bool Plan::awaitMessage(const Step &step, uint32_t polls) {
 void Plan::leaveLine() {
   onLine_ = false;
   if (lineAt_ > 0) {
-    wavefront_.restartAfter(std::span(line_).first(lineAt_));
+    wavefront_.restartAfter(std::span(line_->ops()).first(lineAt_));
   } else {
     wavefront_.restart();
-    memory_->restoreLengths();
+    memory_.restoreLengths();
   }
   localHead_ = localTail_ = calcHead_ = calcTail_ = 0;
   if (observer_)

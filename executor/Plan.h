@@ -24,6 +24,7 @@
 #include "executor/Addresses.h"
 #include "executor/CombiningReceives.h"
 #include "executor/Engine.h"
+#include "executor/FusedCopies.h"
 #include "executor/LocalWork.h"
 #include "executor/Observer.h"
 #include "executor/Steps.h"
@@ -54,8 +55,9 @@ public:
   Plan &operator=(const Plan &) = delete;
 
   /// Binds other buffers or sizes, between runs. Local; the sizes of all ranks must fit together.
-  /// After an error the plan is bound as before. An announced message whose sender puts it over a
-  /// network stays where its first run had it.
+  /// After an error the plan does not start until it is bound. An announced message whose sender
+  /// puts it over a network stays where its first run had it. Allocates nothing if the plan was
+  /// bound to as much before.
   Status bind(const Binding &binding);
 
   /// Called between runs: moves the memory of a parameter by so many bytes, and changes nothing
@@ -105,7 +107,7 @@ public:
 
   /// Lengths of the blocks of a T[k][<= m] buffer after a run, in elements.
   const std::vector<uint64_t> &blockLengths(BufferId buffer) const {
-    return memory_->lengthsOf(buffer);
+    return memory_.lengthsOf(buffer);
   }
 
   /// Called between runs. Null: no observer. The observer outlives the plan or is removed.
@@ -119,7 +121,7 @@ private:
 
   Status bindTo(Channels &channels, const Binding &binding);
   Status checkTransfers();
-  Status checkMoved(const Channels &channels, const Steps &steps) const;
+  Status checkMoved(const Channels &channels) const;
   bool runStraight(uint32_t polls);
   bool awaitMessage(const Step &step, uint32_t polls);
   bool onlyReceivesAreLeft() const;
@@ -156,15 +158,17 @@ private:
   RankView view_;
   SizeClass sizeClass_;
   Edges edges_;
-  std::unique_ptr<Memory> memory_;
+  Memory memory_;
   Steps steps_;
   std::optional<Addresses> addresses_; ///< once something moved
+  FusedCopies fused_;
   CombiningReceives combining_;
   Wavefront wavefront_;
-  std::vector<uint32_t> line_; ///< see StraightLine.h
-  size_t lineAt_ = 0;          ///< the number of its ops that have finished
-  size_t endOfSends_ = 0;      ///< behind its last send
-  bool onLine_ = false;        ///< the run waits for a message on it, and no wavefront has begun
+  std::optional<StraightLine> line_; ///< once bound
+  bool isBound_ = false;
+  bool isStraight_ = false; ///< the plan may run along the line, as it is bound
+  bool onLine_ = false;     ///< the run waits for a message on it, and no wavefront has begun
+  size_t lineAt_ = 0;       ///< the number of its ops that have finished
   std::unique_ptr<Channels> channels_;
   Observer *observer_ = nullptr;
 

@@ -1,7 +1,5 @@
 #include "executor/Steps.h"
 
-#include "executor/FusedCopies.h"
-
 #include "ir/Concat.h"
 
 #include <algorithm>
@@ -17,33 +15,41 @@ bool isMessageWithoutSlices(const ImageOp &op) {
 
 } // namespace
 
-Result<Steps> Steps::build(const RankView &view, Memory &memory, const Edges &edges,
-                           const Combiner &combiner) {
-  Steps steps;
-  steps.view_ = view;
-  steps.memory_ = &memory;
-  steps.combiner_ = combiner;
-  steps.steps_.resize(view.ops.size());
-  size_t iovecs = 0, pieces = 0;
-  for (const ImageOp &op : view.ops) {
-    (isMessage(op.kind) ? iovecs : pieces) += size_t{op.sourceCount} + op.targetCount + 1;
-    if (isMessageWithoutSlices(op))
-      steps.blankBytes_ = std::max(steps.blankBytes_, op.amount);
-  }
-  steps.iovecs_.resize(iovecs);
-  steps.pieces_.resize(pieces);
-  if (Status s = steps.makeBlank(); !s)
+Status Steps::bind(const Edges &edges, const Combiner &combiner) {
+  if (Status s = makeRoom(); !s)
     return s;
-  for (uint32_t i = 0; i < view.ops.size(); ++i) {
-    steps.steps_[i].slot = edges.slots[i];
-    Status s = isMessage(view.ops[i].kind) ? steps.addMessage(i) : steps.addLocal(i);
+  combiner_ = combiner;
+  iovecsUsed_ = piecesUsed_ = 0;
+  rests_.clear();
+  staging_.clear();
+  work_ = {};
+  for (uint32_t i = 0; i < view_.ops.size(); ++i) {
+    steps_[i] = {};
+    steps_[i].slot = edges.slots[i];
+    Status s = isMessage(view_.ops[i].kind) ? addMessage(i) : addLocal(i);
     if (!s)
       return s;
-    if (steps.steps_[i].kind != Step::Kind::Combine)
-      steps.work_.movedBytes += steps.steps_[i].payload.bytes;
+    if (steps_[i].kind != Step::Kind::Combine)
+      work_.movedBytes += steps_[i].payload.bytes;
   }
-  fuseCopies(view, memory, steps);
-  return steps;
+  return {};
+}
+
+Status Steps::makeRoom() {
+  if (!steps_.empty())
+    return {};
+  size_t iovecs = 0, pieces = 0;
+  for (const ImageOp &op : view_.ops) {
+    (isMessage(op.kind) ? iovecs : pieces) += size_t{op.sourceCount} + op.targetCount + 1;
+    if (isMessageWithoutSlices(op))
+      blankBytes_ = std::max(blankBytes_, op.amount);
+  }
+  iovecs_.resize(iovecs);
+  pieces_.resize(pieces);
+  if (Status s = makeBlank(); !s)
+    return s;
+  steps_.resize(view_.ops.size());
+  return {};
 }
 
 // One half is sent from, the other one received into.

@@ -39,9 +39,12 @@ static_assert(sizeof(Step) == 64);
 /// is received into a buffer from which unpack() distributes it.
 class Steps {
 public:
-  /// `view` and `memory` outlive it and stay where they are.
-  static Result<Steps> build(const RankView &view, Memory &memory, const Edges &edges,
-                             const Combiner &combiner);
+  /// `memory`, of that view, outlives it and stays where it is.
+  Steps(const RankView &view, Memory &memory) : view_(view), memory_(&memory) {}
+
+  /// Called once the memory is bound, as often as that is. After an error the steps are of no use
+  /// until this succeeds. Bound again to no more than before, it allocates nothing.
+  Status bind(const Edges &edges, const Combiner &combiner);
 
   const Step &operator[](OpId op) const { return steps_[index(op)]; }
   const Combiner &combiner() const { return combiner_; }
@@ -83,6 +86,7 @@ private:
   Status addMessage(uint32_t i);
   Status addVariableMessage(uint32_t i, std::span<const Slice> slices);
   std::span<const Slice> messageSlices(uint32_t i) const;
+  Status makeRoom();
   Status makeBlank();
   void addSized(uint32_t i);
   std::string inWords(std::span<const Slice> slices) const;
@@ -90,7 +94,7 @@ private:
   Status followSource(uint32_t i);
   uint64_t listPieces(std::span<const Slice> slices, iovec *pieces) const;
   Staging *stagingOf(uint32_t i);
-  friend class FusedCopies;
+  friend class FusedCopies; // which changes copies and combines
   bool isVariable(std::span<const Slice> slices) const;
 
   RankView view_;

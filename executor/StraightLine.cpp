@@ -5,22 +5,19 @@
 namespace colldsl {
 namespace {
 
-/// True for a static message, which needs its receive to be posted; the line only takes messages
-/// that are here.
-bool isStatic(const Step &step, const ImageOp &op, const Endpoint &endpoint) {
+/// The longest message that is not static: a static one needs its receive to be posted; the line
+/// only takes messages that are here.
+uint64_t longestOther(const ImageOp &op, const Endpoint &endpoint) {
   if (!isMessage(op.kind) || op.transfer().protocol != Protocol::Static)
-    return false;
+    return UINT64_MAX;
   const TransferCaps &caps = endpoint.transferCaps(op.peer);
   uint64_t from = std::min(caps.staticFrom, caps.sharedStaticFrom);
   if (op.transfer().announced)
     from = std::min(from, caps.announcedStaticFrom);
-  return from <= step.payload.bytes;
+  return std::max<uint64_t>(from, 1) - 1;
 }
 
-bool isOnLine(const Step &step, const ImageOp &op, const Endpoint &endpoint) {
-  return !step.variable && !isStatic(step, op, endpoint) && step.kind != Step::Kind::Calc &&
-         step.payload.bytes <= endpoint.caps().bufferedSendBytes;
-}
+bool mayBeOnLine(const Step &step) { return !step.variable && step.kind != Step::Kind::Calc; }
 
 /// The place of a step in the order: lower ranks come first.
 int rankOf(const Step &step, const ImageOp &op, const Endpoint &endpoint) {
@@ -36,16 +33,15 @@ int rankOf(const Step &step, const ImageOp &op, const Endpoint &endpoint) {
 
 } // namespace
 
-std::vector<uint32_t> straightLine(const RankView &view, const Steps &steps,
-                                   const Endpoint &endpoint) {
-  size_t ops = view.ops.size();
+StraightLine::StraightLine(const RankView &view, const Steps &steps, const Endpoint &endpoint) {
+  auto ops = static_cast<uint32_t>(view.ops.size());
   if (ops > kLongestLine)
-    return {};
-  std::vector<uint32_t> line, ready, open;
+    return;
+  std::vector<uint32_t> ready, open;
   std::vector<int> rank;
   for (uint32_t op = 0; op < ops; ++op) {
-    if (!isOnLine(steps[OpId{op}], view.ops[op], endpoint))
-      return {};
+    if (!mayBeOnLine(steps[OpId{op}]))
+      return;
     rank.push_back(rankOf(steps[OpId{op}], view.ops[op], endpoint));
     open.push_back(view.ops[op].depCount);
     if (open[op] == 0)
@@ -57,13 +53,23 @@ std::vector<uint32_t> straightLine(const RankView &view, const Steps &steps,
     });
     uint32_t op = *next;
     ready.erase(next);
-    line.push_back(op);
+    ops_.push_back(op);
     const ImageOp &image = view.ops[op];
+    mostBytes_.push_back(
+        std::min(endpoint.caps().bufferedSendBytes, longestOther(image, endpoint)));
+    if (steps[OpId{op}].kind == Step::Kind::Send)
+      endOfSends_ = ops_.size();
     for (uint32_t i = 0; i < image.requireCount + image.irequireCount; ++i)
       if (uint32_t after = view.successors[image.successorBegin + i]; --open[after] == 0)
         ready.push_back(after);
   }
-  return line;
+}
+
+bool StraightLine::mayRun(const Steps &steps) const {
+  for (size_t i = 0; i < ops_.size(); ++i)
+    if (steps[OpId{ops_[i]}].payload.bytes > mostBytes_[i])
+      return false;
+  return !ops_.empty();
 }
 
 } // namespace colldsl

@@ -12,10 +12,24 @@ namespace colldsl {
 /// The most ops of a plan that has such an order.
 inline constexpr size_t kLongestLine = 64;
 
-/// Sends come as early as possible, first those to peers with which the endpoint starts first, then
-/// local work, then receives as late as possible. Empty: the plan is too long, has steps that
-/// change from run to run, or messages that are not eager, which take too long.
-std::vector<uint32_t> straightLine(const RankView &view, const Steps &steps,
-                                   const Endpoint &endpoint);
+class StraightLine {
+public:
+  /// Sends come as early as possible, first those to peers with which the endpoint starts first,
+  /// then local work, then receives as late as possible. Steps know their kinds.
+  StraightLine(const RankView &view, const Steps &steps, const Endpoint &endpoint);
+
+  /// True unless the plan is too long, has steps that change from run to run, or messages that are
+  /// not eager as the steps are bound now, which take too long.
+  bool mayRun(const Steps &steps) const;
+
+  const std::vector<uint32_t> &ops() const { return ops_; }
+  /// Position behind its last send.
+  size_t endOfSends() const { return endOfSends_; }
+
+private:
+  std::vector<uint32_t> ops_;      ///< empty: there is no line
+  std::vector<uint64_t> mostBytes_; ///< parallel to ops_
+  size_t endOfSends_ = 0;
+};
 
 } // namespace colldsl

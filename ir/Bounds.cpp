@@ -77,6 +77,30 @@ Status checkSlice(const Slice &s, const Buffer &buffer, uint64_t n, uint64_t ele
   return checkRange(begin, end, low, high);
 }
 
+Elements elementsOf(const Buffer &b, uint64_t n) {
+  return {positionAt(b.originScale, b.originOffset, b.denominator, n),
+          positionAt(b.endScale, b.endOffset, b.denominator, n)};
+}
+
+std::optional<Elements> elementsInside(const Slice &s, Elements inside, uint64_t n,
+                                       int64_t farthest) {
+  int64_t begin = 0, end = 0;
+  bool isSmall = n <= INT64_MAX && s.denominator != 0 &&
+                 !__builtin_mul_overflow(s.beginScale, static_cast<int64_t>(n), &begin) &&
+                 !__builtin_add_overflow(begin, s.beginOffset, &begin) &&
+                 !__builtin_mul_overflow(s.endScale, static_cast<int64_t>(n), &end) &&
+                 !__builtin_add_overflow(end, s.endOffset, &end);
+  if (!isSmall || s.reserved != 0)
+    return std::nullopt;
+  if (s.denominator != 1) {
+    begin = floorDiv(begin, s.denominator);
+    end = floorDiv(end, s.denominator);
+  }
+  bool isInside = -farthest < begin && inside.begin <= begin && begin <= end &&
+                  end <= inside.end && end < farthest;
+  return isInside ? std::optional(Elements{begin, end}) : std::nullopt;
+}
+
 // Each buffer has at most one alias to follow: walk on until a buffer that is known
 // to end well, or one of this walk. Every buffer is walked over at most twice.
 BufferId findAliasCycle(std::span<const Buffer> buffers) {

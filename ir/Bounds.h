@@ -5,6 +5,8 @@
 #include "ir/Result.h"
 #include "ir/Slice.h"
 
+#include <optional>
+
 namespace colldsl {
 
 /// Positions beyond this many elements are refused: differences of two, in bytes, then fit 63 bits.
@@ -26,6 +28,19 @@ constexpr bool isWholeBlock(const Slice &s) {
 /// inside at n. If the length of its block is known at call time only, the block must exist; a
 /// block of capacity must be taken as a whole.
 Status checkSlice(const Slice &slice, const Buffer &buffer, uint64_t n, uint64_t elementBytes = 0);
+
+/// Elements of a Dense buffer, from one position to another.
+struct Elements {
+  int64_t begin = 0, end = 0;
+};
+
+/// The elements that a buffer has at n; for a buffer that checkBuffer() accepts.
+Elements elementsOf(const Buffer &buffer, uint64_t n);
+
+/// The elements of a slice without a block, of a buffer that has `inside`; exists for speed. Empty:
+/// checkSlice() refuses the slice, or has to look at it.
+std::optional<Elements> elementsInside(const Slice &slice, Elements inside, uint64_t n,
+                                       int64_t farthest);
 
 /// A buffer that is an alias of itself, over any number of others, or kNoBuffer. Each
 /// aliasOf must be kNoBuffer or name one of the buffers.

@@ -2,6 +2,7 @@
 // receives that combine.
 #include "executor/Addresses.h"
 #include "executor/CombiningReceives.h"
+#include "executor/FusedCopies.h"
 #include "executor/LocalWork.h"
 #include "executor/StraightLine.h"
 #include "protocol/HybridEndpoint.h"
@@ -18,16 +19,20 @@ constexpr uint64_t kBlock = 5; ///< elements
 
 /// The steps of rank 0, with memory for every buffer.
 struct Built {
-  explicit Built(const Builder &builder) : image(builder.schedule), view(image->rank(kMe)) {
+  explicit Built(const Builder &builder)
+      : image(builder.schedule), view(image->rank(kMe)), bound(view), steps(view, bound) {
     Binding binding{kBlock, {}, {}};
     for (const Buffer &buffer : view.buffers) {
       memory.emplace_back(static_cast<size_t>(buffer.endScale) * kBlock);
       binding.buffers.push_back({memory.back().data(), memory.back().size() * 4});
     }
     edges = Edges::of(view).take();
-    bound = std::make_unique<Memory>(Memory::bind(view, image->sizeClass(), binding).take());
-    steps = Steps::build(view, *bound, edges, {}).take();
+    EXPECT_TRUE(bound.bind(image->sizeClass(), binding).ok());
+    EXPECT_TRUE(steps.bind(edges, {}).ok());
+    FusedCopies(view).fuse(bound, steps);
   }
+  Built(const Built &) = delete;
+  Built &operator=(const Built &) = delete;
   /// `network`: this rank sits on another node.
   std::vector<uint32_t> line(uint64_t longest, Rank network = kNoRank) const {
     fake::Options options;
@@ -37,7 +42,8 @@ struct Built {
     std::vector<bool> isRemote(3, false);
     if (network != kNoRank)
       isRemote[index(network)] = true;
-    return straightLine(view, steps, protocol::HybridEndpoint(*part, *part, isRemote));
+    StraightLine line(view, steps, protocol::HybridEndpoint(*part, *part, isRemote));
+    return line.mayRun(steps) ? line.ops() : std::vector<uint32_t>();
   }
   /// Of a copy or combine: first block of the target and number of blocks, piece by piece.
   std::vector<std::pair<int64_t, uint64_t>> targets(OpId op, size_t buffer) const {
@@ -53,9 +59,15 @@ struct Built {
   RankView view;
   std::vector<std::vector<int32_t>> memory;
   Edges edges;
-  std::unique_ptr<Memory> bound;
+  Memory bound;
   Steps steps;
 };
+
+CombiningReceives pairsOf(const Built &built) {
+  CombiningReceives pairs(built.view);
+  pairs.bind(built.steps);
+  return pairs;
+}
 
 using Line = std::vector<uint32_t>;
 
@@ -237,7 +249,7 @@ TEST(CombiningReceives, combineDataAsItComes) {
   ReceiveAndCombine r;
   OpId combine = r.combine();
   Built built(r.b);
-  CombiningReceives pairs(built.view, built.steps);
+  CombiningReceives pairs = pairsOf(built);
   CombiningReceives::Pair *pair = pairs.of(r.receive);
   ASSERT_NE(pair, nullptr);
   EXPECT_EQ(pair->op, combine);
@@ -261,7 +273,7 @@ TEST(CombiningReceives, takeOverACopy) {
   ReceiveAndCombine r;
   r.combineWithCopy();
   Built built(r.b);
-  CombiningReceives pairs(built.view, built.steps);
+  CombiningReceives pairs = pairsOf(built);
   CombiningReceives::Pair *pair = pairs.of(r.receive);
   ASSERT_NE(pair, nullptr);
   auto *y = reinterpret_cast<std::byte *>(built.memory[0].data());
@@ -278,10 +290,10 @@ TEST(CombiningReceives, theirRoomMovesWithTheMemory) {
   ReceiveAndCombine r;
   r.combineWithCopy();
   Built built(r.b);
-  CombiningReceives pairs(built.view, built.steps);
+  CombiningReceives pairs = pairsOf(built);
   CombiningReceives::Pair *pair = pairs.of(r.receive);
   ASSERT_NE(pair, nullptr);
-  Addresses addresses(*built.bound, built.steps);
+  Addresses addresses(built.bound, built.steps);
   ASSERT_TRUE(addresses.areKnown());
   for (ptrdiff_t by : {0, 4000, -120}) {
     addresses.shift(r.y, by);
@@ -296,7 +308,7 @@ TEST(CombiningReceives, notIntoMemoryOfTheCaller) {
   ReceiveAndCombine r(BufferRole::Out);
   r.combine();
   Built built(r.b);
-  EXPECT_EQ(CombiningReceives(built.view, built.steps).of(r.receive), nullptr);
+  EXPECT_EQ(pairsOf(built).of(r.receive), nullptr);
 }
 
 TEST(CombiningReceives, notWhereAnotherOpReads) {
@@ -305,7 +317,7 @@ TEST(CombiningReceives, notWhereAnotherOpReads) {
   r.b.copy(kMe, {r.b.block(r.z, 1)}, {r.b.block(r.b.buffer(BufferRole::Out, 1), 0)},
            {after(combine)});
   Built built(r.b);
-  EXPECT_EQ(CombiningReceives(built.view, built.steps).of(r.receive), nullptr);
+  EXPECT_EQ(pairsOf(built).of(r.receive), nullptr);
 }
 
 TEST(CombiningReceives, notWhereAPartIsCombined) {
@@ -313,7 +325,7 @@ TEST(CombiningReceives, notWhereAPartIsCombined) {
   r.b.combine(kMe, r.b.block(r.z, 0), r.b.block(r.y, 0), Reduction::Sum, Side::After,
               {after(r.receive)});
   Built built(r.b);
-  EXPECT_EQ(CombiningReceives(built.view, built.steps).of(r.receive), nullptr);
+  EXPECT_EQ(pairsOf(built).of(r.receive), nullptr);
 }
 
 /// Of `pieces`, until nothing is left; how many parts they were.
