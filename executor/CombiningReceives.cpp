@@ -87,9 +87,9 @@ void CombiningReceives::bind(const Steps &steps) {
       continue;
     places_.resize(view_.ops.size(), kNone);
     places_[receive] = places_[index(combine)] = static_cast<uint32_t>(pairs_.size());
-    pairs_.push_back({combine, steps[combine], combiner,
-                      combiner ? combiner.elementBytes
-                               : sizeBytes(view_.ops[index(combine)].type)});
+    pairs_.push_back(
+        {combine, steps[combine], combiner,
+         combiner ? combiner.elementBytes : sizeBytes(view_.ops[index(combine)].type)});
   }
 }
 

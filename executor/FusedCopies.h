@@ -27,7 +27,7 @@ private:
   /// A copy and a combine that requires it.
   struct Pair {
     uint32_t copy, combine;
-    bool isOrdered = false;         ///< `between` is known
+    bool isOrdered = false;          ///< `between` is known
     std::vector<uint32_t> between{}; ///< ops that no dependencies order before or behind both
   };
 
@@ -41,8 +41,7 @@ private:
   bool touches(const Memory &memory, std::span<const Slice> slices, const Range &range) const;
   bool isTouchedBetween(Pair &pair, const Memory &memory, const Range &range);
   void order(Pair &pair);
-  template <typename Next>
-  void eraseReached(std::vector<uint32_t> &open, uint32_t from, Next next);
+  template <typename Next> void eraseReached(std::vector<uint32_t> &open, uint32_t from, Next next);
 
   RankView view_;
   std::vector<Pair> pairs_;      ///< those of one copy stand together

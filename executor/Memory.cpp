@@ -209,14 +209,21 @@ Status Memory::bindCallTime(uint32_t b, const Binding &binding) {
   bool isGiven = b < binding.blocks.size() && !binding.blocks[b].length.empty();
   if (!buffers_[b].significant || (buffers_[b].aliasOf != kNoBuffer && !isGiven))
     return {};
-  if (b >= binding.blocks.size() || binding.blocks[b].offset.size() != blocks ||
-      binding.blocks[b].length.size() != blocks)
+  if (b >= binding.blocks.size() || binding.blocks[b].length.size() != blocks ||
+      (binding.blocks[b].offset.size() != blocks && !binding.blocks[b].offset.empty()))
     return Status::error(concat("needs places and lengths of ", blocks, " blocks"));
-  sizes_.blocks[b] = binding.blocks[b];
+  BlockTable &table = sizes_.blocks[b];
+  table = binding.blocks[b];
+  bool isInRow = table.offset.empty();
   auto farthest = static_cast<uint64_t>(farthestElement(sizes_.elementBytes));
-  for (uint32_t i = 0; i < blocks; ++i)
-    if (sizes_.blocks[b].offset[i] > farthest || sizes_.blocks[b].length[i] > farthest)
+  uint64_t end = 0;
+  for (uint32_t i = 0; i < blocks; ++i) {
+    if (isInRow)
+      table.offset.push_back(end);
+    if (table.offset[i] > farthest || table.length[i] > farthest)
       return Status::error(concat("has a block ", i, " that is too large"));
+    end += table.length[i];
+  }
   return {};
 }
 
@@ -358,17 +365,16 @@ void Memory::bindAliases() {
 // No bytes may lie anywhere.
 bool Memory::isTouchable(const Slice &slice) const {
   ByteRange range = touchedBy(slice);
-  return range.length == 0 || (range.offset <= range.end() &&
-                               range.end() <= bases_[index(slice.buffer)].bytes);
+  return range.length == 0 ||
+         (range.offset <= range.end() && range.end() <= bases_[index(slice.buffer)].bytes);
 }
 
 /// The bytes that an op may touch.
 ByteRange Memory::touchedBy(const Slice &slice) const {
-  return isVariable(slice)
-             ? ByteRange{sizes_.blocks[index(slice.buffer)].offset[slice.block] *
-                             elementBytesOf(slice),
-                         capacityBytes(slice)}
-             : rangeOf(slice);
+  return isVariable(slice) ? ByteRange{sizes_.blocks[index(slice.buffer)].offset[slice.block] *
+                                           elementBytesOf(slice),
+                                       capacityBytes(slice)}
+                           : rangeOf(slice);
 }
 
 Status Memory::checkOps() const {
@@ -377,9 +383,9 @@ Status Memory::checkOps() const {
       for (const Slice &slice : slices)
         if (!isTouchable(slice))
           return Status::error(concat("op ", i, " touches bytes ", touchedBy(slice).offset, "..",
-                                      touchedBy(slice).end(), " of ",
-                                      inWords(index(slice.buffer)), ", which has ",
-                                      bases_[index(slice.buffer)].bytes, " on this rank"));
+                                      touchedBy(slice).end(), " of ", inWords(index(slice.buffer)),
+                                      ", which has ", bases_[index(slice.buffer)].bytes,
+                                      " on this rank"));
   return {};
 }
 

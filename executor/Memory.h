@@ -27,10 +27,11 @@ struct Binding {
   /// Indexed by BufferId, one per parameter. A parameter that is not significant on this rank, is
   /// an alias of another or has no bytes may be null.
   std::vector<BoundBuffer> buffers;
-  /// Indexed by BufferId, as in Sizes; may be shorter. CallTime buffers need a table. Capacity: the
-  /// table has only lengths, at the start of each run, of blocks that hold data then: those of `in`
-  /// and `inout`. Without a table these are full. All others are empty, except that a block in
-  /// which a parameter with data lies has its length.
+  /// Indexed by BufferId, as in Sizes; may be shorter. CallTime buffers need a table, without
+  /// places if their blocks are contiguous. Capacity: the table has only lengths, at the start of
+  /// each run, of blocks that hold data then: those of `in` and `inout`. Without a table these are
+  /// full. All others are empty, except that a block in which a parameter with data lies has its
+  /// length.
   std::vector<BlockTable> blocks;
   /// Replaces the operators of the schedule, which then was made for elements of type u8: each of
   /// these is an element of the combiner, whose bytes stay together. n and the blocks count those.

@@ -27,7 +27,7 @@ public:
   size_t endOfSends() const { return endOfSends_; }
 
 private:
-  std::vector<uint32_t> ops_;      ///< empty: there is no line
+  std::vector<uint32_t> ops_;       ///< empty: there is no line
   std::vector<uint64_t> mostBytes_; ///< parallel to ops_
   size_t endOfSends_ = 0;
 };

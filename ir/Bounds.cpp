@@ -96,8 +96,8 @@ std::optional<Elements> elementsInside(const Slice &s, Elements inside, uint64_t
     begin = floorDiv(begin, s.denominator);
     end = floorDiv(end, s.denominator);
   }
-  bool isInside = -farthest < begin && inside.begin <= begin && begin <= end &&
-                  end <= inside.end && end < farthest;
+  bool isInside = -farthest < begin && inside.begin <= begin && begin <= end && end <= inside.end &&
+                  end < farthest;
   return isInside ? std::optional(Elements{begin, end}) : std::nullopt;
 }
 

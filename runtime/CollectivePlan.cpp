@@ -111,8 +111,13 @@ Status CollectivePlan::forget(const std::string &name) {
     values_.erase(name);
     kinds_.erase(name);
     graphs_.erase(name);
-    buffers_.erase(name);
-    blocks_.erase(name);
+    auto entry = std::find(bufferNames_.begin(), bufferNames_.end(), name);
+    if (entry == bufferNames_.end())
+      return;
+    auto at = static_cast<size_t>(entry - bufferNames_.begin());
+    isGiven_[at] = false;
+    binding_.buffers[at] = {};
+    binding_.blocks[at] = {};
   });
 }
 
@@ -134,7 +139,7 @@ Status CollectivePlan::setElements(uint64_t n) {
 Status CollectivePlan::bind(const std::string &buffer, BoundBuffer memory) {
   if (Status s = bindAnew(buffer); !s)
     return s;
-  buffers_[buffer] = memory;
+  binding_.buffers[entryOf(buffer)] = memory;
   isBound_ = false;
   return {};
 }
@@ -142,13 +147,14 @@ Status CollectivePlan::bind(const std::string &buffer, BoundBuffer memory) {
 Status CollectivePlan::move(const std::string &buffer, ptrdiff_t by) {
   if (Status s = mayBind(); !s)
     return s;
-  auto bound = buffers_.find(buffer);
-  if (bound == buffers_.end())
+  auto entry = std::find(bufferNames_.begin(), bufferNames_.end(), buffer);
+  auto id = static_cast<uint32_t>(entry - bufferNames_.begin());
+  if (entry == bufferNames_.end() || !isGiven_[id])
     return Status::error(concat("nothing is bound to '", buffer, "'"));
-  bound->second.data = static_cast<std::byte *>(bound->second.data) + by;
+  void *&data = binding_.buffers[id].data;
+  data = static_cast<std::byte *>(data) + by;
   if (!isCommitted())
     return {};
-  uint32_t id = *bufferId(buffer);
   if (areas_[id].begin)
     areas_[id].begin += by;
   isMoved_ = true;
@@ -171,10 +177,10 @@ Status CollectivePlan::replaceCombiner(const Combiner &combiner) {
   return {};
 }
 
-Status CollectivePlan::setBlocks(const std::string &buffer, BlockTable blocks) {
+Status CollectivePlan::setBlocks(const std::string &buffer, const BlockTable &blocks) {
   if (Status s = bindAnew(buffer); !s)
     return s;
-  blocks_[buffer] = std::move(blocks);
+  binding_.blocks[entryOf(buffer)] = blocks;
   isBound_ = false;
   return {};
 }
@@ -229,18 +235,24 @@ Result<bool> CollectivePlan::chooseFrom(Library &library, const SelectionRule *l
 }
 
 // These depend on n: the rule, the choices of passes, and the validity range.
-bool CollectivePlan::holdsFor(uint64_t n) const {
+void CollectivePlan::findAlike() {
+  alike_ = {0, 1, 0};
   bool mayBeElsewhere = preferred_ && library_ != preferred_;
-  if (!sizeClass_.contains(n) || image_ || mayBeElsewhere || !graphs_.empty())
-    return false;
-  if (compiler() && !compiler()->makesAlike(request_.elements, n))
-    return false;
-  if (!rule_)
-    return true;
-  Situation s = situation();
-  s.bytes = n * elementBytes();
-  Result<Chooser> chooser = Chooser::of(*library_);
-  return chooser && chooser->choose(s) == rule_;
+  if (image_ || mayBeElsewhere || !graphs_.empty())
+    return;
+  SizeClass alike = compiler() ? compiler()->alikeAround(request_.elements) : SizeClass();
+  alike.min = std::max(alike.min, sizeClass_.min);
+  alike.max = std::min(alike.max, sizeClass_.max);
+  if (rule_) {
+    Result<Chooser> chooser = Chooser::of(*library_);
+    if (!chooser || chooser->choose(situation()) != rule_)
+      return;
+    Chooser::Bytes bytes = chooser->alikeAround(situation());
+    alike.min =
+        std::max(alike.min, bytes.least / elementBytes() + (bytes.least % elementBytes() != 0));
+    alike.max = std::min(alike.max, bytes.most / elementBytes());
+  }
+  alike_ = alike;
 }
 
 static std::string_view phraseOf(ValueType type) {
@@ -306,16 +318,12 @@ Status CollectivePlan::describe(const Program &program) {
   if (combiner_)
     if (Status s = describeOperator(program); !s)
       return s;
-  bufferNames_.clear();
+  std::vector<std::string> names;
   for (const Param &param : decl.params)
     if (param.isBuffer)
-      bufferNames_.push_back(program.nameOf(param));
-  for (const auto &[name, memory] : buffers_)
-    if (Result<uint32_t> known = bufferId(name); !known)
-      return known.status();
-  for (const auto &[name, blocks] : blocks_)
-    if (Result<uint32_t> known = bufferId(name); !known)
-      return known.status();
+      names.push_back(program.nameOf(param));
+  if (Status s = nameBuffers(std::move(names)); !s)
+    return s;
   if (request_.inPlace && decl.aliases.empty())
     return Status::error(concat("'", collective_, "' has no form in place"));
   return {};
@@ -552,7 +560,7 @@ Status CollectivePlan::tryOut() {
   isMade_ = true;
   if (Status s = checkProof(); !s)
     return s;
-  return binding().status();
+  return checkBinding();
 }
 
 // All ranks get the error of this one: none waits for a rank that failed.
@@ -572,13 +580,14 @@ Status CollectivePlan::commit() {
   if (Status s = checkProof(); !s)
     return s;
   std::string words;
-  Result<Binding> bound = unlessMemoryIsShort([&] {
+  Status bound = unlessMemoryIsShort([&] {
     words = terms();
-    return binding();
+    findAlike();
+    return checkBinding();
   });
   if (!bound)
-    return refuse(bound.status());
-  auto plan = Plan::open(engine, view_, scheduleSizes_, *bound, words, transferPolicy_);
+    return refuse(bound);
+  auto plan = Plan::open(engine, view_, scheduleSizes_, binding_, words, transferPolicy_);
   if (!plan)
     return Status::error(plan.status().kind(), concat("'", collective_, "': ", plan.message()));
   plan_ = plan.take();

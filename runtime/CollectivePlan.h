@@ -90,7 +90,7 @@ public:
   Status replaceCombiner(const Combiner &combiner);
   /// Sets places and lengths of blocks, in elements. Without places the blocks of T[k][*] are
   /// contiguous.
-  Status setBlocks(const std::string &buffer, BlockTable blocks);
+  Status setBlocks(const std::string &buffer, const BlockTable &blocks);
 
   /// Collective: chooses, takes the library's image or compiles a schedule, connects, binds. If one
   /// rank fails, all ranks fail. If all messages go along a graph, this rank sends in the order of
@@ -126,7 +126,7 @@ public:
   /// schedule divide them.
   const SizeClass &sizeClass() const { return sizeClass_; }
   /// Once committed: true if a plan for n elements would have the same schedule.
-  bool holdsFor(uint64_t n) const;
+  bool holdsFor(uint64_t n) const { return alike_.min <= n && n <= alike_.max; }
   /// Once committed: the passes that ran, and the remarks of each if they are known.
   const std::string &passes() const;
   const std::string &remarks() const { return remarks_; }
@@ -174,11 +174,15 @@ private:
   bool hasOurBuffers(const Image &image, const RankView &view) const;
   Status compile(const Program &program);
   Status checkProof() const;
-  Result<Binding> binding();
-  Status checkBuffer(uint32_t buffer, const Binding &binding) const;
-  Status checkLength(uint32_t buffer, const Binding &binding) const;
-  Status checkBlocks(uint32_t buffer, const Binding &binding) const;
-  void measureAreas(const Binding &binding);
+  void findAlike();
+  uint32_t entryOf(const std::string &buffer);
+  Status nameBuffers(std::vector<std::string> names);
+  Status checkBinding();
+  Status checkBuffer(uint32_t buffer) const;
+  Status checkLength(uint32_t buffer) const;
+  Status checkBlocks(uint32_t buffer) const;
+  Sizes denseSizes() const;
+  void measureAreas();
   Status checkOverlap() const;
   Result<uint32_t> bufferId(const std::string &buffer) const;
   std::string withPlace(const Program &program, const Status &status) const;
@@ -196,14 +200,16 @@ private:
   std::map<std::string, NumberKind> kinds_; ///< of values
   std::map<std::string, std::shared_ptr<const OrderedGraph>> graphs_;
   std::vector<std::shared_ptr<const GivenGraph>> gathered_;
-  std::map<std::string, BoundBuffer> buffers_;
-  std::map<std::string, BlockTable> blocks_;
-  std::vector<std::string> bufferNames_; ///< of the parameters, in order
+  /// Of the parameters, in order; of the buffers that were given, until the collective is known.
+  std::vector<std::string> bufferNames_;
+  std::vector<bool> isGiven_; ///< parallel to bufferNames_
+  Binding binding_;           ///< buffers and blocks are parallel to bufferNames_
   std::shared_ptr<const PlanCompiler> compiler_, preferredCompiler_;
   RankSchedule schedule_;   ///< set if it was compiled
   RankView view_;           ///< of the schedule, or of the image
   SizeClass sizeClass_;     ///< of calls
   SizeClass scheduleSizes_; ///< of the schedule, which counts in unit_
+  SizeClass alike_;         ///< see holdsFor()
   uint64_t unit_ = 1;       ///< elements of a call per element of the schedule's n
   const LibraryImage *image_ = nullptr;
   const SelectionRule *rule_ = nullptr; ///< null: the collective was named

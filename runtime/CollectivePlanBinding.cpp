@@ -17,20 +17,11 @@ std::string listed(const std::vector<std::string> &names) {
   return all.empty() ? "none" : all;
 }
 
-/// The API checks that the sum of all lengths has 64 bits.
-void placeInRow(BlockTable &blocks) {
-  uint64_t end = 0;
-  for (uint64_t length : blocks.length) {
-    blocks.offset.push_back(end);
-    end += length;
-  }
-}
-
 /// An error if two blocks share an element.
 Status checkDisjoint(const std::string &buffer, const BlockTable &blocks) {
   auto beginsFirst = [&](size_t a, size_t b) { return blocks.offset[a] < blocks.offset[b]; };
   std::vector<size_t> order;
-  for (size_t i = 0; i < blocks.length.size(); ++i)
+  for (size_t i = 0; i < blocks.offset.size(); ++i)
     if (blocks.length[i] > 0)
       order.push_back(i);
   if (!std::is_sorted(order.begin(), order.end(), beginsFirst))
@@ -56,41 +47,66 @@ Result<uint32_t> CollectivePlan::bufferId(const std::string &buffer) const {
   return static_cast<uint32_t>(found - bufferNames_.begin());
 }
 
-Result<Binding> CollectivePlan::binding() {
-  Binding binding;
-  binding.elements = request_.elements / unit_;
-  binding.combiner = combiner_;
-  binding.names = bufferNames_;
-  binding.buffers.resize(bufferNames_.size());
-  binding.blocks.resize(bufferNames_.size());
-  for (uint32_t b = 0; b < bufferNames_.size(); ++b) {
-    if (auto memory = buffers_.find(bufferNames_[b]); memory != buffers_.end())
-      binding.buffers[b] = memory->second;
-    if (auto table = blocks_.find(bufferNames_[b]); table != blocks_.end())
-      binding.blocks[b] = table->second;
-    if (view_.buffers[b].layout == Layout::CallTime && binding.blocks[b].offset.empty())
-      placeInRow(binding.blocks[b]);
+/// The buffer's place in bufferNames_, where it is given from now on.
+uint32_t CollectivePlan::entryOf(const std::string &buffer) {
+  auto entry = std::find(bufferNames_.begin(), bufferNames_.end(), buffer);
+  auto at = static_cast<uint32_t>(entry - bufferNames_.begin());
+  if (entry == bufferNames_.end()) {
+    bufferNames_.push_back(buffer);
+    isGiven_.push_back(true);
+    binding_.buffers.emplace_back();
+    binding_.blocks.emplace_back();
   }
-  for (uint32_t b = 0; b < bufferNames_.size(); ++b)
-    if (Status s = checkBuffer(b, binding); !s)
-      return s;
-  measureAreas(binding);
-  if (Status s = checkOverlap(); !s)
-    return s;
-  return binding;
+  isGiven_[at] = true;
+  return at;
 }
 
-Status CollectivePlan::checkBuffer(uint32_t b, const Binding &binding) const {
+/// Puts what was given into the order of these names.
+Status CollectivePlan::nameBuffers(std::vector<std::string> names) {
+  std::vector<bool> isGiven(names.size());
+  Binding ordered;
+  ordered.buffers.resize(names.size());
+  ordered.blocks.resize(names.size());
+  for (size_t i = 0; i < bufferNames_.size(); ++i) {
+    if (!isGiven_[i])
+      continue;
+    auto found = std::find(names.begin(), names.end(), bufferNames_[i]);
+    if (found == names.end())
+      return Status::error(concat("'", collective_, "' has no buffer '", bufferNames_[i],
+                                  "'; it has ", listed(names)));
+    auto at = static_cast<size_t>(found - names.begin());
+    isGiven[at] = true;
+    ordered.buffers[at] = binding_.buffers[i];
+    ordered.blocks[at] = binding_.blocks[i];
+  }
+  bufferNames_ = std::move(names);
+  isGiven_ = std::move(isGiven);
+  binding_ = std::move(ordered);
+  return {};
+}
+
+Status CollectivePlan::checkBinding() {
+  binding_.elements = request_.elements / unit_;
+  binding_.combiner = combiner_;
+  binding_.names = bufferNames_;
+  for (uint32_t b = 0; b < bufferNames_.size(); ++b)
+    if (Status s = checkBuffer(b); !s)
+      return s;
+  measureAreas();
+  return checkOverlap();
+}
+
+Status CollectivePlan::checkBuffer(uint32_t b) const {
   const Buffer &buffer = view_.buffers[b];
-  const BlockTable &blocks = binding.blocks[b];
-  const BoundBuffer &memory = binding.buffers[b];
+  const BlockTable &blocks = binding_.blocks[b];
+  const BoundBuffer &memory = binding_.buffers[b];
   if (buffer.aliasOf != kNoBuffer && memory.data)
     return Status::error(concat("'", bufferNames_[b], "' lies in '",
                                 bufferNames_[index(buffer.aliasOf)],
                                 "' in place; it has no memory of its own"));
   if (!buffer.significant)
     return {};
-  if (Status s = checkBlocks(b, binding); !s)
+  if (Status s = checkBlocks(b); !s)
     return s;
   if (buffer.aliasOf != kNoBuffer)
     return {};
@@ -100,14 +116,19 @@ Status CollectivePlan::checkBuffer(uint32_t b, const Binding &binding) const {
   if (buffer.layout == Layout::CallTime && buffer.role != BufferRole::In && needsDisjointBlocks_)
     if (Status s = checkDisjoint(bufferNames_[b], blocks); !s)
       return s;
-  return checkLength(b, binding);
+  return checkLength(b);
+}
+
+/// Of buffers without blocks whose lengths are known at call time only.
+Sizes CollectivePlan::denseSizes() const {
+  return {binding_.elements, {}, binding_.combiner.elementBytes};
 }
 
 // Longer memory indicates another type, n or value than the caller meant.
-Status CollectivePlan::checkLength(uint32_t b, const Binding &binding) const {
+Status CollectivePlan::checkLength(uint32_t b) const {
   const Buffer &buffer = view_.buffers[b];
-  const BoundBuffer &memory = binding.buffers[b];
-  Sizes sizes{binding.elements, binding.blocks, binding.combiner.elementBytes};
+  const BoundBuffer &memory = binding_.buffers[b];
+  Sizes sizes = denseSizes();
   uint64_t needed = extentBytes(buffer, sizes), bound = memory.data ? memory.bytes : 0;
   bool mayBeLonger = buffer.layout == Layout::CallTime;
   if (needed == bound || (mayBeLonger && needed < bound))
@@ -120,9 +141,9 @@ Status CollectivePlan::checkLength(uint32_t b, const Binding &binding) const {
 }
 
 // Refuses lengths and places that would be ignored.
-Status CollectivePlan::checkBlocks(uint32_t b, const Binding &binding) const {
+Status CollectivePlan::checkBlocks(uint32_t b) const {
   const Buffer &buffer = view_.buffers[b];
-  const BlockTable &blocks = binding.blocks[b];
+  const BlockTable &blocks = binding_.blocks[b];
   const std::string &name = bufferNames_[b];
   bool isAlias = buffer.aliasOf != kNoBuffer, isGiven = !blocks.length.empty();
   if (buffer.layout == Layout::Dense)
@@ -135,7 +156,7 @@ Status CollectivePlan::checkBlocks(uint32_t b, const Binding &binding) const {
   bool hasPlaces = buffer.layout == Layout::CallTime && !isAlias;
   uint64_t apart = 0; // of blocks in buffers whose places the collective gives
   if (buffer.layout == Layout::Capacity && buffer.blocks > 0) {
-    Sizes sizes{binding.elements, {}, binding.combiner.elementBytes};
+    Sizes sizes = denseSizes();
     apart = extentBytes(buffer, sizes) / sizes.elementBytesOf(buffer) / buffer.blocks;
   }
   for (size_t i = 0; !hasPlaces && i < blocks.offset.size(); ++i)
@@ -146,13 +167,13 @@ Status CollectivePlan::checkBlocks(uint32_t b, const Binding &binding) const {
 }
 
 // Blocks that are placed one by one may interleave with other buffers.
-void CollectivePlan::measureAreas(const Binding &binding) {
+void CollectivePlan::measureAreas() {
   std::span<const Buffer> buffers = view_.buffers;
-  Sizes sizes{binding.elements, binding.blocks, binding.combiner.elementBytes};
+  Sizes sizes = denseSizes();
   areas_.assign(bufferNames_.size(), {});
   for (uint32_t b = 0; b < bufferNames_.size(); ++b)
-    if (buffers[b].significant && buffers[b].layout != Layout::CallTime && binding.buffers[b].data)
-      areas_[b] = {static_cast<const std::byte *>(binding.buffers[b].data),
+    if (buffers[b].significant && buffers[b].layout != Layout::CallTime && binding_.buffers[b].data)
+      areas_[b] = {static_cast<const std::byte *>(binding_.buffers[b].data),
                    extentBytes(buffers[b], sizes), buffers[b].role == BufferRole::In};
 }
 
@@ -182,8 +203,8 @@ Status CollectivePlan::startAnew(uint32_t polls) {
   isMoved_ = false;
   if (!isBound_ && !plan_->running()) {
     Status s = unlessMemoryIsShort([this] {
-      Result<Binding> bound = binding();
-      return bound ? plan_->bind(*bound) : bound.status();
+      Status checked = checkBinding();
+      return checked ? plan_->bind(binding_) : checked;
     });
     if (!s)
       return s;

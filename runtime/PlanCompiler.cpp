@@ -156,9 +156,14 @@ Result<std::shared_ptr<const PlanCompiler>> PlanCompiler::make(CompileSettings s
 
 // The result of passes on DAGs for one n is not used for another n (compileAllOnce()). A proof
 // changes no schedule, and a validity range that was proved has no n at which it would fail.
-bool PlanCompiler::makesAlike(uint64_t n, uint64_t m) const {
-  return !pipeline_.has(PassKind::Dag) &&
-         (!pipeline_.has(PassKind::Program) || magnitudeOf(n) == magnitudeOf(m));
+SizeClass PlanCompiler::alikeAround(uint64_t n) const {
+  if (pipeline_.has(PassKind::Dag))
+    return {n, 1, 0};
+  if (!pipeline_.has(PassKind::Program))
+    return {n};
+  uint64_t most = magnitudeOf(n);
+  bool isItsOwn = !std::has_single_bit(most);
+  return {n, isItsOwn ? n : most == 1 ? 0 : most / 2 + 1, most};
 }
 
 std::optional<uint64_t> PlanCompiler::keyOf(const From &from, const InstantiateRequest &request) {

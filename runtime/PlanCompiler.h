@@ -61,9 +61,10 @@ public:
   /// True if compile() needs the graphs of all ranks, not only of this one.
   bool needsAllRanks() const { return pipeline_.has(PassKind::Dag) || proves(); }
 
-  /// True if schedules for n and m elements are the same if nothing else differs, and if the size
-  /// class of each contains both.
-  bool makesAlike(uint64_t n, uint64_t m) const;
+  /// The numbers of elements around n, from the least to the largest, for which schedules are the
+  /// same if nothing else differs, and if the size class of each contains all of them. None:
+  /// passes run on DAGs.
+  SizeClass alikeAround(uint64_t n) const;
 
   /// Makes the schedule of a program of the library; uses the library's costs if it has some.
   /// `request`: gets the values that program passes bind. An error: the request cannot be

@@ -27,6 +27,25 @@ const SelectionRule *Chooser::choose(const Situation &situation, const Selection
   return nullptr;
 }
 
+Chooser::Bytes Chooser::alikeAround(const Situation &situation) const {
+  Bytes alike;
+  for (std::span<const SelectionRule> part : {decisions_, rules_})
+    for (const SelectionRule &rule : part) {
+      Situation at = situation;
+      at.bytes = rule.minBytes;
+      if (!fits(rule, at))
+        continue;
+      if (situation.bytes < rule.minBytes) {
+        alike.most = std::min(alike.most, rule.minBytes - 1);
+      } else if (situation.bytes > rule.maxBytes) {
+        alike.least = std::max(alike.least, rule.maxBytes + 1);
+      } else {
+        return {std::max(alike.least, rule.minBytes), std::min(alike.most, rule.maxBytes)};
+      }
+    }
+  return alike;
+}
+
 bool Chooser::isDecision(const SelectionRule &rule) const {
   return std::any_of(decisions_.begin(), decisions_.end(),
                      [&](const SelectionRule &decision) { return &decision == &rule; });

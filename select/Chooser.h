@@ -28,6 +28,13 @@ public:
   const SelectionRule *choose(const Situation &situation,
                               const SelectionRule *last = nullptr) const;
 
+  /// Bytes from one number to another.
+  struct Bytes {
+    uint64_t least = 0, most = UINT64_MAX;
+  };
+  /// The bytes around those of the situation for which choose() returns the same.
+  Bytes alikeAround(const Situation &situation) const;
+
   bool isDecision(const SelectionRule &rule) const;
   /// "rule 5 for bcast", counted from 1, or "decision 0 of the profile for bcast".
   std::string nameOf(const SelectionRule &rule) const;

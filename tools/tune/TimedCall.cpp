@@ -65,7 +65,7 @@ Status CallMemory::describe(CollectivePlan &plan) const {
       table.offset.push_back(i * elements_);
       table.length.push_back(elements_);
     }
-    s = plan.setBlocks(area.name, std::move(table));
+    s = plan.setBlocks(area.name, table);
   }
   return s;
 }
