@@ -29,6 +29,23 @@ Status Memory::wrong(uint32_t b, const Status &why) const {
   return Status::error(concat(inWords(b), " ", why.message()));
 }
 
+// A slice of a Dense buffer with storage of its own, which was found to lie inside, lies in its
+// memory.
+Memory::Memory(const RankView &view)
+    : view_(view), buffers_(view.buffers), elements_(view.buffers.size()),
+      ranges_(view.slices.size()) {
+  sizes_.blocks.resize(buffers_.size());
+  for (uint32_t op = 0; op < view.ops.size(); ++op)
+    for (auto slices : {view.sources(view.ops[op]), view.targets(view.ops[op])})
+      for (const Slice &slice : slices)
+        if (bufferOf(slice).layout != Layout::Dense || !ownsStorage(bufferOf(slice)))
+          touched_.push_back({op, &slice});
+  hasBlocks_ = std::any_of(buffers_.begin(), buffers_.end(),
+                           [](const Buffer &buffer) { return buffer.layout != Layout::Dense; });
+  hasAliases_ = std::any_of(buffers_.begin(), buffers_.end(),
+                            [](const Buffer &buffer) { return buffer.aliasOf != kNoBuffer; });
+}
+
 Status Memory::bind(const SizeClass &sizeClass, const Binding &binding) {
   if (!sizeClass.contains(binding.elements))
     return Status::error(concat("n = ", binding.elements, " is outside of the sizes ",
@@ -44,14 +61,17 @@ Status Memory::bind(const SizeClass &sizeClass, const Binding &binding) {
     return s;
   if (Status s = placeSlices(); !s)
     return s;
-  if (Status s = bindBlocks(binding); !s)
-    return s;
-  placeSlicesOfBlocks();
+  if (hasBlocks_) {
+    if (Status s = bindBlocks(binding); !s)
+      return s;
+    placeSlicesOfBlocks();
+  }
   if (Status s = bindParameters(binding); !s)
     return s;
   if (Status s = bindTemporaries(); !s)
     return s;
-  bindAliases();
+  if (hasAliases_)
+    bindAliases();
   return checkOps();
 }
 
@@ -70,8 +90,10 @@ Status Memory::checkCombiner(const Combiner &combiner) const {
 
 // The image was checked at the size that it was made for, so this size needs a check.
 Status Memory::placeBuffers() {
-  elements_.resize(buffers_.size());
+  int64_t farthest = farthestElement(sizes_.elementBytes);
   for (uint32_t b = 0; b < buffers_.size(); ++b) {
+    if (isPlainBuffer(buffers_[b], sizes_.elements, farthest, elements_[b]))
+      continue;
     if (Status s = checkBuffer(buffers_[b], sizes_.elements, sizes_.elementBytes); !s)
       return wrong(b, s);
     elements_[b] = elementsOf(buffers_[b], sizes_.elements);
@@ -80,19 +102,17 @@ Status Memory::placeBuffers() {
 }
 
 Status Memory::placeSlices() {
-  ranges_.resize(view_.slices.size());
   int64_t farthest = farthestElement(sizes_.elementBytes);
   for (size_t i = 0; i < view_.slices.size(); ++i) {
     const Slice &slice = view_.slices[i];
     const Buffer &buffer = bufferOf(slice);
     const Elements &inside = elements_[index(slice.buffer)];
-    std::optional<Elements> covered;
-    if (slice.block == kNoBlock && buffer.layout == Layout::Dense)
-      covered = elementsInside(slice, inside, sizes_.elements, farthest);
-    if (covered) {
+    Elements here;
+    if (slice.block == kNoBlock && buffer.layout == Layout::Dense &&
+        isPlainSlice(slice, inside, sizes_.elements, farthest, here)) {
       uint64_t bytes = sizes_.elementBytesOf(buffer);
-      ranges_[i] = {static_cast<uint64_t>(covered->begin - inside.begin) * bytes,
-                    static_cast<uint64_t>(covered->end - covered->begin) * bytes};
+      ranges_[i] = {static_cast<uint64_t>(here.begin - inside.begin) * bytes,
+                    static_cast<uint64_t>(here.end - here.begin) * bytes};
       continue;
     }
     if (Status s = checkSlice(slice, buffer, sizes_.elements, sizes_.elementBytes); !s)
@@ -378,14 +398,12 @@ ByteRange Memory::touchedBy(const Slice &slice) const {
 }
 
 Status Memory::checkOps() const {
-  for (uint32_t i = 0; i < view_.ops.size(); ++i)
-    for (auto slices : {view_.sources(view_.ops[i]), view_.targets(view_.ops[i])})
-      for (const Slice &slice : slices)
-        if (!isTouchable(slice))
-          return Status::error(concat("op ", i, " touches bytes ", touchedBy(slice).offset, "..",
-                                      touchedBy(slice).end(), " of ", inWords(index(slice.buffer)),
-                                      ", which has ", bases_[index(slice.buffer)].bytes,
-                                      " on this rank"));
+  for (const auto &[op, slice] : touched_)
+    if (!isTouchable(*slice))
+      return Status::error(concat("op ", op, " touches bytes ", touchedBy(*slice).offset, "..",
+                                  touchedBy(*slice).end(), " of ", inWords(index(slice->buffer)),
+                                  ", which has ", bases_[index(slice->buffer)].bytes,
+                                  " on this rank"));
   return {};
 }
 

@@ -51,9 +51,7 @@ struct FreeMemory {
 class Memory {
 public:
   /// What `view` refers to outlives it.
-  explicit Memory(const RankView &view) : view_(view), buffers_(view.buffers) {
-    sizes_.blocks.resize(buffers_.size());
-  }
+  explicit Memory(const RankView &view);
 
   /// Refuses a size outside of the class, buffers that are missing, null or too short, and ops that
   /// touch bytes outside of their buffers; the memory is then of no use until it is bound again.
@@ -95,6 +93,8 @@ public:
   std::string inWords(uint32_t b) const;
 
   size_t numBuffers() const { return buffers_.size(); }
+  /// True if some buffer has blocks.
+  bool hasBlocks() const { return hasBlocks_; }
 
   /// The memory that the caller gave for a buffer; empty: there is none, or none of its bytes are
   /// needed.
@@ -167,8 +167,15 @@ private:
   bool isTouchable(const Slice &slice) const;
   ByteRange touchedBy(const Slice &slice) const;
 
+  struct Touched {
+    uint32_t op;
+    const Slice *slice;
+  };
+
   RankView view_;
   std::span<const Buffer> buffers_;
+  bool hasBlocks_ = false, hasAliases_ = false;
+  std::vector<Touched> touched_;       ///< by ops, and not known to lie in memory
   std::span<const std::string> names_; ///< of the first buffers
   Sizes sizes_;
   std::vector<Elements> elements_; ///< by buffer

@@ -66,8 +66,9 @@ Status Steps::makeBlank() {
 }
 
 bool Steps::isVariable(std::span<const Slice> slices) const {
-  return std::any_of(slices.begin(), slices.end(),
-                     [&](const Slice &s) { return memory_->isVariable(s); });
+  return memory_->hasBlocks() && std::any_of(slices.begin(), slices.end(), [&](const Slice &s) {
+           return memory_->isVariable(s);
+         });
 }
 
 std::span<const Slice> Steps::messageSlices(uint32_t i) const {
@@ -78,8 +79,9 @@ std::span<const Slice> Steps::messageSlices(uint32_t i) const {
 uint64_t Steps::listPieces(std::span<const Slice> slices, iovec *pieces) const {
   uint64_t bytes = 0;
   for (const Slice &slice : slices) {
-    *pieces++ = {memory_->addressOf(slice), memory_->rangeOf(slice).length};
-    bytes += memory_->rangeOf(slice).length;
+    uint64_t here = memory_->rangeOf(slice).length;
+    *pieces++ = {memory_->addressOf(slice), here};
+    bytes += here;
   }
   return bytes;
 }
@@ -202,10 +204,19 @@ Status Steps::pairUp(uint32_t i) {
   uint64_t unit = op.kind != OpKind::Combine ? 1
                   : combiner_                ? combiner_.elementBytes
                                              : sizeBytes(op.type);
-  size_t s = 0, t = 0;
-  uint64_t sDone = 0, tDone = 0;
   count = 0;
   total = 0;
+  if (sources.size() == 1 && targets.size() == 1) {
+    uint64_t bytes = memory_->rangeOf(sources[0]).length;
+    if (bytes % unit == 0 && bytes == memory_->rangeOf(targets[0]).length) {
+      total = bytes;
+      if (bytes > 0)
+        pieces[count++] = {memory_->addressOf(targets[0]), memory_->addressOf(sources[0]), bytes};
+      return {};
+    }
+  }
+  size_t s = 0, t = 0;
+  uint64_t sDone = 0, tDone = 0;
   while (s < sources.size() && t < targets.size()) {
     uint64_t sLeft = memory_->rangeOf(sources[s]).length - sDone;
     uint64_t tLeft = memory_->rangeOf(targets[t]).length - tDone;

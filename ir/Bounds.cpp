@@ -5,9 +5,6 @@
 namespace colldsl {
 namespace {
 
-// A bound buffer has a table entry for each of its blocks.
-constexpr uint32_t kMaxBlocks = 1u << 24;
-
 /// Positions, floor((scale * n + offset) / denominator), that are not too far out.
 struct Near {
   uint64_t n;
@@ -47,8 +44,8 @@ Status checkBuffer(const Buffer &b, uint64_t n, uint64_t elementBytes) {
   Near isNear{n, farthestElement(elementBytes)};
   if (b.denominator == 0)
     return Status::error("has a zero denominator");
-  if (b.blocks > kMaxBlocks)
-    return Status::error(concat("has ", b.blocks, " blocks, the limit is ", kMaxBlocks));
+  if (b.blocks > kMostBlocks)
+    return Status::error(concat("has ", b.blocks, " blocks, the limit is ", kMostBlocks));
   if (!isNear(b.originScale, b.originOffset, b.denominator) ||
       !isNear(b.endScale, b.endOffset, b.denominator))
     return Status::error(concat("is too large at n = ", n));
@@ -75,30 +72,6 @@ Status checkSlice(const Slice &s, const Buffer &buffer, uint64_t n, uint64_t ele
   int64_t low = positionAt(buffer.originScale, buffer.originOffset, buffer.denominator, n);
   int64_t high = positionAt(buffer.endScale, buffer.endOffset, buffer.denominator, n);
   return checkRange(begin, end, low, high);
-}
-
-Elements elementsOf(const Buffer &b, uint64_t n) {
-  return {positionAt(b.originScale, b.originOffset, b.denominator, n),
-          positionAt(b.endScale, b.endOffset, b.denominator, n)};
-}
-
-std::optional<Elements> elementsInside(const Slice &s, Elements inside, uint64_t n,
-                                       int64_t farthest) {
-  int64_t begin = 0, end = 0;
-  bool isSmall = n <= INT64_MAX && s.denominator != 0 &&
-                 !__builtin_mul_overflow(s.beginScale, static_cast<int64_t>(n), &begin) &&
-                 !__builtin_add_overflow(begin, s.beginOffset, &begin) &&
-                 !__builtin_mul_overflow(s.endScale, static_cast<int64_t>(n), &end) &&
-                 !__builtin_add_overflow(end, s.endOffset, &end);
-  if (!isSmall || s.reserved != 0)
-    return std::nullopt;
-  if (s.denominator != 1) {
-    begin = floorDiv(begin, s.denominator);
-    end = floorDiv(end, s.denominator);
-  }
-  bool isInside = -farthest < begin && inside.begin <= begin && begin <= end && end <= inside.end &&
-                  end < farthest;
-  return isInside ? std::optional(Elements{begin, end}) : std::nullopt;
 }
 
 // Each buffer has at most one alias to follow: walk on until a buffer that is known

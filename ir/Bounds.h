@@ -5,9 +5,10 @@
 #include "ir/Result.h"
 #include "ir/Slice.h"
 
-#include <optional>
-
 namespace colldsl {
+
+/// A bound buffer has a table entry for each of its blocks, of which it has no more.
+inline constexpr uint32_t kMostBlocks = 1u << 24;
 
 /// Positions beyond this many elements are refused: differences of two, in bytes, then fit 63 bits.
 constexpr int64_t farthestElement(uint64_t elementBytes) {
@@ -34,13 +35,42 @@ struct Elements {
   int64_t begin = 0, end = 0;
 };
 
-/// The elements that a buffer has at n; for a buffer that checkBuffer() accepts.
-Elements elementsOf(const Buffer &buffer, uint64_t n);
+/// The elements that a buffer has at n; for one that checkBuffer() accepts.
+inline Elements elementsOf(const Buffer &buffer, uint64_t n) {
+  return {positionAt(buffer.originScale, buffer.originOffset, buffer.denominator, n),
+          positionAt(buffer.endScale, buffer.endOffset, buffer.denominator, n)};
+}
 
-/// The elements of a slice without a block, of a buffer that has `inside`; exists for speed. Empty:
-/// checkSlice() refuses the slice, or has to look at it.
-std::optional<Elements> elementsInside(const Slice &slice, Elements inside, uint64_t n,
-                                       int64_t farthest);
+// These exist for speed. False: the check of that name has to look.
+
+/// Finds the position; for n of 63 bits and a denominator that is not 0.
+inline bool isPlainPosition(int64_t scale, int64_t offset, uint32_t denominator, uint64_t n,
+                            int64_t farthest, int64_t &found) {
+  if (__builtin_mul_overflow(scale, static_cast<int64_t>(n), &found) ||
+      __builtin_add_overflow(found, offset, &found))
+    return false;
+  if (denominator != 1)
+    found = floorDiv(found, denominator);
+  return -farthest < found && found < farthest;
+}
+
+/// True if the check of the buffer would accept it; `found` is then what elementsOf() returns.
+inline bool isPlainBuffer(const Buffer &b, uint64_t n, int64_t farthest, Elements &found) {
+  return n <= INT64_MAX && b.denominator != 0 && b.blocks <= kMostBlocks &&
+         isPlainPosition(b.originScale, b.originOffset, b.denominator, n, farthest, found.begin) &&
+         isPlainPosition(b.endScale, b.endOffset, b.denominator, n, farthest, found.end) &&
+         found.begin <= found.end;
+}
+
+/// True if the check would accept that slice, without a block, of a Dense buffer that has `inside`;
+/// `found` is then what the slice has.
+inline bool isPlainSlice(const Slice &s, const Elements &inside, uint64_t n, int64_t farthest,
+                         Elements &found) {
+  return n <= INT64_MAX && s.denominator != 0 && s.reserved == 0 &&
+         isPlainPosition(s.beginScale, s.beginOffset, s.denominator, n, farthest, found.begin) &&
+         isPlainPosition(s.endScale, s.endOffset, s.denominator, n, farthest, found.end) &&
+         inside.begin <= found.begin && found.begin <= found.end && found.end <= inside.end;
+}
 
 /// A buffer that is an alias of itself, over any number of others, or kNoBuffer. Each
 /// aliasOf must be kNoBuffer or name one of the buffers.

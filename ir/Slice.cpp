@@ -5,9 +5,7 @@
 
 namespace colldsl {
 
-int64_t positionAt(int64_t scale, int64_t offset, uint32_t denominator, uint64_t n) {
-  if (denominator == 1) // wraps around exactly where the wide sum, cut to 64 bits, does
-    return static_cast<int64_t>(static_cast<uint64_t>(scale) * n + static_cast<uint64_t>(offset));
+int64_t dividedPositionAt(int64_t scale, int64_t offset, uint32_t denominator, uint64_t n) {
   int64_t product = 0, sum = 0;
   bool isSmall = n <= INT64_MAX &&
                  !__builtin_mul_overflow(scale, static_cast<int64_t>(n), &product) &&

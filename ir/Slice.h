@@ -105,8 +105,17 @@ struct ByteRange {
 /// floor(a / b) for b > 0, also for negative a.
 constexpr int64_t floorDiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && a < 0 ? 1 : 0); }
 
-/// floor((scale * n + offset) / denominator), computed without overflow in between.
-int64_t positionAt(int64_t scale, int64_t offset, uint32_t denominator, uint64_t n);
+/// floor((scale * n + offset) / denominator), computed without overflow in between; for any
+/// denominator but 1.
+int64_t dividedPositionAt(int64_t scale, int64_t offset, uint32_t denominator, uint64_t n);
+
+/// Variant of dividedPositionAt() for any denominator. With 1 it wraps around exactly where the
+/// wide sum, cut to 64 bits, does.
+inline int64_t positionAt(int64_t scale, int64_t offset, uint32_t denominator, uint64_t n) {
+  return denominator == 1 ? static_cast<int64_t>(static_cast<uint64_t>(scale) * n +
+                                                 static_cast<uint64_t>(offset))
+                          : dividedPositionAt(scale, offset, denominator, n);
+}
 
 /// Bytes of the slice within its buffer. For a Capacity block: the bytes of its
 /// current length, which Sizes holds.

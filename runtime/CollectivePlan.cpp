@@ -46,14 +46,23 @@ template <typename Change> Status CollectivePlan::describeAnew(Change change) {
 }
 
 // Names are checked when a schedule is made.
-Status CollectivePlan::bindAnew(const std::string &buffer) {
+template <typename Change> Status CollectivePlan::bindAnew(std::string_view buffer, Change change) {
   if (Status s = mayBind(); !s)
     return s;
-  if (!isCommitted() && !isMade_)
-    return {};
-  Result<uint32_t> known = bufferId(buffer);
-  isMade_ &= known.ok();
-  return isCommitted() ? known.status() : Status();
+  size_t entry = entryOf(buffer);
+  if (entry == bufferNames_.size()) {
+    if (isCommitted())
+      return unknown(buffer, bufferNames_);
+    isMade_ = false;
+    bufferNames_.emplace_back(buffer);
+    isGiven_.push_back(true);
+    binding_.buffers.emplace_back();
+    binding_.blocks.emplace_back();
+  }
+  isGiven_[entry] = true;
+  isBound_ = false;
+  change(entry);
+  return {};
 }
 
 Status CollectivePlan::setType(ElementType type) {
@@ -111,13 +120,12 @@ Status CollectivePlan::forget(const std::string &name) {
     values_.erase(name);
     kinds_.erase(name);
     graphs_.erase(name);
-    auto entry = std::find(bufferNames_.begin(), bufferNames_.end(), name);
-    if (entry == bufferNames_.end())
+    size_t entry = entryOf(name);
+    if (entry == bufferNames_.size())
       return;
-    auto at = static_cast<size_t>(entry - bufferNames_.begin());
-    isGiven_[at] = false;
-    binding_.buffers[at] = {};
-    binding_.blocks[at] = {};
+    isGiven_[entry] = false;
+    binding_.buffers[entry] = {};
+    binding_.blocks[entry] = {};
   });
 }
 
@@ -136,20 +144,19 @@ Status CollectivePlan::setElements(uint64_t n) {
   return {};
 }
 
-Status CollectivePlan::bind(const std::string &buffer, BoundBuffer memory) {
-  if (Status s = bindAnew(buffer); !s)
-    return s;
-  binding_.buffers[entryOf(buffer)] = memory;
-  isBound_ = false;
-  return {};
+Status CollectivePlan::bind(std::string_view buffer, BoundBuffer memory) {
+  return bindAnew(buffer, [&](size_t entry) { binding_.buffers[entry] = memory; });
 }
 
-Status CollectivePlan::move(const std::string &buffer, ptrdiff_t by) {
+Status CollectivePlan::setBlocks(std::string_view buffer, const BlockTable &blocks) {
+  return bindAnew(buffer, [&](size_t entry) { binding_.blocks[entry] = blocks; });
+}
+
+Status CollectivePlan::move(std::string_view buffer, ptrdiff_t by) {
   if (Status s = mayBind(); !s)
     return s;
-  auto entry = std::find(bufferNames_.begin(), bufferNames_.end(), buffer);
-  auto id = static_cast<uint32_t>(entry - bufferNames_.begin());
-  if (entry == bufferNames_.end() || !isGiven_[id])
+  auto id = static_cast<uint32_t>(entryOf(buffer));
+  if (id == bufferNames_.size() || !isGiven_[id])
     return Status::error(concat("nothing is bound to '", buffer, "'"));
   void *&data = binding_.buffers[id].data;
   data = static_cast<std::byte *>(data) + by;
@@ -173,14 +180,6 @@ Status CollectivePlan::replaceCombiner(const Combiner &combiner) {
     return Status::error(concat("the plan combines elements of ", combiner_.elementBytes,
                                 " bytes, not of ", combiner.elementBytes));
   combiner_ = combiner;
-  isBound_ = false;
-  return {};
-}
-
-Status CollectivePlan::setBlocks(const std::string &buffer, const BlockTable &blocks) {
-  if (Status s = bindAnew(buffer); !s)
-    return s;
-  binding_.blocks[entryOf(buffer)] = blocks;
   isBound_ = false;
   return {};
 }

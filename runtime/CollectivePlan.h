@@ -82,15 +82,15 @@ public:
 
   Status setElements(uint64_t n);
   /// The memory has as many bytes as the buffer, or more if blocks are placed one by one.
-  Status bind(const std::string &buffer, BoundBuffer memory);
+  Status bind(std::string_view buffer, BoundBuffer memory);
   /// Moves the memory that is bound to the buffer by so many bytes: cheaper than bind().
-  Status move(const std::string &buffer, ptrdiff_t by);
+  Status move(std::string_view buffer, ptrdiff_t by);
   /// Replaces the combiner of a plan that has one: the new one has elements of as many bytes, and
   /// commutes if the old one does.
   Status replaceCombiner(const Combiner &combiner);
   /// Sets places and lengths of blocks, in elements. Without places the blocks of T[k][*] are
   /// contiguous.
-  Status setBlocks(const std::string &buffer, const BlockTable &blocks);
+  Status setBlocks(std::string_view buffer, const BlockTable &blocks);
 
   /// Collective: chooses, takes the library's image or compiles a schedule, connects, binds. If one
   /// rank fails, all ranks fail. If all messages go along a graph, this rank sends in the order of
@@ -152,7 +152,7 @@ private:
   Status mayDescribe() const;
   Status mayBind() const;
   template <typename Change> Status describeAnew(Change change);
-  Status bindAnew(const std::string &buffer);
+  template <typename Change> Status bindAnew(std::string_view buffer, Change change);
   Status make();
   Result<bool> makeFrom(Library &library);
   Result<bool> chooseFrom(Library &library, const SelectionRule *last);
@@ -175,7 +175,7 @@ private:
   Status compile(const Program &program);
   Status checkProof() const;
   void findAlike();
-  uint32_t entryOf(const std::string &buffer);
+  size_t entryOf(std::string_view buffer) const;
   Status nameBuffers(std::vector<std::string> names);
   Status checkBinding();
   Status checkBuffer(uint32_t buffer) const;
@@ -184,7 +184,7 @@ private:
   Sizes denseSizes() const;
   void measureAreas();
   Status checkOverlap() const;
-  Result<uint32_t> bufferId(const std::string &buffer) const;
+  Status unknown(std::string_view buffer, const std::vector<std::string> &names) const;
   std::string withPlace(const Program &program, const Status &status) const;
 
   Communicator &communicator_;

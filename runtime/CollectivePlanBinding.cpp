@@ -39,26 +39,18 @@ Status checkDisjoint(const std::string &buffer, const BlockTable &blocks) {
 
 } // namespace
 
-Result<uint32_t> CollectivePlan::bufferId(const std::string &buffer) const {
-  auto found = std::find(bufferNames_.begin(), bufferNames_.end(), buffer);
-  if (found == bufferNames_.end())
-    return Status::error(
-        concat("'", collective_, "' has no buffer '", buffer, "'; it has ", listed(bufferNames_)));
-  return static_cast<uint32_t>(found - bufferNames_.begin());
+/// The buffer's place in bufferNames_, or their number.
+size_t CollectivePlan::entryOf(std::string_view buffer) const {
+  size_t entry = 0;
+  while (entry < bufferNames_.size() && bufferNames_[entry] != buffer)
+    ++entry;
+  return entry;
 }
 
-/// The buffer's place in bufferNames_, where it is given from now on.
-uint32_t CollectivePlan::entryOf(const std::string &buffer) {
-  auto entry = std::find(bufferNames_.begin(), bufferNames_.end(), buffer);
-  auto at = static_cast<uint32_t>(entry - bufferNames_.begin());
-  if (entry == bufferNames_.end()) {
-    bufferNames_.push_back(buffer);
-    isGiven_.push_back(true);
-    binding_.buffers.emplace_back();
-    binding_.blocks.emplace_back();
-  }
-  isGiven_[at] = true;
-  return at;
+Status CollectivePlan::unknown(std::string_view buffer,
+                               const std::vector<std::string> &names) const {
+  return Status::error(
+      concat("'", collective_, "' has no buffer '", buffer, "'; it has ", listed(names)));
 }
 
 /// Puts what was given into the order of these names.
@@ -72,8 +64,7 @@ Status CollectivePlan::nameBuffers(std::vector<std::string> names) {
       continue;
     auto found = std::find(names.begin(), names.end(), bufferNames_[i]);
     if (found == names.end())
-      return Status::error(concat("'", collective_, "' has no buffer '", bufferNames_[i],
-                                  "'; it has ", listed(names)));
+      return unknown(bufferNames_[i], names);
     auto at = static_cast<size_t>(found - names.begin());
     isGiven[at] = true;
     ordered.buffers[at] = binding_.buffers[i];
@@ -166,15 +157,17 @@ Status CollectivePlan::checkBlocks(uint32_t b) const {
   return {};
 }
 
-// Blocks that are placed one by one may interleave with other buffers.
+// Blocks that are placed one by one may interleave with other buffers. The memory of all others is
+// as long as they are.
 void CollectivePlan::measureAreas() {
-  std::span<const Buffer> buffers = view_.buffers;
-  Sizes sizes = denseSizes();
   areas_.assign(bufferNames_.size(), {});
-  for (uint32_t b = 0; b < bufferNames_.size(); ++b)
-    if (buffers[b].significant && buffers[b].layout != Layout::CallTime && binding_.buffers[b].data)
-      areas_[b] = {static_cast<const std::byte *>(binding_.buffers[b].data),
-                   extentBytes(buffers[b], sizes), buffers[b].role == BufferRole::In};
+  for (uint32_t b = 0; b < bufferNames_.size(); ++b) {
+    const Buffer &buffer = view_.buffers[b];
+    const BoundBuffer &memory = binding_.buffers[b];
+    if (buffer.significant && buffer.layout != Layout::CallTime)
+      areas_[b] = {static_cast<const std::byte *>(memory.data), memory.bytes,
+                   buffer.role == BufferRole::In};
+  }
 }
 
 // Parameters never overlap, unless one lies in the other in place.
@@ -217,12 +210,12 @@ Result<const std::vector<uint64_t> *>
 CollectivePlan::blockLengths(const std::string &buffer) const {
   if (!isCommitted())
     return Status::error("the plan is not committed");
-  Result<uint32_t> id = bufferId(buffer);
-  if (!id)
-    return id.status();
-  if (view_.buffers[*id].layout != Layout::Capacity)
+  size_t id = entryOf(buffer);
+  if (id == bufferNames_.size())
+    return unknown(buffer, bufferNames_);
+  if (view_.buffers[id].layout != Layout::Capacity)
     return Status::error(concat("the blocks of '", buffer, "' do not change their lengths"));
-  return &plan_->blockLengths(BufferId{*id});
+  return &plan_->blockLengths(BufferId{static_cast<uint32_t>(id)});
 }
 
 } // namespace colldsl

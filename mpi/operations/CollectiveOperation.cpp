@@ -72,9 +72,7 @@ CollectiveOperation::described(ServedComm &comm, std::shared_ptr<PlanGroup> grou
   return operation;
 }
 
-/// Called once the plan knows its collective.
 void CollectiveOperation::complete(const Call &call) {
-  setAlgorithm(plan_.collective());
   remember(call, ranks_, ranks_);
   made_ = call;
   isPlain_ = packed_.empty() && unpacked_.empty() && !holdsType();
@@ -99,6 +97,7 @@ MadeOperation CollectiveOperation::make(ServedComm &comm, std::shared_ptr<PlanGr
   }
   if (!committed)
     return committed;
+  operation->setAlgorithm(plan.collective());
   operation->complete(call);
   operation->isPersistent_ = isPersistent;
   if (isPersistent && operation->holdsType())
@@ -119,6 +118,7 @@ std::shared_ptr<CollectiveOperation> CollectiveOperation::prepare(ServedComm &co
       described(comm, std::move(group), call, &choice);
   if (!operation || !*operation || !(*operation)->plan_.tryOut())
     return nullptr;
+  (*operation)->setAlgorithm((*operation)->plan_.collective());
   (*operation)->complete(call);
   return operation.take();
 }
@@ -264,7 +264,7 @@ Status CollectiveOperation::describeReduceScatter(const Call &call) {
 // A plan's elements are packed; elements without gaps are packed in the program's memory already.
 Status CollectiveOperation::bindElements(const char *buffer, const BlockSide &side, uint64_t count,
                                          Way way) {
-  Result<SharedLayout> layout = layoutFor(side.type);
+  Result<const TypeLayout *> layout = layoutFor(side.type);
   if (!layout)
     return layout.status();
   uint64_t bytes = count * (*layout)->size;
@@ -284,7 +284,7 @@ Result<BlockSide> CollectiveOperation::ownSlot(const BlockSide &side) {
   slot.count = side.countOf(rank_);
   if (slot.count == 0)
     return slot;
-  Result<SharedLayout> layout = layoutFor(side.typeOf(rank_));
+  Result<const TypeLayout *> layout = layoutFor(side.typeOf(rank_));
   if (!layout)
     return layout.status();
   slot.buffer = side.addressOf(rank_, **layout);
@@ -303,7 +303,7 @@ Status CollectiveOperation::bindEqual(const char *buffer, const BlockSide &side,
     Status s = plan_.setElements(0);
     return s ? bindMemory(buffer, nullptr, 0, way) : s;
   }
-  Result<SharedLayout> layout = layoutFor(side.type);
+  Result<const TypeLayout *> layout = layoutFor(side.type);
   if (!layout)
     return layout.status();
   auto count = static_cast<uint64_t>(side.count);
@@ -315,46 +315,42 @@ Status CollectiveOperation::bindEqual(const char *buffer, const BlockSide &side,
 // Blocks without gaps are used where they lie; else all blocks go through a copy.
 Status CollectiveOperation::bindListed(const char *buffer, const BlockSide &side, int slots,
                                        Way way) {
-  struct Block {
-    SharedLayout layout;
-    std::byte *address;
-    uint64_t bytes;
-  };
-  std::vector<Block> blocks;
   uint64_t bytes = 0;
   bool isUsable = way != Way::Copied && way != Way::Dropped;
   std::byte *first = nullptr, *end = nullptr;
+  listed_.clear();
   for (int slot = 0; slot < slots; ++slot) {
     if (side.countOf(slot) == 0) { // of any datatype, or none
-      blocks.push_back({});
+      listed_.push_back({});
       continue;
     }
-    Result<SharedLayout> layout = layoutFor(side.typeOf(slot));
+    Result<const TypeLayout *> layout = layoutFor(side.typeOf(slot));
     if (!layout)
       return layout.status();
-    Block block{*layout, side.addressOf(slot, **layout),
-                static_cast<uint64_t>(side.countOf(slot)) * (*layout)->size};
+    ListedBlock block{*layout, side.addressOf(slot, **layout),
+                      static_cast<uint64_t>(side.countOf(slot)) * (*layout)->size};
     isUsable = isUsable && (block.bytes == 0 || (*layout)->isDense());
     if (block.bytes > 0) {
       first = bytes == 0 ? block.address : std::min(first, block.address);
       end = std::max(end, moved(block.address, static_cast<MPI_Aint>(block.bytes)));
     }
     bytes += block.bytes;
-    blocks.push_back(std::move(block));
+    listed_.push_back(block);
   }
-  BlockTable table;
   std::byte *memory = isUsable ? first : scratch(bytes);
   uint64_t offset = 0;
-  for (const Block &block : blocks) {
+  blocks_.offset.clear();
+  blocks_.length.clear();
+  for (const ListedBlock &block : listed_) {
     if (isUsable && block.bytes > 0)
       offset = static_cast<uint64_t>(block.address - first);
     if (!isUsable && block.bytes > 0)
       addPacked({block.layout, block.address, block.bytes, memory + offset, side.isSent}, way);
-    table.offset.push_back(block.bytes == 0 ? 0 : offset);
-    table.length.push_back(block.bytes);
+    blocks_.offset.push_back(block.bytes == 0 ? 0 : offset);
+    blocks_.length.push_back(block.bytes);
     offset += isUsable ? 0 : block.bytes;
   }
-  if (Status s = plan_.setBlocks(buffer, std::move(table)); !s)
+  if (Status s = plan_.setBlocks(buffer, blocks_); !s)
     return s;
   if (isUsable && bytes > 0)
     direct_.push_back({buffer, side.isSent});
@@ -417,14 +413,25 @@ bool CollectiveOperation::combinesAlike(const Call &call) const {
   return !holdsType() && hasShapeOf(asBefore);
 }
 
+/// True if the call differs from the one before only in lengths and places: no handle needs a look,
+/// since the predefined ones never change their meaning.
+bool CollectiveOperation::isLikeBefore(const Call &call) const {
+  auto isAlike = [](const BlockSide &side, const BlockSide &before) {
+    return side.type == before.type && side.isInPlace() == before.isInPlace() && !side.types;
+  };
+  return call.op == made_.op && call.root == made_.root && isAlike(call.send, made_.send) &&
+         isAlike(call.recv, made_.recv) && isQuick();
+}
+
 // Programs make operators and types for one call.
 Result<bool> CollectiveOperation::resizeTo(const Call &call) {
-  if (!plan_.isCommitted() || kind() == CallKind::ReduceScatter || !hasFormOf(call))
+  bool isLike = isLikeBefore(call);
+  if (!plan_.isCommitted() || kind() == CallKind::ReduceScatter || (!isLike && !hasFormOf(call)))
     return false;
   std::optional<uint64_t> elements = elementsOf(call);
   if (!elements || !plan_.holdsFor(*elements))
     return false;
-  if (reduction_ && !combinesAlike(call)) {
+  if (reduction_ && !isLike && !combinesAlike(call)) {
     std::unique_ptr<Reduction> other = Reduction::of(call.op, call.reducedType());
     if (!other || !other->canReplace(*reduction_))
       return false;
@@ -433,6 +440,8 @@ Result<bool> CollectiveOperation::resizeTo(const Call &call) {
     reduction_ = std::move(other);
   }
   forgetMemory();
+  if (!isLike)
+    forgetLayouts();
   Call sized = call;
   sized.send.isSent = true;
   if (Status s = describe(sized); !s)

@@ -78,6 +78,7 @@ private:
   Status describeReduceScatter(const Call &call);
   Status setOperator(const Call &call);
   std::optional<uint64_t> elementsOf(const Call &call) const;
+  bool isLikeBefore(const Call &call) const;
   bool hasFormOf(const Call &call) const;
   bool combinesAlike(const Call &call) const;
   Status bindElements(const char *buffer, const BlockSide &side, uint64_t count, Way way);
@@ -103,6 +104,13 @@ private:
     bool touches(const Area &other, ptrdiff_t by, ptrdiff_t otherBy) const;
   };
 
+  /// A block of a side whose blocks have lengths of their own; without bytes, of no layout.
+  struct ListedBlock {
+    const TypeLayout *layout = nullptr;
+    std::byte *address = nullptr;
+    uint64_t bytes = 0;
+  };
+
   /// A buffer of the plan that lies in the memory of the call.
   struct Direct {
     const char *buffer;
@@ -116,11 +124,13 @@ private:
   bool isPersistent_ = false;
   bool isPlain_ = false; ///< nothing is to be done before or after a run
   std::vector<Direct> direct_;
-  Area in_, out_;            ///< read; written
-  bool copiesInput_ = false; ///< because the program's buffers overlap
-  Call made_ = {};           ///< the call that it serves; its handles may be freed by now
-  uint32_t run_ = 0;         ///< the last run that began
-  Status begun_;             ///< of a run that start() began
+  std::vector<ListedBlock> listed_; ///< of the side that is bound
+  BlockTable blocks_;               ///< likewise
+  Area in_, out_;                   ///< read; written
+  bool copiesInput_ = false;        ///< because the program's buffers overlap
+  Call made_ = {};                  ///< the call that it serves; its handles may be freed by now
+  uint32_t run_ = 0;                ///< the last run that began
+  Status begun_;                    ///< of a run that start() began
 };
 
 } // namespace colldsl::mpi

@@ -132,7 +132,7 @@ Result<NeighborOperation::Pieces> NeighborOperation::piecesOf(const BlockSide &s
   MPI_Count count = side.countOf(slot);
   if (count == 0)
     return pieces;
-  Result<SharedLayout> layout = layoutFor(side.typeOf(slot));
+  Result<const TypeLayout *> layout = layoutFor(side.typeOf(slot));
   if (!layout)
     return layout.status();
   std::byte *address = side.addressOf(slot, **layout);

@@ -45,6 +45,11 @@ bool describe(const Call &call, int sendSlots, int recvSlots, Visit visit) {
          describeSide(call.send, sendSlots, visit) && describeSide(call.recv, recvSlots, visit);
 }
 
+uint64_t mixed(uint64_t hash, uint64_t word) {
+  hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+  return hash ^ hash >> 32;
+}
+
 // The distance of any two addresses, in one array or not, such as those that lists count from.
 ptrdiff_t distance(const void *from, const void *to) {
   return static_cast<ptrdiff_t>(reinterpret_cast<uintptr_t>(to) -
@@ -52,6 +57,8 @@ ptrdiff_t distance(const void *from, const void *to) {
 }
 
 constexpr size_t kScratchMargin = 64;
+// Memory of so many bytes is kept, whatever is needed.
+constexpr size_t kKeptScratch = 1 << 20;
 
 } // namespace
 
@@ -67,18 +74,18 @@ void Operation::remember(const Call &call, int sendSlots, int recvSlots) {
   sendBuffer_ = call.send.buffer;
   recvBuffer_ = call.recv.buffer;
   arguments_.clear();
+  shape_ = 0;
   describe(call, sendSlots, recvSlots, [&](uint64_t word) {
     arguments_.push_back(word);
+    shape_ = mixed(shape_, word);
     return true;
   });
-  shape_ = shapeOf(call);
 }
 
 uint64_t Operation::shapeOf(const Call &call) const {
   uint64_t shape = 0;
   describe(call, sendSlots_, recvSlots_, [&](uint64_t word) {
-    shape = (shape ^ word) * 0x9e3779b97f4a7c15u;
-    shape ^= shape >> 32;
+    shape = mixed(shape, word);
     return true;
   });
   return shape;
@@ -120,11 +127,16 @@ void Operation::moveTo(const Call &call) {
   shift(sent, received);
 }
 
-Result<SharedLayout> Operation::layoutFor(MPI_Datatype type) {
+Result<const TypeLayout *> Operation::layoutFor(MPI_Datatype type) {
+  const TypeLayout *known = knownLayoutOf(type);
+  for (const SharedLayout &kept : layouts_)
+    if (kept.get() == known)
+      return known;
   Result<SharedLayout> layout = layoutOf(type);
-  if (layout && std::find(layouts_.begin(), layouts_.end(), *layout) == layouts_.end())
-    layouts_.push_back(*layout);
-  return layout;
+  if (!layout)
+    return layout.status();
+  layouts_.push_back(layout.take());
+  return layouts_.back().get();
 }
 
 bool Operation::isQuick() const {
@@ -132,15 +144,26 @@ bool Operation::isQuick() const {
                                  [](const auto &layout) { return layout->isNamed; });
 }
 
+// Memory that is much longer than what is needed is freed.
 std::byte *Operation::scratch(uint64_t bytes) {
-  return scratch_.emplace_back(bytes + 2 * kScratchMargin).data() + kScratchMargin;
+  uint64_t needed = bytes + 2 * kScratchMargin;
+  if (scratchUsed_ == scratch_.size())
+    scratch_.emplace_back();
+  std::vector<std::byte> &memory = scratch_[scratchUsed_++];
+  if (memory.size() < needed || (memory.size() > kKeptScratch && memory.size() / 4 > needed)) {
+    memory = {};
+    memory.resize(needed);
+  }
+  return memory.data() + kScratchMargin;
 }
 
 bool Operation::isScratch(const void *address) const {
   std::less<const void *> before;
-  return std::any_of(scratch_.begin(), scratch_.end(), [&](const auto &memory) {
-    return !before(address, memory.data()) && before(address, memory.data() + memory.size());
-  });
+  return std::any_of(scratch_.begin(), scratch_.begin() + static_cast<ptrdiff_t>(scratchUsed_),
+                     [&](const auto &memory) {
+                       return !before(address, memory.data()) &&
+                              before(address, memory.data() + memory.size());
+                     });
 }
 
 void Operation::packAll() {

@@ -82,7 +82,7 @@ public:
 protected:
   /// Scattered bytes, moved through memory in one piece.
   struct Packed {
-    SharedLayout layout;
+    const TypeLayout *layout; ///< that layoutFor() returned
     std::byte *buffer;
     uint64_t bytes;
     std::byte *memory;
@@ -113,23 +113,24 @@ protected:
 
   /// Records the arguments of the call, and the slots of either side.
   void remember(const Call &call, int sendSlots, int recvSlots);
-  Result<SharedLayout> layoutFor(MPI_Datatype type);
-  /// Memory that lives as long as the operation. A margin separates it from all other memory, so
-  /// that no piece of a message lies in both.
+  /// Lives until layouts are forgotten.
+  Result<const TypeLayout *> layoutFor(MPI_Datatype type);
+  /// Memory that lives until it is forgotten; its content is undefined. A margin separates it from
+  /// all other memory, so that no piece of a message lies in both.
   std::byte *scratch(uint64_t bytes);
   bool isScratch(const void *address) const;
   /// The distances in bytes from the buffers of this operation to those of the call.
   ptrdiff_t sentBy(const Call &call) const;
   ptrdiff_t receivedBy(const Call &call) const;
 
-  /// Forgets layouts and memory of the call that it served.
+  /// Forgets the memory of the call that it served, but no layout.
   void forgetMemory() {
     packed_.clear();
     unpacked_.clear();
-    layouts_.clear();
-    scratch_.clear();
+    scratchUsed_ = 0;
     sentBytes_ = 0;
   }
+  void forgetLayouts() { layouts_.clear(); }
 
   /// Marks arguments that may change their meaning although they look the same.
   void neverQuick() { isQuick_ = false; }
@@ -153,10 +154,11 @@ private:
 
   CallKind kind_;
   Algorithm *algorithm_ = nullptr;
-  std::vector<SharedLayout> layouts_; ///< kept so that their ids stay valid
-  std::vector<uint64_t> arguments_;   ///< without buffers: see describe()
-  uint64_t shape_ = 0;                ///< the hash of arguments_
-  std::vector<std::vector<std::byte>> scratch_;
+  std::vector<SharedLayout> layouts_;           ///< kept so that their ids stay valid
+  std::vector<uint64_t> arguments_;             ///< without buffers: see describe()
+  uint64_t shape_ = 0;                          ///< the hash of arguments_
+  std::vector<std::vector<std::byte>> scratch_; ///< kept for the next call
+  size_t scratchUsed_ = 0;
   bool isQuick_ = true;
   void *sendBuffer_ = nullptr, *recvBuffer_ = nullptr;
   int sendSlots_ = 0, recvSlots_ = 0;

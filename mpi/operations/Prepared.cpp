@@ -1,18 +1,19 @@
 #include "mpi/operations/Prepared.h"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
 namespace colldsl::mpi {
 
 PreparedOperations::Found PreparedOperations::find(const Call &call) {
-  Places &places = of(call.kind);
-  if (places.empty())
+  Kind &kind = of(call.kind);
+  if (kind.places.empty())
     return {};
-  uint64_t shape = places.front().operation->shapeOf(call);
+  uint64_t shape = kind.places.front().operation->shapeOf(call);
   Found found;
   Place *best = nullptr;
-  for (Place &place : places) {
+  for (Place &place : kind.places) {
     if (place.shape != shape || place.operation->isBusy() || !place.operation->hasShapeOf(call))
       continue;
     found.isThere = place.operation->isAt(call);
@@ -22,54 +23,75 @@ PreparedOperations::Found PreparedOperations::find(const Call &call) {
       break;
     ++found.places;
   }
-  if (!best)
+  if (!best) {
+    miss(kind, shape);
     return {};
+  }
   best->lastUse = ++uses_;
   found.operation = best->operation;
   return found;
 }
 
-std::shared_ptr<Operation> PreparedOperations::resize(const Call &call) {
-  Places &places = of(call.kind);
-  if (places.size() < kMost)
+void PreparedOperations::miss(Kind &kind, uint64_t shape) {
+  kind.comesAgain = std::find(kind.missed.begin(), kind.missed.end(), shape) != kind.missed.end();
+  if (kind.comesAgain)
+    return;
+  if (kind.missed.size() < kMost)
+    kind.missed.push_back(shape);
+  else
+    kind.missed[kind.nextMissed++ % kMost] = shape;
+}
+
+/// Null: that operation cannot serve the call.
+std::shared_ptr<Operation> PreparedOperations::resizeAt(Kind &kind, size_t at, const Call &call) {
+  Place &place = kind.places[at];
+  if (place.operation->isBusy())
     return nullptr;
-  size_t first = randomPlace();
-  for (size_t i = 0; i < kMost; ++i) {
-    Place &place = places[(first + i) % kMost];
-    if (place.operation->isBusy())
+  auto drop = [&] { // it no longer serves either call
+    place = std::move(kind.places.back());
+    kind.places.pop_back();
+  };
+  Result<bool> isResized = false;
+  try {
+    isResized = place.operation->resizeTo(call);
+  } catch (const std::bad_alloc &) {
+    drop();
+    throw;
+  }
+  if (!isResized)
+    drop();
+  if (!isResized || !*isResized)
+    return nullptr;
+  place.shape = place.operation->shape();
+  place.lastUse = ++uses_;
+  return place.operation;
+}
+
+// Once all places are taken, every operation is spare.
+std::shared_ptr<Operation> PreparedOperations::resize(const Call &call) {
+  Kind &kind = of(call.kind);
+  bool isFull = kind.places.size() >= kMost;
+  if (kind.comesAgain && !isFull)
+    return nullptr;
+  size_t first = isFull ? randomPlace() : 0;
+  for (size_t i = 0; i < kind.places.size(); ++i) {
+    size_t at = (first + i) % kind.places.size();
+    if (!isFull && !kind.places[at].isSpare)
       continue;
-    auto drop = [&] { // it no longer serves either call
-      place = std::move(places.back());
-      places.pop_back();
-    };
-    Result<bool> isResized = false;
-    try {
-      isResized = place.operation->resizeTo(call);
-    } catch (const std::bad_alloc &) {
-      drop();
-      throw;
-    }
-    if (!isResized) {
-      drop();
-      return nullptr;
-    }
-    if (!*isResized)
-      continue;
-    place.shape = place.operation->shape();
-    place.lastUse = ++uses_;
-    return place.operation;
+    if (std::shared_ptr<Operation> resized = resizeAt(kind, at, call))
+      return resized;
   }
   return nullptr;
 }
 
 // A busy operation that loses its place lives on until its run ends.
 void PreparedOperations::put(const std::shared_ptr<Operation> &operation) {
-  Places &places = of(operation->kind());
-  Place made{operation->shape(), ++uses_, operation};
-  if (places.size() < kMost)
-    places.push_back(std::move(made));
+  Kind &kind = of(operation->kind());
+  Place made{operation->shape(), ++uses_, !kind.comesAgain, operation};
+  if (kind.places.size() < kMost)
+    kind.places.push_back(std::move(made));
   else
-    places[randomPlace()] = std::move(made);
+    kind.places[randomPlace()] = std::move(made);
 }
 
 } // namespace colldsl::mpi

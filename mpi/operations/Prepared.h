@@ -1,5 +1,9 @@
 /// The operations that a communicator keeps for calls that come again.
 ///
+/// A call that was not made before is served by a spare operation, which is resized, if there is
+/// one: programs make calls whose lengths never come again. A call that comes a second time gets an
+/// operation of its own.
+///
 /// Programs make calls in turns, so that the least recently used operation is the one that is
 /// needed next: with one call more than there are places, LRU would never have it. The place that
 /// is given up is chosen at random.
@@ -28,9 +32,8 @@ public:
   /// counts as used.
   Found find(const Call &call);
 
-  /// For a call that find() has none for, once all places of its kind are taken: returns an idle
-  /// operation of another call, which serves this one from now on. Null: none can, or places are
-  /// left.
+  /// For a call that find() has none for: returns an idle operation of another call, which serves
+  /// this one from now on. Null: none can, or the call came before and is worth one of its own.
   std::shared_ptr<Operation> resize(const Call &call);
 
   /// Keeps the operation, in the place of another one if none is left.
@@ -41,17 +44,25 @@ private:
   struct Place {
     uint64_t shape = 0; ///< Operation::shape()
     uint64_t lastUse = 0;
+    bool isSpare = true; ///< serves calls that are not known to come again
     std::shared_ptr<Operation> operation;
   };
-  using Places = std::vector<Place>;
+  struct Kind {
+    std::vector<Place> places;
+    std::vector<uint64_t> missed; ///< shapes for which find() had none lately
+    size_t nextMissed = 0;        ///< the oldest of them, once there are kMost
+    bool comesAgain = false;      ///< the last of them was missed before
+  };
 
-  Places &of(CallKind kind) { return kinds_[static_cast<size_t>(kind)]; }
+  Kind &of(CallKind kind) { return kinds_[static_cast<size_t>(kind)]; }
+  void miss(Kind &kind, uint64_t shape);
+  std::shared_ptr<Operation> resizeAt(Kind &kind, size_t at, const Call &call);
   size_t randomPlace() {
     random_ = random_ * 1664525 + 1013904223; // Numerical Recipes
     return (random_ >> 16) % kMost;
   }
 
-  std::array<Places, kCallKinds> kinds_;
+  std::array<Kind, kCallKinds> kinds_;
   uint64_t uses_ = 0;
   uint32_t random_ = 1;
 };
