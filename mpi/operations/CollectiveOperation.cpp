@@ -38,6 +38,8 @@ const char *CollectiveOperation::functionOf(CallKind kind) {
     return "allgatherv_placed";
   case CallKind::Alltoallw: // of bytes
     return "alltoallv";
+  case CallKind::ReduceScatter:
+    return "reduce_scatterv";
   default:
     return factsOf(kind).name;
   }
@@ -178,8 +180,9 @@ Status CollectiveOperation::describeOnce(const Call &call) {
   case CallKind::Exscan:
     return describeReduction(call);
   case CallKind::ReduceScatter:
-  case CallKind::ReduceScatterBlock:
     return describeReduceScatter(call);
+  case CallKind::ReduceScatterBlock:
+    return describeReduceScatterBlock(call);
   default:
     return describeForAll(call);
   }
@@ -192,12 +195,7 @@ Status CollectiveOperation::setArguments(const Call &call) {
     s = plan_.setValue("root", int64_t{call.root});
   if (s && hasFormInPlace(call.kind))
     s = plan_.setInPlace(call.send.isInPlace());
-  if (!s || call.kind != CallKind::ReduceScatter)
-    return s;
-  std::vector<int64_t> counts;
-  for (int r = 0; r < ranks_; ++r)
-    counts.push_back(call.recv.countOf(r));
-  return plan_.setValue("counts", std::move(counts));
+  return s;
 }
 
 /// This rank's block, which is bound to `own`, and at the root all of them, which are bound to
@@ -249,15 +247,43 @@ Status CollectiveOperation::describeReduction(const Call &call) {
   return s && hasResult ? bindElements("y", call.recv, count, way) : s;
 }
 
+Status CollectiveOperation::describeReduceScatterBlock(const Call &call) {
+  auto own = static_cast<uint64_t>(call.recv.count), ranks = static_cast<uint64_t>(ranks_);
+  Status s = plan_.setElements(own);
+  return s ? bindReduced(call, own * ranks, own) : s;
+}
+
+// The parts of the other ranks lie in scratch memory, one behind the other.
 Status CollectiveOperation::describeReduceScatter(const Call &call) {
+  Result<const TypeLayout *> layout = layoutFor(call.reducedType());
+  if (!layout)
+    return layout.status();
   uint64_t all = 0;
-  for (int r = 0; r < ranks_; ++r)
-    all += static_cast<uint64_t>(call.recv.countOf(r));
-  auto own = static_cast<uint64_t>(call.recv.countOf(rank_));
-  Status s = call.kind == CallKind::ReduceScatterBlock ? plan_.setElements(own) : Status();
+  blocks_.offset.clear();
+  blocks_.length.clear();
+  for (int r = 0; r < ranks_; ++r) {
+    blocks_.length.push_back(static_cast<uint64_t>(call.recv.countOf(r)));
+    all += blocks_.length.back();
+  }
+  uint64_t own = blocks_.length[static_cast<size_t>(rank_)];
+  uint64_t others = own * static_cast<uint64_t>(ranks_ - 1) * (*layout)->size;
+  Status s = plan_.setBlocks("x", blocks_);
+  blocks_.length.assign(blocks_.length.size(), own);
+  blocks_.length[static_cast<size_t>(rank_)] = 0;
   if (s)
-    s = call.send.isInPlace() ? bindElements("x", call.recv, all, Way::Copied)
-                              : bindElements("x", call.send, all, wayIn());
+    s = plan_.setBlocks("parts", blocks_);
+  if (s)
+    s = plan_.bind("parts", {scratch(others), others});
+  blocks_.length.assign(1, own);
+  if (s)
+    s = plan_.setBlocks("y", blocks_);
+  return s ? bindReduced(call, all, own) : s;
+}
+
+/// The operands of a reduction whose result each rank has a part of.
+Status CollectiveOperation::bindReduced(const Call &call, uint64_t all, uint64_t own) {
+  Status s = call.send.isInPlace() ? bindElements("x", call.recv, all, Way::Copied)
+                                   : bindElements("x", call.send, all, wayIn());
   return s ? bindElements("y", call.recv, own, Way::Out) : s;
 }
 
@@ -380,7 +406,8 @@ void CollectiveOperation::shift(ptrdiff_t sent, ptrdiff_t received) {
 /// n of a plan that serves the call; 0 if blocks have lengths of their own. Empty: the datatype is
 /// not known.
 std::optional<uint64_t> CollectiveOperation::elementsOf(const Call &call) const {
-  if (factsOf(kind()).length == BlockLength::Listed)
+  BlockLength length = factsOf(kind()).length;
+  if (length == BlockLength::Listed || length == BlockLength::Counted)
     return 0;
   const BlockSide *side = call.blockSide(rank_ == call.root);
   if (!side)
@@ -426,7 +453,7 @@ bool CollectiveOperation::isLikeBefore(const Call &call) const {
 // Programs make operators and types for one call.
 Result<bool> CollectiveOperation::resizeTo(const Call &call) {
   bool isLike = isLikeBefore(call);
-  if (!plan_.isCommitted() || kind() == CallKind::ReduceScatter || (!isLike && !hasFormOf(call)))
+  if (!plan_.isCommitted() || (!isLike && !hasFormOf(call)))
     return false;
   std::optional<uint64_t> elements = elementsOf(call);
   if (!elements || !plan_.holdsFor(*elements))

@@ -76,6 +76,8 @@ private:
   Status describeForAll(const Call &call);
   Status describeReduction(const Call &call);
   Status describeReduceScatter(const Call &call);
+  Status describeReduceScatterBlock(const Call &call);
+  Status bindReduced(const Call &call, uint64_t all, uint64_t own);
   Status setOperator(const Call &call);
   std::optional<uint64_t> elementsOf(const Call &call) const;
   bool isLikeBefore(const Call &call) const;
