@@ -344,37 +344,40 @@ Status CollectiveOperation::bindListed(const char *buffer, const BlockSide &side
   uint64_t bytes = 0;
   bool isUsable = way != Way::Copied && way != Way::Dropped;
   std::byte *first = nullptr, *end = nullptr;
-  listed_.clear();
+  const TypeLayout *layout = nullptr;
+  listed_.assign(static_cast<size_t>(slots), {});
   for (int slot = 0; slot < slots; ++slot) {
-    if (side.countOf(slot) == 0) { // of any datatype, or none
-      listed_.push_back({});
+    auto count = static_cast<uint64_t>(side.countOf(slot));
+    if (count == 0) // of any datatype, or none
       continue;
+    if (!layout || side.types) {
+      Result<const TypeLayout *> found = layoutFor(side.typeOf(slot));
+      if (!found)
+        return found.status();
+      layout = *found;
+      isUsable = isUsable && (layout->size == 0 || layout->isDense());
     }
-    Result<const TypeLayout *> layout = layoutFor(side.typeOf(slot));
-    if (!layout)
-      return layout.status();
-    ListedBlock block{*layout, side.addressOf(slot, **layout),
-                      static_cast<uint64_t>(side.countOf(slot)) * (*layout)->size};
-    isUsable = isUsable && (block.bytes == 0 || (*layout)->isDense());
+    ListedBlock &block = listed_[static_cast<size_t>(slot)];
+    block = {layout, side.addressOf(slot, *layout), count * layout->size};
     if (block.bytes > 0) {
       first = bytes == 0 ? block.address : std::min(first, block.address);
       end = std::max(end, moved(block.address, static_cast<MPI_Aint>(block.bytes)));
     }
     bytes += block.bytes;
-    listed_.push_back(block);
   }
   std::byte *memory = isUsable ? first : scratch(bytes);
   uint64_t offset = 0;
-  blocks_.offset.clear();
-  blocks_.length.clear();
-  for (const ListedBlock &block : listed_) {
-    if (isUsable && block.bytes > 0)
-      offset = static_cast<uint64_t>(block.address - first);
-    if (!isUsable && block.bytes > 0)
+  blocks_.offset.assign(listed_.size(), 0);
+  blocks_.length.assign(listed_.size(), 0);
+  for (size_t i = 0; i < listed_.size(); ++i) {
+    const ListedBlock &block = listed_[i];
+    if (block.bytes == 0)
+      continue;
+    blocks_.length[i] = block.bytes;
+    blocks_.offset[i] = isUsable ? static_cast<uint64_t>(block.address - first) : offset;
+    if (!isUsable)
       addPacked({block.layout, block.address, block.bytes, memory + offset, side.isSent}, way);
-    blocks_.offset.push_back(block.bytes == 0 ? 0 : offset);
-    blocks_.length.push_back(block.bytes);
-    offset += isUsable ? 0 : block.bytes;
+    offset += block.bytes;
   }
   if (Status s = plan_.setBlocks(buffer, blocks_); !s)
     return s;

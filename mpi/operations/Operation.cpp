@@ -15,6 +15,9 @@ uint64_t idOf(MPI_Datatype type) {
   return layout ? layout->id : 0;
 }
 
+// The most words that identify a call, without its slots; of each slot.
+constexpr size_t kWords = 4 + 2 * 3, kWordsOfSlot = 3;
+
 /// Calls visit(word) for each word that identifies a call, without its buffers, until one returns
 /// false.
 template <typename Visit> bool describeSide(const BlockSide &side, int slots, Visit &visit) {
@@ -73,13 +76,14 @@ void Operation::remember(const Call &call, int sendSlots, int recvSlots) {
   recvSlots_ = recvSlots;
   sendBuffer_ = call.send.buffer;
   recvBuffer_ = call.recv.buffer;
-  arguments_.clear();
-  shape_ = 0;
-  describe(call, sendSlots, recvSlots, [&](uint64_t word) {
-    arguments_.push_back(word);
-    shape_ = mixed(shape_, word);
+  arguments_.resize(kWords + kWordsOfSlot * static_cast<size_t>(sendSlots + recvSlots));
+  uint64_t *at = arguments_.data(), shape = 0;
+  describe(call, sendSlots, recvSlots, [&at, &shape](uint64_t word) {
+    *at++ = word;
+    shape = mixed(shape, word);
     return true;
   });
+  shape_ = shape;
 }
 
 uint64_t Operation::shapeOf(const Call &call) const {
