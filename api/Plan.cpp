@@ -177,8 +177,7 @@ colldsl_status colldsl_plan_set_blocks(colldsl_plan *plan, const char *buffer, s
                     concat("the blocks of '", buffer, "' have more than 2^64 elements"));
     }
     bool runs = p.isCommitted() && p.plan().running();
-    return report(p.setBlocks(buffer, table),
-                  runs ? COLLDSL_ERROR_STATE : COLLDSL_ERROR_ARGUMENT);
+    return report(p.setBlocks(buffer, table), runs ? COLLDSL_ERROR_STATE : COLLDSL_ERROR_ARGUMENT);
   });
 }
 

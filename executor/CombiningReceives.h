@@ -27,7 +27,7 @@ public:
     const Combiner *combiner;
   };
 
-  /// Ignores plans that are too long for it. What `view` refers to outlives it.
+  /// Ignores plans that are too long for it. `view` is of data that outlives it.
   explicit CombiningReceives(const RankView &view);
 
   /// Called whenever the steps, which are of that view, were bound and stay where they are.

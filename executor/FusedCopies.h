@@ -10,7 +10,7 @@ namespace colldsl {
 /// The copies of a plan that combines may take over. Which of them they do depends on the sizes.
 class FusedCopies {
 public:
-  /// Of a plan that is too long for it, none. What `view` refers to outlives it.
+  /// A plan that is too long has none. `view` is of data that outlives it.
   explicit FusedCopies(const RankView &view);
 
   /// Called whenever the memory and its steps were bound.

@@ -50,7 +50,7 @@ struct FreeMemory {
 /// owns the temporaries. Slices are those of the view.
 class Memory {
 public:
-  /// What `view` refers to outlives it.
+  /// `view` is of data that outlives it.
   explicit Memory(const RankView &view);
 
   /// Refuses a size outside of the class, buffers that are missing, null or too short, and ops that

@@ -200,7 +200,8 @@ private:
   std::map<std::string, NumberKind> kinds_; ///< of values
   std::map<std::string, std::shared_ptr<const OrderedGraph>> graphs_;
   std::vector<std::shared_ptr<const GivenGraph>> gathered_;
-  /// Of the parameters, in order; of the buffers that were given, until the collective is known.
+  /// The names of the parameters that are buffers, in order; until the collective is known, those
+  /// that were given.
   std::vector<std::string> bufferNames_;
   std::vector<bool> isGiven_; ///< parallel to bufferNames_
   Binding binding_;           ///< buffers and blocks are parallel to bufferNames_

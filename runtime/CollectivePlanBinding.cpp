@@ -110,7 +110,7 @@ Status CollectivePlan::checkBuffer(uint32_t b) const {
   return checkLength(b);
 }
 
-/// Of buffers without blocks whose lengths are known at call time only.
+/// The sizes for buffers without blocks whose lengths are known at call time only.
 Sizes CollectivePlan::denseSizes() const {
   return {binding_.elements, {}, binding_.combiner.elementBytes};
 }

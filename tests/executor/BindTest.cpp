@@ -360,6 +360,42 @@ TEST_F(Bind, parametersBetweenEachOtherStay) {
   EXPECT_EQ(y_[0], 1);
 }
 
+// Longer and shorter than before, at other places; what lies behind stays.
+TEST_F(Bind, anewToOtherSizesAndPlaces) {
+  Ints x(400), w(200), y(400);
+  ASSERT_EQ(bind(copyAndAdd(), {3, {bound(x), bound(w), bound(y), {}}, {}}), "");
+  for (uint64_t n : {3, 50, 1, 0, 49, 2, 77}) {
+    for (size_t i = 0; i < x.size(); ++i)
+      x[i] = static_cast<int>(10 * i + n);
+    for (size_t i = 0; i < w.size(); ++i)
+      w[i] = static_cast<int>(10000 * i);
+    std::fill(y.begin(), y.end(), -1);
+    size_t at = n % 5;
+    BoundBuffer moved{y.data() + at, (y.size() - at) * 4};
+    ASSERT_TRUE(plan_->bind({n, {bound(x), bound(w), moved, {}}, {}}).ok());
+    ASSERT_TRUE(plan_->start().ok());
+    ASSERT_TRUE(plan_->wait().ok());
+    for (size_t i = 0; i < y.size(); ++i) {
+      size_t place = i - at;
+      int added = place >= 2 * n && place < 4 * n ? static_cast<int>(10000 * (place - 2 * n)) : 0;
+      ASSERT_EQ(y[i], i >= at && place < 4 * n ? static_cast<int>(10 * place + n) + added : -1)
+          << n << " elements, " << i;
+    }
+  }
+}
+
+TEST_F(Bind, afterAFailureItStartsOnceItIsBound) {
+  ASSERT_EQ(bind(copyAndAdd(), {3, {bound(x_), bound(x_), bound(y_), {}}, {}}), "");
+  EXPECT_EQ(plan_->bind({3, {bound(x_), bound(x_), {y_.data(), 40}, {}}, {}}).message(),
+            "buffer 2 has 40 bytes, it needs 48");
+  EXPECT_EQ(plan_->start().message(), "the plan is not bound");
+  ASSERT_TRUE(plan_->bind({3, {bound(x_), bound(x_), bound(y_), {}}, {}}).ok());
+  x_.assign(x_.size(), 2);
+  ASSERT_TRUE(plan_->start().ok());
+  ASSERT_TRUE(plan_->wait().ok());
+  EXPECT_EQ(y_[0], 2);
+}
+
 TEST_F(Bind, startWhileRunning) {
   Builder b(1);
   b.calc(kMe, 1000000000);

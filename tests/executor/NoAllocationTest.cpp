@@ -1,4 +1,5 @@
-// Runs after the first allocate nothing. Counts every allocation of the program.
+// Runs after the first allocate nothing, and neither does a plan that is bound anew. Counts every
+// allocation of the program.
 #include "executor/Plan.h"
 #include "tests/executor/Schedules.h"
 #include "tests/transports/Harness.h"
@@ -79,10 +80,39 @@ std::string countRestarts(Endpoint &endpoint, size_t n) {
   return made == 0 ? "" : std::to_string(made) + " allocations";
 }
 
+/// Bound to fewer elements than before, and to as many as before, between runs.
+std::string countRebinds(Endpoint &endpoint, size_t n) {
+  uint32_t numRanks = endpoint.numRanks();
+  Ints x(n), y(n * numRanks), z(n);
+  LoadedImage ring(ringAllgather(numRanks)), chain(reduceChain(numRanks, Reduction::Sum));
+  Engine engine(endpoint);
+  Rank me = endpoint.rank();
+  std::vector<Binding> gathers, reduces;
+  for (size_t elements : {n, n / 2, n, n - 1}) {
+    gathers.push_back({elements, {bound(x), bound(y)}, {}});
+    reduces.push_back({elements, {bound(x), bound(z)}, {}});
+  }
+  auto gather = Plan::open(engine, ring->rank(me), ring->sizeClass(), gathers[0]);
+  auto reduce = Plan::open(engine, chain->rank(me), chain->sizeClass(), reduces[0]);
+  if (!gather || !reduce)
+    return "not opened";
+  uint64_t before = 0;
+  for (size_t run = 0; run < 40; ++run) {
+    if (run == gathers.size())
+      before = allocations;
+    size_t size = run % gathers.size();
+    if (!(*gather)->bind(gathers[size]) || !(*reduce)->bind(reduces[size]) || !(*gather)->start() ||
+        !(*reduce)->start() || !(*reduce)->wait() || !(*gather)->wait())
+      return "failed";
+  }
+  uint64_t made = allocations - before;
+  return made == 0 ? "" : std::to_string(made) + " allocations";
+}
+
 class NoAllocation : public ::testing::TestWithParam<size_t> {};
 INSTANTIATE_TEST_SUITE_P(Sizes, NoAllocation, ::testing::Values(2, 100, 3000, 10000, 100000));
 
-TEST_P(NoAllocation, inRestarts) {
+TEST_P(NoAllocation, inRestartsAndRebinds) {
   if (!COLLDSL_COUNTS_ALLOCATIONS)
     GTEST_SKIP() << "sanitizers have allocators of their own";
   uint64_t before = allocations;
@@ -90,9 +120,9 @@ TEST_P(NoAllocation, inRestarts) {
   ASSERT_EQ(allocations, before + 1) << "allocations are not counted";
   for (const TransportSetup &setup :
        {onShmProcesses("shm", {}), onShmProcesses("tight", tightOptions(), tightProtocol())})
-    EXPECT_EQ(setup.run(3, [](Endpoint &endpoint) { return countRestarts(endpoint, GetParam()); }),
-              "")
-        << setup.name;
+    for (auto count : {countRestarts, countRebinds})
+      EXPECT_EQ(setup.run(3, [&](Endpoint &endpoint) { return count(endpoint, GetParam()); }), "")
+          << setup.name << (count == countRebinds ? ", bound anew" : "");
 }
 
 } // namespace

@@ -78,6 +78,8 @@ struct Shape {
   bool starts(const char *prefix) const { return name.rfind(prefix, 0) == 0; }
   bool scatters() const { return starts("reduce_scatter"); }
   bool hasCounts() const { return scatters() && !starts("reduce_scatter_block"); }
+  /// The lengths of blocks are those of buffers, no value of a parameter.
+  bool hasLengths() const { return starts("reduce_scatterv"); }
   uint32_t root() const { return numRanks / 2; }
   std::vector<int64_t> counts() const {
     std::vector<int64_t> all;
@@ -154,7 +156,8 @@ private:
   }
   bool has(const char *parameter) const {
     if (!decl()) // rules lead to any; all that MPI knows have these
-      return std::string_view(parameter) == (shape_.hasCounts() ? "counts" : "x") ||
+      return (std::string_view(parameter) == "counts" && shape_.hasCounts() &&
+              !shape_.hasLengths()) ||
              (std::string_view(parameter) == "root" && shape_.name == "reduce") ||
              std::string_view(parameter) == "x";
     return std::any_of(decl()->params.begin(), decl()->params.end(),
@@ -179,6 +182,9 @@ private:
     if (has("counts"))
       if (Status s = plan_.setValue("counts", shape_.counts()); !s)
         return s;
+    if (shape_.hasLengths())
+      if (Status s = setLengths(); !s)
+        return s;
     if (has("root"))
       if (Status s = plan_.setValue("root", int64_t{shape_.root()}); !s)
         return s;
@@ -193,10 +199,28 @@ private:
     return plan_.bind("y", bound(out_));
   }
 
+  /// What comes from other ranks has a place each.
+  Status setLengths() {
+    std::vector<int64_t> counts = shape_.counts();
+    BlockTable all, own;
+    all.length.assign(counts.begin(), counts.end());
+    own.length = {all.length[shape_.rank]};
+    if (Status s = plan_.setBlocks("x", all); !s)
+      return s;
+    if (Status s = plan_.setBlocks("y", own); !s)
+      return s;
+    own.length.assign(counts.size(), own.length.front());
+    own.length[shape_.rank] = 0;
+    parts_.resize(out_.size() * (counts.size() - 1));
+    if (Status s = plan_.setBlocks("parts", own); !s)
+      return s;
+    return plan_.bind("parts", bound(parts_));
+  }
+
   const Shape &shape_;
   CollectivePlan plan_;
   const Program &program_;
-  Words in_, out_;
+  Words in_, out_, parts_;
 };
 
 std::unique_ptr<Library> standardLibrary() {
@@ -278,8 +302,9 @@ TEST_P(Combiners, EveryFunctionIsServedInTheOrderOfTheRanks) {
   EXPECT_EQ(onRanks(GetParam(),
                     [](Communicator &communicator, Library &library) {
                       std::string wrong;
-                      for (const char *name : {"reduce", "allreduce", "reduce_scatter_block",
-                                               "reduce_scatter", "scan", "exscan"})
+                      for (const char *name :
+                           {"reduce", "allreduce", "reduce_scatter_block", "reduce_scatter",
+                            "reduce_scatterv", "scan", "exscan"})
                         for (const Operator &op : kOddOperators)
                           for (uint64_t n : {0, 1, 40})
                             wrong += tryOn(communicator, library, name, op, n);

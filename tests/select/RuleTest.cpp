@@ -5,6 +5,7 @@
 #include "topology/KnownModels.h"
 
 #include <gtest/gtest.h>
+#include <random>
 
 namespace colldsl {
 namespace {
@@ -75,6 +76,38 @@ TEST(ChooserTest, goesOnBehindARule) {
   EXPECT_EQ(second, &rules[1]);
   EXPECT_EQ(chooser.nameOf(*second), "rule 2 for bcast");
   EXPECT_EQ(chooser.choose(s, second), nullptr);
+}
+
+// Compared with what choose() returns for each number of bytes.
+TEST(ChooserTest, theBytesAroundForWhichItChoosesAlike) {
+  constexpr uint64_t kMost = 40;
+  std::mt19937 random(7);
+  auto below = [&](uint32_t end) { return static_cast<uint32_t>(random() % end); };
+  Program program;
+  for (int trial = 0; trial < 300; ++trial) {
+    std::vector<SelectionRule> decisions, rules;
+    for (std::vector<SelectionRule> *part : {&decisions, &rules})
+      for (uint32_t i = below(4); i > 0; --i) {
+        SelectionRule &r = part->emplace_back(rule(below(5) == 0 ? "gather" : "bcast"));
+        r.minBytes = below(kMost);
+        r.maxBytes = below(3) == 0 ? UINT64_MAX : r.minBytes + below(10);
+        r.minRanks = below(4) == 0 ? 3 : 1;
+      }
+    Chooser chooser(program, decisions, rules);
+    auto at = [](uint64_t bytes) { return Situation{"bcast", 2, bytes}; };
+    for (uint64_t bytes = 0; bytes < kMost; ++bytes) {
+      Chooser::Bytes alike = chooser.alikeAround(at(bytes));
+      ASSERT_LE(alike.least, bytes);
+      ASSERT_GE(alike.most, bytes);
+      for (uint64_t other = alike.least; other <= std::min(alike.most, 2 * kMost); ++other)
+        ASSERT_EQ(chooser.choose(at(other)), chooser.choose(at(bytes))) << bytes << ", " << other;
+    }
+  }
+  std::vector<SelectionRule> rules = {rule("bcast"), rule("bcast")};
+  rules[0].maxBytes = 9;
+  Chooser chooser(program, {}, rules);
+  EXPECT_EQ(chooser.alikeAround({"bcast", 2, 3}).most, 9u) << "no narrower than needed";
+  EXPECT_EQ(chooser.alikeAround({"bcast", 2, 30}).least, 10u);
 }
 
 struct Explained {
