@@ -12,6 +12,8 @@ namespace {
 constexpr uint64_t kAlignment = 64;
 // Temporaries of so many bytes are kept, whatever is needed.
 constexpr uint64_t kKeptBytes = 1 << 20;
+// Longer elements are not scaled, so that products stay small.
+constexpr uint64_t kMostScaledBytes = 1 << 10;
 
 constexpr uint64_t alignUp(uint64_t bytes) { return (bytes + kAlignment - 1) & ~(kAlignment - 1); }
 
@@ -44,6 +46,39 @@ Memory::Memory(const RankView &view)
                            [](const Buffer &buffer) { return buffer.layout != Layout::Dense; });
   hasAliases_ = std::any_of(buffers_.begin(), buffers_.end(),
                             [](const Buffer &buffer) { return buffer.aliasOf != kNoBuffer; });
+  findScale();
+}
+
+void Memory::findScale() {
+  constexpr int64_t kMostScale = 1 << 20;
+  constexpr uint64_t kMostElements = 1 << 30;
+  static_assert(kMostScale * kMostElements * kMostScaledBytes < uint64_t{1} << 61);
+  auto isScaled = [](int64_t scale, int64_t offset, uint32_t denominator) {
+    return offset == 0 && denominator == 1 && -kMostScale <= scale && scale <= kMostScale;
+  };
+  bool areBuffers = std::all_of(buffers_.begin(), buffers_.end(), [&](const Buffer &b) {
+    return b.layout == Layout::Dense && isScaled(b.originScale, b.originOffset, b.denominator) &&
+           isScaled(b.endScale, b.endOffset, b.denominator);
+  });
+  bool areSlices = std::all_of(view_.slices.begin(), view_.slices.end(), [&](const Slice &s) {
+    return isScaled(s.beginScale, s.beginOffset, s.denominator) &&
+           isScaled(s.endScale, s.endOffset, s.denominator);
+  });
+  mostScaled_ = areBuffers && areSlices ? kMostElements : 0;
+}
+
+/// Places buffers and slices that were placed for another n.
+void Memory::scale() {
+  auto n = static_cast<int64_t>(sizes_.elements);
+  for (uint32_t b = 0; b < buffers_.size(); ++b)
+    elements_[b] = {buffers_[b].originScale * n, buffers_[b].endScale * n};
+  for (size_t i = 0; i < view_.slices.size(); ++i) {
+    const Slice &slice = view_.slices[i];
+    const Buffer &buffer = bufferOf(slice);
+    uint64_t bytes = sizes_.elements * sizes_.elementBytesOf(buffer);
+    ranges_[i] = {static_cast<uint64_t>(slice.beginScale - buffer.originScale) * bytes,
+                  static_cast<uint64_t>(slice.endScale - slice.beginScale) * bytes};
+  }
 }
 
 Status Memory::bind(const SizeClass &sizeClass, const Binding &binding) {
@@ -57,10 +92,16 @@ Status Memory::bind(const SizeClass &sizeClass, const Binding &binding) {
   bases_.assign(buffers_.size(), {});
   if (Status s = checkCombiner(binding.combiner); !s)
     return s;
-  if (Status s = placeBuffers(); !s)
-    return s;
-  if (Status s = placeSlices(); !s)
-    return s;
+  if (scalesTo(binding.elements) && sizes_.elementBytes <= kMostScaledBytes) {
+    scale();
+  } else {
+    isPlaced_ = false;
+    if (Status s = placeBuffers(); !s)
+      return s;
+    if (Status s = placeSlices(); !s)
+      return s;
+    isPlaced_ = binding.elements > 0;
+  }
   if (hasBlocks_) {
     if (Status s = bindBlocks(binding); !s)
       return s;

@@ -95,6 +95,9 @@ public:
   size_t numBuffers() const { return buffers_.size(); }
   /// True if some buffer has blocks.
   bool hasBlocks() const { return hasBlocks_; }
+  /// True if it was bound to some n but 0, and if all buffers and slices begin and end at multiples
+  /// of n: those of this n overlap, and lie in each other, like those of that one.
+  bool scalesTo(uint64_t n) const { return isPlaced_ && n > 0 && n <= mostScaled_; }
 
   /// The memory that the caller gave for a buffer; empty: there is none, or none of its bytes are
   /// needed.
@@ -141,6 +144,8 @@ private:
   }
   uint32_t ownerOf(uint32_t b) const;
   Status wrong(uint32_t b, const Status &why) const;
+  void findScale();
+  void scale();
   Status placeBuffers();
   Status placeSlices();
   void placeSlicesOfBlocks();
@@ -175,7 +180,9 @@ private:
   RankView view_;
   std::span<const Buffer> buffers_;
   bool hasBlocks_ = false, hasAliases_ = false;
-  std::vector<Touched> touched_;       ///< by ops, and not known to lie in memory
+  bool isPlaced_ = false;        ///< buffers and slices were found right for some n but 0
+  uint64_t mostScaled_ = 0;      ///< the largest n to which scale() leads; 0: they are not scaled
+  std::vector<Touched> touched_; ///< by ops, and not known to lie in memory
   std::span<const std::string> names_; ///< of the first buffers
   Sizes sizes_;
   std::vector<Elements> elements_; ///< by buffer

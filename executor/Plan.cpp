@@ -28,6 +28,8 @@ Plan::Plan(Engine &engine, const RankView &view, const SizeClass &sizeClass)
       isAnnounced_(std::any_of(
           view.ops.begin(), view.ops.end(),
           [](const ImageOp &op) { return op.kind == OpKind::Recv && op.transfer().announced; })),
+      combines_(std::any_of(view.ops.begin(), view.ops.end(),
+                            [](const ImageOp &op) { return op.kind == OpKind::Combine; })),
       local_(view.ops.size()), calcs_(view.ops.size()) {}
 
 Result<std::unique_ptr<Plan>> Plan::open(Engine &engine, const RankView &view,
@@ -82,22 +84,32 @@ Status Plan::bind(const Binding &binding) {
 }
 
 Status Plan::bindTo(Channels &channels, const Binding &binding) {
+  bool isAlike = isBound_ && resizable_ && (!combines_ || memory_.scalesTo(binding.elements));
   isBound_ = false;
   addresses_.reset();
   if (Status s = memory_.bind(sizeClass_, binding); !s)
     return s;
-  if (Status s = steps_.bind(edges_, binding.combiner); !s)
-    return s;
+  if (!isAlike || !resizable_->resize(binding.combiner))
+    if (Status s = buildSteps(binding); !s)
+      return s;
   if (Status s = checkMoved(channels); !s)
     return s;
   if (Status s = channels.prepare(steps_.work()); !s)
+    return s;
+  isStraight_ = line_->mayRun(steps_);
+  isBound_ = true;
+  return {};
+}
+
+Status Plan::buildSteps(const Binding &binding) {
+  if (Status s = steps_.bind(edges_, binding.combiner); !s)
     return s;
   if (!line_)
     line_.emplace(view_, steps_, engine_.endpoint());
   fused_.fuse(memory_, steps_);
   combining_.bind(steps_);
-  isStraight_ = line_->mayRun(steps_);
-  isBound_ = true;
+  if (!resizable_ && (!combines_ || memory_.scalesTo(binding.elements)))
+    resizable_.emplace(view_, memory_, steps_);
   return {};
 }
 

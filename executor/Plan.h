@@ -27,6 +27,7 @@
 #include "executor/FusedCopies.h"
 #include "executor/LocalWork.h"
 #include "executor/Observer.h"
+#include "executor/ResizableSteps.h"
 #include "executor/Steps.h"
 #include "executor/StraightLine.h"
 #include "executor/TransferReport.h"
@@ -120,6 +121,7 @@ private:
   State state() const { return state_.load(std::memory_order_acquire); }
 
   Status bindTo(Channels &channels, const Binding &binding);
+  Status buildSteps(const Binding &binding);
   Status checkTransfers();
   Status checkMoved(const Channels &channels) const;
   bool runStraight(uint32_t polls);
@@ -162,6 +164,7 @@ private:
   Steps steps_;
   std::optional<Addresses> addresses_; ///< once something moved
   FusedCopies fused_;
+  std::optional<ResizableSteps> resizable_; ///< once steps were built that may be resized
   CombiningReceives combining_;
   Wavefront wavefront_;
   std::optional<StraightLine> line_; ///< once bound
@@ -181,6 +184,7 @@ private:
   uint32_t idlePolls_ = 0;
   const bool batches_;     ///< the transport batches messages
   const bool isAnnounced_; ///< some message that this rank receives is announced
+  const bool combines_;    ///< some op does
   bool holds_ = false;     ///< messages are held until they are pushed
 
   /// Ops that wait for this thread, which first starts messages: copies and combines, and calcs,

@@ -94,7 +94,8 @@ private:
   Status followSource(uint32_t i);
   uint64_t listPieces(std::span<const Slice> slices, iovec *pieces) const;
   Staging *stagingOf(uint32_t i);
-  friend class FusedCopies; // which changes copies and combines
+  friend class FusedCopies;    // which changes copies and combines
+  friend class ResizableSteps; // which changes addresses and lengths
   bool isVariable(std::span<const Slice> slices) const;
 
   RankView view_;
