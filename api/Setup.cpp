@@ -133,7 +133,7 @@ RankResult runBody(const colldsl_context &context, const Topology &topology, col
 } // namespace
 
 Result<Library *> api::standardLibrary() {
-  static Result<std::unique_ptr<Library>> library = Library::view(standardLibraryBytes());
+  static Result<std::unique_ptr<Library>> library = viewStandardLibrary();
   if (!library)
     return library.status();
   return library->get();
@@ -150,7 +150,7 @@ std::unique_ptr<Library> openTuned() {
   OwnProfile own = readOwnProfile();
   std::string problem = own.problem;
   if (own.profile && !own.profile->decisions.empty()) {
-    Result<std::unique_ptr<Library>> library = Library::view(standardLibraryBytes());
+    Result<std::unique_ptr<Library>> library = viewStandardLibrary();
     Status s = library ? prefer(**library, *own.profile) : library.status();
     if (s)
       return library.take();
@@ -310,8 +310,7 @@ colldsl_status colldsl_progress(colldsl_comm *comm) {
 colldsl_status colldsl_library_open(colldsl_context *context, const char *path,
                                     colldsl_library **library) {
   return guarded({{"context", context}, {"library", library}}, [&] {
-    Result<std::unique_ptr<Library>> opened =
-        path ? Library::open(path) : Library::view(standardLibraryBytes());
+    Result<std::unique_ptr<Library>> opened = path ? Library::open(path) : viewStandardLibrary();
     if (!opened)
       return report(opened.status(), COLLDSL_ERROR_LIBRARY);
     *library = new colldsl_library{opened.take()};

@@ -94,7 +94,7 @@ void Job::begin(int threadLevel) {
   real::Comm_group(MPI_COMM_WORLD, &job->worldGroup_);
   job->nodes_ = findNodes();
   NodeComm node(job->nodes_);
-  Result<std::unique_ptr<Library>> library = Library::view(standardLibraryBytes());
+  Result<std::unique_ptr<Library>> library = viewStandardLibrary();
   Result<WiredUp> wired = shareAllThatCanBe(node.comm(), job->nodes_.ranksOnMachine, library.ok());
   bool isFine = job->nodes_.count == 1 ? wired.ok() : allAgree(MPI_COMM_WORLD, wired.ok());
   job->report(oobOf(node.comm()).numRanks, wired ? Status() : wired.status(), isFine);
@@ -129,7 +129,7 @@ void Job::openProfile() {
   if (isUsed && settings.learns())
     learning_ = std::make_unique<Learning>(std::move(profile->points));
   if (!isUsed)
-    library_ = Library::view(standardLibraryBytes()).take(); // as before
+    library_ = viewStandardLibrary().take(); // as before
   note(isUsed ? concat("the machine profile has ", profile->decisions.size(), " decisions")
               : "the machine profile is not used: " +
                     (s ? "it is not of the machines of all ranks" : s.message()));

@@ -18,4 +18,8 @@ std::vector<std::byte> serializeProgram(const Program &program);
 /// checkProgram() holds for it. Lowered. An error says what is wrong.
 Result<Program> deserializeProgram(std::span<const std::byte> bytes);
 
+/// Variant for bytes that serializeProgram() is known to have written: checkProgram() is not
+/// called.
+Result<Program> deserializeTrustedProgram(std::span<const std::byte> bytes);
+
 } // namespace colldsl

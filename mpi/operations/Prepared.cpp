@@ -42,11 +42,11 @@ void PreparedOperations::miss(Kind &kind, uint64_t shape) {
     kind.missed[kind.nextMissed++ % kMost] = shape;
 }
 
-/// Null: that operation cannot serve the call.
-std::shared_ptr<Operation> PreparedOperations::resizeAt(Kind &kind, size_t at, const Call &call) {
+/// False: that operation cannot serve the call.
+bool PreparedOperations::resizeAt(Kind &kind, size_t at, const Call &call) {
   Place &place = kind.places[at];
   if (place.operation->isBusy())
-    return nullptr;
+    return false;
   auto drop = [&] { // it no longer serves either call
     place = std::move(kind.places.back());
     kind.places.pop_back();
@@ -61,10 +61,10 @@ std::shared_ptr<Operation> PreparedOperations::resizeAt(Kind &kind, size_t at, c
   if (!isResized)
     drop();
   if (!isResized || !*isResized)
-    return nullptr;
+    return false;
   place.shape = place.operation->shape();
   place.lastUse = ++uses_;
-  return place.operation;
+  return true;
 }
 
 // Once all places are taken, every operation is spare.
@@ -78,8 +78,8 @@ std::shared_ptr<Operation> PreparedOperations::resize(const Call &call) {
     size_t at = (first + i) % kind.places.size();
     if (!isFull && !kind.places[at].isSpare)
       continue;
-    if (std::shared_ptr<Operation> resized = resizeAt(kind, at, call))
-      return resized;
+    if (resizeAt(kind, at, call))
+      return kind.places[at].operation;
   }
   return nullptr;
 }

@@ -56,7 +56,7 @@ private:
 
   Kind &of(CallKind kind) { return kinds_[static_cast<size_t>(kind)]; }
   void miss(Kind &kind, uint64_t shape);
-  std::shared_ptr<Operation> resizeAt(Kind &kind, size_t at, const Call &call);
+  bool resizeAt(Kind &kind, size_t at, const Call &call);
   size_t randomPlace() {
     random_ = random_ * 1664525 + 1013904223; // Numerical Recipes
     return (random_ >> 16) % kMost;

@@ -69,8 +69,9 @@ Result<std::unique_ptr<Library>> Library::open(const std::string &path) {
   return library;
 }
 
-Result<std::unique_ptr<Library>> Library::view(std::span<const std::byte> bytes) {
+Result<std::unique_ptr<Library>> Library::view(std::span<const std::byte> bytes, Trust trust) {
   std::unique_ptr<Library> library(new Library(bytes));
+  library->trust_ = trust;
   if (Status s = library->checkHead(); !s)
     return s;
   return library;
@@ -143,7 +144,8 @@ template <typename T> Status Library::decode(uint32_t kind, const char *name, T 
   if (!bytes)
     return fail(bytes.message());
   if constexpr (std::is_same_v<T, Program>) {
-    Result<Program> decoded = deserializeProgram(*bytes);
+    Result<Program> decoded =
+        trust_ == Trust::AsCode ? deserializeTrustedProgram(*bytes) : deserializeProgram(*bytes);
     if (!decoded)
       return Status::error("library: " + decoded.message());
     value = decoded.take();

@@ -121,7 +121,12 @@ std::vector<std::byte> encodeLibrary(const LibraryContent &content);
 class Library {
 public:
   static Result<std::unique_ptr<Library>> open(const std::string &path);
-  static Result<std::unique_ptr<Library>> view(std::span<const std::byte> bytes);
+  enum class Trust : uint8_t {
+    None,   ///< the bytes may hold anything
+    AsCode, ///< they came with the code: what they hold is not checked again
+  };
+  static Result<std::unique_ptr<Library>> view(std::span<const std::byte> bytes,
+                                               Trust trust = Trust::None);
   ~Library();
   Library(const Library &) = delete;
   Library &operator=(const Library &) = delete;
@@ -185,6 +190,7 @@ private:
 
   std::span<const std::byte> bytes_;
   bool mapped_ = false;
+  Trust trust_ = Trust::None;
   Part<LibraryIdentity> identity_;
   Part<Program> program_;
   Part<std::vector<LibrarySource>> sources_;

@@ -21,4 +21,8 @@ std::span<const std::byte> standardLibraryBytes() {
   return {colldsl_standard_library, colldsl_standard_library_end};
 }
 
+Result<std::unique_ptr<Library>> viewStandardLibrary() {
+  return Library::view(standardLibraryBytes(), Library::Trust::AsCode);
+}
+
 } // namespace colldsl
