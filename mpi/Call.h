@@ -87,14 +87,18 @@ struct Call {
 
   bool hasLists() const { return send.counts || recv.counts; }
 
+  bool hasBuffersOf(const Call &other) const {
+    return send.buffer == other.send.buffer && recv.buffer == other.recv.buffer;
+  }
+
   /// True if all words of both calls are equal. Lists are compared by their addresses alone.
   bool isSameAs(const Call &other) const {
     return (!other.hasLists() ||
             (send.hasSameLists(other.send) && recv.hasSameLists(other.recv))) &&
-           send.buffer == other.send.buffer && recv.buffer == other.recv.buffer &&
-           send.count == other.send.count && recv.count == other.recv.count &&
-           send.type == other.send.type && recv.type == other.recv.type && kind == other.kind &&
-           root == other.root && op == other.op;
+           hasBuffersOf(other) && send.count == other.send.count &&
+           recv.count == other.recv.count && send.type == other.send.type &&
+           recv.type == other.recv.type && kind == other.kind && root == other.root &&
+           op == other.op;
   }
 };
 

@@ -85,7 +85,8 @@ MadeOperation OperationCache::findOrMake(const Call &call, WrongArgument &wrong)
     if (wrong = findWrongArgument(comm_, call); wrong)
       return Status::error(wrong.reason);
   // New memory may belong to a driver that was loaded since.
-  if (!found.isThere && !Accelerators::arePresent() && DeviceAgreement::look())
+  bool isNew = !found.isThere && !quickOf(call.kind).call.hasBuffersOf(call);
+  if (isNew && !Accelerators::arePresent() && DeviceAgreement::look())
     if (Status s = comm_.devices().check(call); !s)
       return s;
   if (!found.operation)

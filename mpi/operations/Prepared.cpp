@@ -67,7 +67,8 @@ bool PreparedOperations::resizeAt(Kind &kind, size_t at, const Call &call) {
   return true;
 }
 
-// Once all places are taken, every operation is spare.
+// Once all places are taken, every operation is spare. One that serves moves forward, so that those
+// that serve most calls are tried first.
 std::shared_ptr<Operation> PreparedOperations::resize(const Call &call) {
   Kind &kind = of(call.kind);
   bool isFull = kind.places.size() >= kMost;
@@ -78,8 +79,11 @@ std::shared_ptr<Operation> PreparedOperations::resize(const Call &call) {
     size_t at = (first + i) % kind.places.size();
     if (!isFull && !kind.places[at].isSpare)
       continue;
-    if (resizeAt(kind, at, call))
-      return kind.places[at].operation;
+    if (!resizeAt(kind, at, call))
+      continue;
+    size_t before = at == 0 ? 0 : at - 1;
+    std::swap(kind.places[at], kind.places[before]);
+    return kind.places[before].operation;
   }
   return nullptr;
 }
