@@ -146,6 +146,8 @@ Status Memory::placeSlices() {
   int64_t farthest = farthestElement(sizes_.elementBytes);
   for (size_t i = 0; i < view_.slices.size(); ++i) {
     const Slice &slice = view_.slices[i];
+    if (slice.block != kNoBlock && areBlocksRight_)
+      continue;
     const Buffer &buffer = bufferOf(slice);
     const Elements &inside = elements_[index(slice.buffer)];
     Elements here;
@@ -161,6 +163,7 @@ Status Memory::placeSlices() {
     if (slice.block == kNoBlock)
       ranges_[i] = resolve(slice, buffer, sizes_);
   }
+  areBlocksRight_ = true;
   return {};
 }
 
@@ -170,8 +173,14 @@ void Memory::placeSlicesOfBlocks() {
     const Slice &slice = view_.slices[i];
     if (slice.block == kNoBlock || isVariable(slice))
       continue;
-    bool isKnown = !sizes_.blocks[index(slice.buffer)].length.empty();
-    ranges_[i] = isKnown ? resolve(slice, bufferOf(slice), sizes_) : ByteRange();
+    const BlockTable &table = sizes_.blocks[index(slice.buffer)];
+    uint64_t bytes = elementBytesOf(slice);
+    if (table.length.empty())
+      ranges_[i] = {};
+    else if (isWholeBlock(slice))
+      ranges_[i] = {table.offset[slice.block] * bytes, table.length[slice.block] * bytes};
+    else
+      ranges_[i] = resolve(slice, bufferOf(slice), sizes_);
   }
 }
 

@@ -180,6 +180,7 @@ private:
   RankView view_;
   std::span<const Buffer> buffers_;
   bool hasBlocks_ = false, hasAliases_ = false;
+  bool areBlocksRight_ = false;  ///< slices of blocks were checked, whatever n is
   bool isPlaced_ = false;        ///< buffers and slices were found right for some n but 0
   uint64_t mostScaled_ = 0;      ///< the largest n to which scale() leads; 0: they are not scaled
   std::vector<Touched> touched_; ///< by ops, and not known to lie in memory
