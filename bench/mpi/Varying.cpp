@@ -72,6 +72,16 @@ const std::vector<Operation> kOperations = {
        MPI_Alltoallv(l.in.data(), l.counts.data(), l.places.data(), MPI_CHAR, l.out.data(),
                      l.counts.data(), l.places.data(), MPI_CHAR, MPI_COMM_WORLD);
      }},
+    {"allgatherv", false,
+     [](Lists &l) {
+       MPI_Allgatherv(l.in.data(), l.count, MPI_CHAR, l.out.data(), l.counts.data(),
+                      l.places.data(), MPI_CHAR, MPI_COMM_WORLD);
+     }},
+    {"reduce_scatter", false,
+     [](Lists &l) {
+       MPI_Reduce_scatter(l.in.data(), l.out.data(), l.counts.data(), MPI_CHAR, MPI_MAX,
+                          MPI_COMM_WORLD);
+     }},
     {"gatherv", true,
      [](Lists &l) {
        MPI_Gatherv(l.in.data(), l.count, MPI_CHAR, l.out.data(), l.counts.data(), l.places.data(),
