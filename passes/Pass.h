@@ -53,6 +53,7 @@ struct BindOutcome {
   std::vector<ParameterBinding> bindings;
   std::shared_ptr<const LeaderOrder> leaders; ///< null: as before
   std::string remark;
+  bool dependsOnSize = true; ///< false: the outcome is the same for every n
 };
 
 /// One pass with the options that it was given.

@@ -105,7 +105,7 @@ bool Pipeline::has(PassKind kind) const {
 }
 
 Result<BindOutcome> Pipeline::bind(const BindContext &context, PassObserver *observer) const {
-  BindOutcome all;
+  BindOutcome all{{}, nullptr, "", false};
   InstantiateRequest request = context.request;
   for (const Step &step : passes_) {
     if (step.info->kind != PassKind::Program)
@@ -120,6 +120,7 @@ Result<BindOutcome> Pipeline::bind(const BindContext &context, PassObserver *obs
     for (const ParameterBinding &binding : one->bindings)
       bindTo(binding, request);
     all.bindings.insert(all.bindings.end(), one->bindings.begin(), one->bindings.end());
+    all.dependsOnSize |= one->dependsOnSize;
     if (one->leaders) {
       all.leaders = one->leaders;
       request.leaders = all.leaders.get();

@@ -39,7 +39,7 @@ public:
   Result<BindOutcome> run() {
     collect();
     if (trials_.empty())
-      return BindOutcome{{}, nullptr, "nothing to tune"};
+      return BindOutcome{{}, nullptr, "nothing to tune", false};
     Result<uint64_t> first = time(request_);
     if (!first) // another place reports what cannot be run with its defaults
       return BindOutcome{{}, nullptr, "not tuned: " + first.message()};
@@ -162,9 +162,9 @@ bool hasCallTimeBlocks(const Decl &decl) {
 
 Result<BindOutcome> tuneParameters(const BindContext &context, const Tune &options) {
   if (context.request.ranks > options.mostRanks)
-    return BindOutcome{{}, nullptr, "not tuned: too many ranks"};
+    return BindOutcome{{}, nullptr, "not tuned: too many ranks", false};
   if (hasCallTimeBlocks(context.program.decl(context.request.collective)))
-    return BindOutcome{{}, nullptr, "not tuned: sizes are known at call time only"};
+    return BindOutcome{{}, nullptr, "not tuned: sizes are known at call time only", false};
   return Tuner(context, options.mostOps).run();
 }
 

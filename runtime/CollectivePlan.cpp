@@ -234,14 +234,11 @@ Result<bool> CollectivePlan::chooseFrom(Library &library, const SelectionRule *l
 }
 
 // These depend on n: the rule, the choices of passes, and the validity range.
-void CollectivePlan::findAlike() {
-  alike_ = {0, 1, 0};
+void CollectivePlan::narrowAlike() {
+  SizeClass alike = std::exchange(alike_, {0, 1, 0});
   bool mayBeElsewhere = preferred_ && library_ != preferred_;
   if (image_ || mayBeElsewhere || !graphs_.empty())
     return;
-  SizeClass alike = compiler() ? compiler()->alikeAround(request_.elements) : SizeClass();
-  alike.min = std::max(alike.min, sizeClass_.min);
-  alike.max = std::min(alike.max, sizeClass_.max);
   if (rule_) {
     Result<Chooser> chooser = Chooser::of(*library_);
     if (!chooser || chooser->choose(situation()) != rule_)
@@ -412,6 +409,8 @@ Status CollectivePlan::compile(const Program &program) {
   schedule_ = RankSchedule(communicator_.rank(), std::move(made->dag), made->sizeClass);
   view_ = schedule_.view();
   sizeClass_ = scheduleSizes_ = schedule_.sizeClass();
+  alike_ = {request_.elements, std::max(made->alike.min, sizeClass_.min),
+            std::min(made->alike.max, sizeClass_.max)};
   unit_ = 1;
   return combiner_ ? checkOperator() : Status();
 }
@@ -581,7 +580,7 @@ Status CollectivePlan::commit() {
   std::string words;
   Status bound = unlessMemoryIsShort([&] {
     words = terms();
-    findAlike();
+    narrowAlike();
     return checkBinding();
   });
   if (!bound)

@@ -156,16 +156,6 @@ Result<std::shared_ptr<const PlanCompiler>> PlanCompiler::make(CompileSettings s
 
 // The result of passes on DAGs for one n is not used for another n (compileAllOnce()). A proof
 // changes no schedule, and a validity range that was proved has no n at which it would fail.
-SizeClass PlanCompiler::alikeAround(uint64_t n) const {
-  if (pipeline_.has(PassKind::Dag))
-    return {n, 1, 0};
-  if (!pipeline_.has(PassKind::Program))
-    return {n};
-  uint64_t most = magnitudeOf(n);
-  bool isItsOwn = !std::has_single_bit(most);
-  return {n, isItsOwn ? n : most == 1 ? 0 : most / 2 + 1, most};
-}
-
 std::optional<uint64_t> PlanCompiler::keyOf(const From &from, const InstantiateRequest &request) {
   std::optional<uint64_t> hash = hashOf(request);
   return hash ? std::optional(mixHash(*hash, from.hash)) : std::nullopt;
@@ -187,6 +177,17 @@ Value PlanCompiler::once(std::map<uint64_t, Value> &kept, size_t most, std::opti
     kept.clear();
   kept.emplace(*key, value);
   return value;
+}
+
+// Passes on DAGs see n itself, and choices its magnitude.
+SizeClass PlanCompiler::alikeAround(uint64_t n, const Choice &choice) const {
+  if (pipeline_.has(PassKind::Dag))
+    return {n, 1, 0};
+  if (!choice.outcome.dependsOnSize)
+    return {n};
+  uint64_t most = magnitudeOf(n);
+  bool isItsOwn = !std::has_single_bit(most);
+  return {n, isItsOwn ? n : most == 1 ? 0 : most / 2 + 1, most};
 }
 
 // Uses the next power of two for n: so the choice does not depend on the calls before.
@@ -228,6 +229,7 @@ Result<CompiledSchedule> PlanCompiler::compile(Library &library, InstantiateRequ
     return made;
   const char *between = choice.remarks.empty() || made->remarks.empty() ? "" : "; ";
   made->remarks = concat(choice.remarks, between, made->remarks);
+  made->alike = alikeAround(request.elements, choice);
   return made;
 }
 

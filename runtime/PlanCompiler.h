@@ -43,6 +43,7 @@ struct CompiledSchedule {
   Dag dag; ///< of this rank
   SizeClass sizeClass;
   std::string remarks; ///< "tune: 900 ns, then 700 ns; segment = 8KiB": of each pass that has one
+  SizeClass alike;     ///< n for which a schedule would be the same, within its size class
   bool hasDagPasses = false;
   bool isProved = false; ///< for its ranks, arguments, validity range, and all lengths of blocks
 };
@@ -61,11 +62,6 @@ public:
   /// True if compile() needs the graphs of all ranks, not only of this one.
   bool needsAllRanks() const { return pipeline_.has(PassKind::Dag) || proves(); }
 
-  /// The numbers of elements around n, from the least to the largest, for which schedules are the
-  /// same if nothing else differs, and if the size class of each contains all of them. None:
-  /// passes run on DAGs.
-  SizeClass alikeAround(uint64_t n) const;
-
   /// Makes the schedule of a program of the library; uses the library's costs if it has some.
   /// `request`: gets the values that program passes bind. An error: the request cannot be
   /// instantiated, or the result of passes is not proved.
@@ -73,7 +69,7 @@ public:
 
 private:
   struct Choice {
-    BindOutcome outcome;
+    BindOutcome outcome{{}, nullptr, "", false};
     std::string remarks;
   };
 
@@ -96,6 +92,7 @@ private:
   template <typename Value, typename Make>
   Value once(std::map<uint64_t, Value> &kept, size_t most, std::optional<uint64_t> key,
              Make make) const;
+  SizeClass alikeAround(uint64_t n, const Choice &choice) const;
   Result<Choice> choose(const From &from, const InstantiateRequest &request) const;
   Verdict prove(const From &from, const InstantiateRequest &request) const;
   Verdict proveOnce(const From &from, const InstantiateRequest &request) const;

@@ -1,6 +1,7 @@
 #include "mpi/operations/CollectiveOperation.h"
 
 #include "ir/Concat.h"
+#include "mpi/CallArguments.h"
 #include "mpi/CallSummary.h"
 #include "mpi/Settings.h"
 #include "mpi/comm/ServedComm.h"
@@ -236,7 +237,7 @@ Status CollectiveOperation::setOperator(const Call &call) {
 Status CollectiveOperation::describeReduction(const Call &call) {
   const BlockSide &in = call.input();
   auto count = static_cast<uint64_t>(in.count);
-  if (Status s = plan_.setElements(count); !s)
+  if (Status s = setElements(count); !s)
     return s;
   if (call.send.isInPlace() && hasFormInPlace(call.kind))
     return bindElements("y", call.recv, count, Way::InOut);
@@ -249,7 +250,7 @@ Status CollectiveOperation::describeReduction(const Call &call) {
 
 Status CollectiveOperation::describeReduceScatterBlock(const Call &call) {
   auto own = static_cast<uint64_t>(call.recv.count), ranks = static_cast<uint64_t>(ranks_);
-  Status s = plan_.setElements(own);
+  Status s = setElements(own);
   return s ? bindReduced(call, own * ranks, own) : s;
 }
 
@@ -287,6 +288,11 @@ Status CollectiveOperation::bindReduced(const Call &call, uint64_t all, uint64_t
   return s ? bindElements("y", call.recv, own, Way::Out) : s;
 }
 
+Status CollectiveOperation::setElements(uint64_t n) {
+  elements_ = n;
+  return plan_.setElements(n);
+}
+
 // A plan's elements are packed; elements without gaps are packed in the program's memory already.
 Status CollectiveOperation::bindElements(const char *buffer, const BlockSide &side, uint64_t count,
                                          Way way) {
@@ -299,7 +305,8 @@ Status CollectiveOperation::bindElements(const char *buffer, const BlockSide &si
     memory = scratch(bytes);
     addPacked({*layout, address, bytes, memory, side.isSent}, way);
   } else if (bytes > 0) {
-    direct_.push_back({buffer, side.isSent});
+    bool isRead = way == Way::In || way == Way::InOut;
+    direct_.push_back({buffer, side.isSent, isRead, elements_ > 0 ? bytes / elements_ : 0});
   }
   return bindMemory(buffer, memory, bytes, way);
 }
@@ -326,14 +333,14 @@ Status CollectiveOperation::bind(const char *buffer, const BlockSide &side, int 
 Status CollectiveOperation::bindEqual(const char *buffer, const BlockSide &side, int slots,
                                       Way way) {
   if (side.count == 0) { // of any datatype, or none
-    Status s = plan_.setElements(0);
+    Status s = setElements(0);
     return s ? bindMemory(buffer, nullptr, 0, way) : s;
   }
   Result<const TypeLayout *> layout = layoutFor(side.type);
   if (!layout)
     return layout.status();
   auto count = static_cast<uint64_t>(side.count);
-  if (Status s = plan_.setElements(count * (*layout)->size); !s)
+  if (Status s = setElements(count * (*layout)->size); !s)
     return s;
   return bindElements(buffer, side, count * static_cast<uint64_t>(slots), way);
 }
@@ -451,6 +458,42 @@ bool CollectiveOperation::isLikeBefore(const Call &call) const {
   };
   return call.op == made_.op && call.root == made_.root && isAlike(call.send, made_.send) &&
          isAlike(call.recv, made_.recv) && isQuick();
+}
+
+// All that the call before was found to be, this one is, except that buffers may overlap now: its
+// type has no gaps, and both sides have as many elements of one type.
+bool CollectiveOperation::follow(const Call &call) {
+  if (!isAt(call) || !isLikeBefore(call) || !isPlain_ || copiesInput_ || elements_ == 0 ||
+      !plan_.isCommitted())
+    return false;
+  uint64_t elements = elementsOf(call).value_or(0);
+  bool isEven = direct_.size() < 2 || reduction_ ||
+                (call.send.type == call.recv.type && call.send.count == call.recv.count);
+  if (elements == 0 || !isEven || !plan_.holdsFor(elements))
+    return false;
+  Area in, out;
+  for (const Direct &direct : direct_) {
+    const BlockSide &side = direct.isSent ? call.send : call.recv;
+    if (side.count < 0 || direct.elementBytes == 0)
+      return false;
+    (direct.isRead ? in : out) = {static_cast<const std::byte *>(side.buffer),
+                                  direct.elementBytes * elements};
+  }
+  if (in.touches(out, 0, 0))
+    return false;
+  sentBytes_ = sentBytes_ / elements_ * elements;
+  // Cannot fail: the plan knows the buffers, and no run is under way.
+  (void)setElements(elements);
+  for (const Direct &direct : direct_) {
+    void *buffer = (direct.isSent ? call.send : call.recv).buffer;
+    (void)plan_.bind(direct.buffer, {buffer, direct.elementBytes * elements});
+  }
+  in_ = in;
+  out_ = out;
+  made_ = call;
+  made_.send.isSent = true;
+  forgetShape();
+  return true;
 }
 
 // Programs make operators and types for one call.

@@ -46,6 +46,7 @@ public:
   bool progress() override { return plan_.plan().progress(); }
 
   bool mayMoveTo(const Call &call) const override;
+  bool follow(const Call &call) override;
   Result<bool> resizeTo(const Call &call) override;
 
   TunedCollective chosen() const { return plan_.chosen(); }
@@ -81,6 +82,7 @@ private:
   Status setOperator(const Call &call);
   std::optional<uint64_t> elementsOf(const Call &call) const;
   bool isLikeBefore(const Call &call) const;
+  Status setElements(uint64_t n);
   bool hasFormOf(const Call &call) const;
   bool combinesAlike(const Call &call) const;
   Status bindElements(const char *buffer, const BlockSide &side, uint64_t count, Way way);
@@ -117,6 +119,8 @@ private:
   struct Direct {
     const char *buffer;
     bool isSent;
+    bool isRead = false;
+    uint64_t elementBytes = 0; ///< for each of the plan's elements; 0: it has lengths of its own
   };
 
   std::shared_ptr<PlanGroup> group_;
@@ -128,6 +132,7 @@ private:
   std::vector<Direct> direct_;
   std::vector<ListedBlock> listed_; ///< of the side that is bound
   BlockTable blocks_;               ///< likewise
+  uint64_t elements_ = 0;           ///< of the plan
   Area in_, out_;                   ///< read; written
   bool copiesInput_ = false;        ///< because the program's buffers overlap
   Call made_ = {};                  ///< the call that it serves; its handles may be freed by now

@@ -109,6 +109,8 @@ void Operation::beLike(const Operation &other) {
 }
 
 bool Operation::hasShapeOf(const Call &call) const {
+  if (shape_ == kNoShape)
+    return false;
   const uint64_t *at = arguments_.data();
   return describe(call, sendSlots_, recvSlots_, [&](uint64_t word) { return *at++ == word; });
 }

@@ -40,6 +40,12 @@ public:
   /// Called between runs: from now on the operation serves this call, which has its shape.
   void moveTo(const Call &call);
 
+  /// Called between runs, for a call of its kind without lists, whose other arguments are
+  /// significant: from now on the operation serves it, if it differs from the call before in counts
+  /// alone. False: it is unchanged, and the arguments may be wrong. Exists for speed alone: may
+  /// always return false.
+  virtual bool follow(const Call &) { return false; }
+
   /// Called between runs: from now on the operation serves this call of its kind, as a new one
   /// would. False: it cannot, and is unchanged. An error: it serves no call.
   virtual Result<bool> resizeTo(const Call &) { return false; }
@@ -76,6 +82,9 @@ public:
   Algorithm &algorithm() { return *algorithm_; }
 
   bool isBusy() const { return isBusy_; }
+  /// True if it serves calls that are not known to come again.
+  bool isSpare() const { return isSpare_; }
+  void setSpare(bool isSpare) { isSpare_ = isSpare; }
   CallKind kind() const { return kind_; }
   uint32_t nextRun() { return ++runs_; } ///< of a persistent operation
 
@@ -111,6 +120,8 @@ protected:
   /// Moves the memory of the call by so many bytes; scratch memory stays.
   virtual void shift(ptrdiff_t sent, ptrdiff_t received) = 0;
 
+  /// Called once counts have changed: hasShapeOf() no longer holds for any call.
+  void forgetShape() { shape_ = kNoShape; }
   /// Records the arguments of the call, and the slots of either side.
   void remember(const Call &call, int sendSlots, int recvSlots);
   /// Lives until layouts are forgotten.
@@ -152,6 +163,8 @@ private:
   void packAll();
   void unpackAll();
 
+  static constexpr uint64_t kNoShape = 0;
+
   CallKind kind_;
   Algorithm *algorithm_ = nullptr;
   std::vector<SharedLayout> layouts_;           ///< kept so that their ids stay valid
@@ -159,7 +172,7 @@ private:
   uint64_t shape_ = 0;                          ///< the hash of arguments_
   std::vector<std::vector<std::byte>> scratch_; ///< kept for the next call
   size_t scratchUsed_ = 0;
-  bool isQuick_ = true;
+  bool isQuick_ = true, isSpare_ = false;
   void *sendBuffer_ = nullptr, *recvBuffer_ = nullptr;
   int sendSlots_ = 0, recvSlots_ = 0;
   uint32_t runs_ = 0;

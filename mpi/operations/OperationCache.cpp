@@ -24,19 +24,30 @@ MadeOperation OperationCache::find(const Call &call, WrongArgument &wrong) {
       return s;
   if (!call.lacksRequest && isSameAsLast(call) && idle(call.kind))
     return last(call.kind);
+  Quick &quick = quick_[static_cast<size_t>(call.kind)];
+  Call known = significant(call, comm_.ranks().self());
+  if (std::shared_ptr<Operation> operation = mayFollow(call) ? prepared_.follow(known) : nullptr) {
+    quick = {operation, call};
+    return operation;
+  }
   if (call.op != MPI_OP_NULL && Reduction::isKnownUnserved(call.op, call.reducedType()))
     return std::shared_ptr<Operation>();
   MadeOperation operation = unlessMemoryIsShort([&] {
     comm_.applyAgreedHints();
-    return trusts(call) ? fixedOrFound(call, wrong)
-                        : findOrMake(significant(call, comm_.ranks().self()), wrong);
+    return trusts(call) ? fixedOrFound(call, wrong) : findOrMake(known, wrong);
   });
   // The set of quick calls differs between ranks, and quick calls are not counted.
   bool isQuick = operation && *operation && !comm_.firstCalls().includes(call.kind) &&
                  !devices.mayUseDevices() &&
                  (trusts(call) || (!call.hasLists() && (*operation)->isQuick()));
-  quick_[static_cast<size_t>(call.kind)] = {isQuick ? *operation : nullptr, call};
+  quick = {isQuick ? *operation : nullptr, call};
   return operation;
+}
+
+bool OperationCache::mayFollow(const Call &call) const {
+  return !call.lacksRequest && !call.hasLists() && !isAlongTopology(call.kind) &&
+         !comm_.learner() && !comm_.firstCalls().includes(call.kind) &&
+         !comm_.devices().mayUseDevices();
 }
 
 // Only words are compared. If these differ the call takes the path of any other: either its lists

@@ -56,6 +56,8 @@ private:
   };
 
   const Quick &quickOf(CallKind kind) const { return quick_[static_cast<size_t>(kind)]; }
+  /// True unless operations of such calls learn, count calls, or look at the memory of the call.
+  bool mayFollow(const Call &call) const;
   bool trusts(const Call &call) const { return !fixed_.empty() && isAlongTopology(call.kind); }
   MadeOperation fixedOrFound(const Call &call, WrongArgument &wrong);
   void distrust(CallKind kind);

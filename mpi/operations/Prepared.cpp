@@ -32,6 +32,21 @@ PreparedOperations::Found PreparedOperations::find(const Call &call) {
   return found;
 }
 
+// One that serves moves forward, so that those that serve most calls are tried first.
+std::shared_ptr<Operation> PreparedOperations::follow(const Call &call) {
+  std::vector<Place> &places = of(call.kind).places;
+  for (size_t at = 0; at < places.size(); ++at) {
+    Operation &operation = *places[at].operation;
+    if (!operation.isSpare() || operation.isBusy() || !operation.follow(call))
+      continue;
+    size_t before = at == 0 ? 0 : at - 1;
+    std::swap(places[at], places[before]);
+    places[before].lastUse = ++uses_;
+    return places[before].operation;
+  }
+  return nullptr;
+}
+
 void PreparedOperations::miss(Kind &kind, uint64_t shape) {
   kind.comesAgain = std::find(kind.missed.begin(), kind.missed.end(), shape) != kind.missed.end();
   if (kind.comesAgain)
@@ -67,8 +82,7 @@ bool PreparedOperations::resizeAt(Kind &kind, size_t at, const Call &call) {
   return true;
 }
 
-// Once all places are taken, every operation is spare. One that serves moves forward, so that those
-// that serve most calls are tried first.
+// Once all places are taken, every operation is spare.
 std::shared_ptr<Operation> PreparedOperations::resize(const Call &call) {
   Kind &kind = of(call.kind);
   bool isFull = kind.places.size() >= kMost;
@@ -77,13 +91,10 @@ std::shared_ptr<Operation> PreparedOperations::resize(const Call &call) {
   size_t first = isFull ? randomPlace() : 0;
   for (size_t i = 0; i < kind.places.size(); ++i) {
     size_t at = (first + i) % kind.places.size();
-    if (!isFull && !kind.places[at].isSpare)
+    if (!isFull && !kind.places[at].operation->isSpare())
       continue;
-    if (!resizeAt(kind, at, call))
-      continue;
-    size_t before = at == 0 ? 0 : at - 1;
-    std::swap(kind.places[at], kind.places[before]);
-    return kind.places[before].operation;
+    if (resizeAt(kind, at, call))
+      return kind.places[at].operation;
   }
   return nullptr;
 }
@@ -91,7 +102,8 @@ std::shared_ptr<Operation> PreparedOperations::resize(const Call &call) {
 // A busy operation that loses its place lives on until its run ends.
 void PreparedOperations::put(const std::shared_ptr<Operation> &operation) {
   Kind &kind = of(operation->kind());
-  Place made{operation->shape(), ++uses_, !kind.comesAgain, operation};
+  operation->setSpare(!kind.comesAgain);
+  Place made{operation->shape(), ++uses_, operation};
   if (kind.places.size() < kMost)
     kind.places.push_back(std::move(made));
   else

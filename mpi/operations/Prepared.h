@@ -32,6 +32,10 @@ public:
   /// counts as used.
   Found find(const Call &call);
 
+  /// The spare operation that serves the call from now on, as Operation::follow() has it; null:
+  /// none does. It counts as used.
+  std::shared_ptr<Operation> follow(const Call &call);
+
   /// For a call that find() has none for: returns an idle operation of another call, which serves
   /// this one from now on. Null: none can, or the call came before and is worth one of its own.
   std::shared_ptr<Operation> resize(const Call &call);
@@ -44,7 +48,6 @@ private:
   struct Place {
     uint64_t shape = 0; ///< Operation::shape()
     uint64_t lastUse = 0;
-    bool isSpare = true; ///< serves calls that are not known to come again
     std::shared_ptr<Operation> operation;
   };
   struct Kind {
