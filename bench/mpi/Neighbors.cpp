@@ -7,6 +7,7 @@
 //
 //   hub       rank 0 and each other rank are neighbours
 //   hubs      as hub, and each rank has the two ranks beside it, too
+//   chain     an edge from each rank to the next, but for the last
 //   random2, random4   two, four edges from each rank to others, drawn at random
 //   all       all ranks are neighbours of all others
 //
@@ -101,11 +102,11 @@ Lists lists(const std::string &name) {
         add(r, static_cast<int>((draw() >> 16) % static_cast<uint32_t>(ranks)));
       continue;
     }
-    for (int peer = 0; peer < ranks; ++peer)
+    for (int peer = 0; peer < ranks && name != "chain"; ++peer)
       if (name == "all" || r == 0 || peer == 0)
         add(r, peer);
     for (int beside : {(r + ranks - 1) % ranks, (r + 1) % ranks})
-      if (name == "hubs")
+      if (name == "hubs" || (name == "chain" && beside == r + 1))
         add(r, beside);
   }
   return to;
@@ -287,7 +288,7 @@ void measureAllGraphs(Bench &bench) {
   for (int edges : {1, 2, 4, 8})
     if (bench.options().wantsTopology("parallel" + std::to_string(edges)))
       measureAll(parallel(edges), bench);
-  for (const char *name : {"hub", "hubs", "random2", "random4", "all"})
+  for (const char *name : {"hub", "hubs", "chain", "random2", "random4", "all"})
     if (!bench.options().topologies.empty() && bench.options().wantsTopology(name))
       measureAll(graph(name, lists(name)), bench);
 }
