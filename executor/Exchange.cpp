@@ -1,6 +1,13 @@
 #include "executor/Exchange.h"
 
 namespace colldsl {
+namespace {
+
+// From here on a message in shared memory is a rendezvous where ranks share cores: its sender waits
+// for the receiver to get a core.
+constexpr uint64_t kSharedOnSharedCores = 16 << 10;
+
+} // namespace
 
 void Exchange::copy(std::span<const iovec> targets, std::span<const iovec> sources) {
   addCopies(copies_, targets, sources);
@@ -33,26 +40,44 @@ void Exchange::prepare(End &end) {
   end.request.counter = &counter_;
 }
 
-// Rendezvous is chosen where a single copy pays: all ranks copy all the time, so one copy less is
-// worth more than a sender that continues at once.
 Status Exchange::seal() {
-  for (auto *ends : {&sends_, &recvs_})
+  uint64_t copiedBytes = 0;
+  for (const LocalCopy &copy : copies_)
+    copiedBytes += copy.bytes;
+  for (auto *ends : {&sends_, &recvs_}) {
     std::erase_if(*ends, [](const End &end) { return end.pieces.empty(); });
+    for (End &end : *ends) {
+      prepare(end);
+      copiedBytes += end.request.payload.bytes;
+    }
+  }
+  counter_.copyKiB = static_cast<uint32_t>(std::min<uint64_t>(copiedBytes >> 10, UINT32_MAX));
+  counter_.sendsOnly = recvs_.empty();
   for (End &end : sends_) {
-    prepare(end);
     end.sends = worker_.sendsTo(end.peer);
     if (!end.sends)
       return protocol::noMemoryFor(end.peer);
-    const RequestPayload &payload = end.request.payload;
-    if (end.sends->wire().canReach() &&
-        worker_.options().isWorthSingleCopy(payload.bytes, payload.count))
-      end.request.protocol = Protocol::Rendezvous;
   }
-  for (End &end : recvs_) {
-    prepare(end);
+  for (End &end : recvs_)
     end.receives = &worker_.receivesFrom(end.peer);
-  }
+  chooseProtocols();
   return {};
+}
+
+// Rendezvous is chosen where a single copy pays: all ranks copy all the time, so one copy less is
+// worth more than a sender that continues at once. Shared memory is copied without the kernel.
+void Exchange::chooseProtocols() {
+  const uint64_t sharedFrom = worker_.world().sharesCores()
+                                  ? kSharedOnSharedCores
+                                  : uint64_t{worker_.options().fifo.slotsBytes} + 1;
+  for (End &end : sends_) {
+    const RequestPayload &payload = end.request.payload;
+    bool isShared = shm::remoteBufferOf(worker_.world(), payload).isShared;
+    bool paysOff = isShared ? payload.bytes >= sharedFrom
+                            : end.sends->wire().canReach() &&
+                                  worker_.options().isWorthSingleCopy(payload.bytes, payload.count);
+    end.request.protocol = paysOff ? Protocol::Rendezvous : Protocol::Any;
+  }
 }
 
 // Answers mostly arrive within the spin budget. A peer that is later, or queued behind another one,
@@ -125,7 +150,7 @@ void Exchange::cancel() {
   received_ = recvs_.size();
   if (counter_.outstanding != 0) {
     worker_.cancel(counter_);
-    counter_ = {};
+    counter_.outstanding = 0;
   }
   endStarted();
 }

@@ -56,6 +56,7 @@ public:
       return static_cast<std::byte *>(address) + (stays(address) ? 0 : by);
     };
     movePieces(sends_, sent, stays);
+    chooseProtocols();
     movePieces(recvs_, received, stays);
     for (auto [copies, by] : {std::pair(&copies_, sent), std::pair(&repeats_, received)})
       for (LocalCopy &copy : *copies) {
@@ -134,6 +135,7 @@ private:
   };
 
   void prepare(End &end);
+  void chooseProtocols();
   void begin(uint32_t number) {
     received_ = 0;
     counter_.mismatched = nullptr;

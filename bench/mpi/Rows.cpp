@@ -23,6 +23,7 @@ const char kHelp[] =
                    received is read; unread: the same, but not read; unchanged: written before the
                    first call, read after the last
   --alloc-mem      buffers of MPI_Alloc_mem
+  --by-hand        where a program has them, rows of messages written by hand, too
   --places N       each call has other buffers than the one before, N in turns, 1 by default; those
                    of persistent calls stay
   --calls N        at most so many calls per row, 200 by default
@@ -74,6 +75,8 @@ void set(Options &o, int option, const char *value) {
     o.sizes = numbers(value);
   else if (option == 'a')
     o.allocMem = true;
+  else if (option == 'h')
+    o.byHand = true;
   else if (option == 'p')
     o.places = number;
   else if (option == 'c')
@@ -107,6 +110,7 @@ Options parse(int argc, char **argv, const std::vector<std::string> &forms,
                                  {"data", required_argument, nullptr, 'd'},
                                  {"sizes", required_argument, nullptr, 's'},
                                  {"alloc-mem", no_argument, nullptr, 'a'},
+                                 {"by-hand", no_argument, nullptr, 'h'},
                                  {"calls", required_argument, nullptr, 'c'},
                                  {"row-ms", required_argument, nullptr, 'r'},
                                  {"percentile", required_argument, nullptr, 'q'},

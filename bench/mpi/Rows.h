@@ -21,7 +21,7 @@ enum class Data {
 struct Options {
   std::string form = "blocking";
   Data data = Data::Rewritten;
-  bool allocMem = false, wrong = false;
+  bool allocMem = false, byHand = false, wrong = false;
   long calls = 200, rowMs = 200, percentile = 50, timeoutSeconds = 300, places = 1;
   /// The operations to measure; all if empty.
   std::vector<std::string> operations;

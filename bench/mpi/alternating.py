@@ -67,7 +67,7 @@ def parser(description, rounds, forms):
         help="what programs do with their buffers between calls: write and read them, only write, neither")
     add("--operations", help="these alone: A,B,...")
     add("--sizes", help="bytes: N,N,...")
-    made.set_defaults(board=None, topologies=None)
+    made.set_defaults(board=None, topologies=None, by_hand=False)
     add("--alloc-mem", action="store_true", help="buffers of MPI_Alloc_mem")
     add("--places", type=int, default=1, help="buffers change from call to call, so many in turns")
     add("--calls", type=int, default=200, help="at most so many calls per row and run")
@@ -106,6 +106,7 @@ class Program:
                   "--percentile", str(args.percentile)]
         words += ["--places", str(args.places), "--timeout", str(args.timeout)]
         words += (["--alloc-mem"] if args.alloc_mem else [])
+        words += ["--by-hand"] if args.by_hand and not library else []
         words += ["--board", args.board] if args.board else []
         words += ["--operations", args.operations] if args.operations else []
         words += ["--sizes", args.sizes] if args.sizes else []
@@ -170,7 +171,7 @@ class Results:
     def wrong(self, names):
         """A line for each row whose data was wrong."""
         return [f"{name} delivered wrong data: {' '.join(row[:-1])} {size_name(row[-1])}"
-                for name in names for row in self.rows() if not self.right(name, row)]
+                for name in names for row in self.runs[name][0] if not self.right(name, row)]
 
 
 def size_name(size):

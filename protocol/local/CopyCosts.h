@@ -38,9 +38,14 @@ struct CopyCosts {
 /// under way between them. Empty: the other one died, or the kernel does not copy.
 CopyCosts measureCopies(LocalWorker &worker, Rank peer);
 
-/// The least size from which on the single copy gains more in one case than it loses in the other,
-/// as factors, and `leastGain` in both together; nothing: not even at the longest.
-std::optional<uint64_t> singleCopyFrom(std::span<const CopyCost> costs, double leastGain = 1);
+/// A near tie is for the single copy: between cores that are further apart than those that measured
+/// it gains more, as it moves each byte between caches once.
+inline constexpr double kLeastGainExchanged = 0.8;
+
+/// The least size from which on the single copy gains `leastGain` in both cases together, as
+/// factors; nothing: not even at the longest.
+std::optional<uint64_t> singleCopyFrom(std::span<const CopyCost> costs,
+                                       double leastGain = kLeastGainExchanged);
 
 /// In place of "not even at the longest".
 inline constexpr uint64_t kLatestSingleCopy = 256 << 10;

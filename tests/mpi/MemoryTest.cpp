@@ -44,25 +44,65 @@ TEST(Memory, ComesFromTheMpiWhereItIsShortOrNothing) {
   EXPECT_EQ(MPI_Free_mem(none), MPI_SUCCESS);
 }
 
+/// A periodic grid of one dimension, with the ranks on either side.
+struct Ring {
+  Ring() {
+    int ranks = 1, isPeriodic = 1;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &isPeriodic, 0, &comm);
+    before = (rank + ranks - 1) % ranks;
+    behind = (rank + 1) % ranks;
+  }
+  ~Ring() { MPI_Comm_free(&comm); }
+
+  /// Sends `count` integers either way, which this rank, the side and the call tell. Returns true
+  /// if those of the neighbours came.
+  bool exchange(int *sent, int *got, int count, int call) const {
+    auto valueOf = [call](int from, int side) { return 1000 * call + 2 * from + side; };
+    std::fill_n(sent, count, valueOf(rank, 0));
+    std::fill_n(sent + count, count, valueOf(rank, 1));
+    std::fill_n(got, 2 * count, -1);
+    EXPECT_EQ(MPI_Neighbor_alltoall(sent, count, MPI_INT, got, count, MPI_INT, comm), MPI_SUCCESS);
+    return std::count(got, got + count, valueOf(before, 1)) == count &&
+           std::count(got + count, got + 2 * count, valueOf(behind, 0)) == count;
+  }
+
+  MPI_Comm comm = MPI_COMM_NULL;
+  int rank = 0, before, behind;
+};
+
 // Long enough that its receiver takes it from the sender's memory.
 TEST(Memory, CarriesABlockRoundARing) {
   constexpr int kCount = 100000;
-  int rank = 0, ranks = 1, isPeriodic = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  MPI_Comm ring;
-  MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &isPeriodic, 0, &ring);
+  Ring ring;
   auto *sent = static_cast<int *>(allocated(2 * kCount * sizeof(int)));
   auto *got = static_cast<int *>(allocated(2 * kCount * sizeof(int)));
-  std::fill_n(sent, kCount, 2 * rank);
-  std::fill_n(sent + kCount, kCount, 2 * rank + 1);
-  ASSERT_EQ(MPI_Neighbor_alltoall(sent, kCount, MPI_INT, got, kCount, MPI_INT, ring), MPI_SUCCESS);
-  int before = (rank + ranks - 1) % ranks, behind = (rank + 1) % ranks;
-  EXPECT_EQ(std::count(got, got + kCount, 2 * before + 1), kCount);
-  EXPECT_EQ(std::count(got + kCount, got + 2 * kCount, 2 * behind), kCount);
+  EXPECT_TRUE(ring.exchange(sent, got, kCount, 1));
   MPI_Free_mem(sent);
   MPI_Free_mem(got);
-  MPI_Comm_free(&ring);
+}
+
+// More buffers than there are operations, in either kind of memory: an operation moves from one
+// kind to the other. Ranks differ in the kind that they use.
+TEST(Memory, IsLeftAndUsedAgainFromCallToCall) {
+  constexpr int kPlaces = 5, kCalls = 20;
+  Ring ring;
+  for (int count : {64, 65, 1000, 6000}) {
+    std::vector<int> own(static_cast<size_t>(kPlaces * 2 * count));
+    auto bytes = static_cast<MPI_Aint>(own.size() * sizeof(int));
+    auto *shared = static_cast<int *>(allocated(bytes));
+    ASSERT_TRUE(isShared(shared));
+    auto *got = static_cast<int *>(allocated(bytes));
+    for (int call = 0; call < kCalls; ++call) {
+      int place = (3 * call + ring.rank) % kPlaces;
+      int *sent = (place % 2 == 0 ? shared : own.data()) + 2 * count * place;
+      EXPECT_TRUE(ring.exchange(sent, got + 2 * count * (call % kPlaces), count, call))
+          << count << " integers, call " << call;
+    }
+    MPI_Free_mem(shared);
+    MPI_Free_mem(got);
+  }
 }
 
 } // namespace

@@ -22,6 +22,14 @@ TEST(CopyCosts, ASingleCopyIsMadeWhereItGainsMoreThanItLoses) {
   EXPECT_EQ(singleCopyFrom(costs), uint64_t{8} << 10);
 }
 
+// Together it loses 1.5 at 8 KiB, and 1.1 at 16 KiB.
+TEST(CopyCosts, ANearTieIsForTheSingleCopy) {
+  std::vector<CopyCost> costs = {costOf(8 << 10, {3000, 2000}, {1000, 1000}),
+                                 costOf(16 << 10, {3300, 2000}, {2000, 3000})};
+  EXPECT_EQ(singleCopyFrom(costs), uint64_t{16} << 10);
+  EXPECT_EQ(singleCopyFrom(costs, 1), std::nullopt);
+}
+
 // The product of both cases is 1.5 at 8 KiB, and 2 at 16 KiB.
 TEST(CopyCosts, ASingleCopyMayHaveToGainMore) {
   std::vector<CopyCost> costs = {costOf(8 << 10, {1000, 1000}, {1000, 1500}),
