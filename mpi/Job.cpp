@@ -44,6 +44,9 @@ constexpr uint32_t kMostTurns = 4;
 // For polls with a call of the kernel or of the MPI each.
 constexpr uint32_t kPollsAround = 60;
 
+// A check reads the clock, and takes several times as long as a poll.
+constexpr uint32_t kPollsPerCheck = 16;
+
 // A rank proves a schedule of so many ops of all ranks in a second or so, in some 100 MB of memory;
 // all ranks of a node do so at the same time.
 constexpr uint64_t kMostOpsToProve = 1 << 18;
@@ -106,7 +109,7 @@ void Job::begin(int threadLevel) {
     job->makeCompilers();
     job->connect(wired.take(), node.comm());
     current_ = job.release();
-    anyThreadMayStart_.store(current_->anyThreadMayCall_, std::memory_order_relaxed);
+    Requests::setAnyThreadMayStart(current_->anyThreadMayCall_);
   } else if (!wired || !library) {
     Summary::all().noteUnserved(wired ? library.message() : wired.message());
   }
@@ -293,7 +296,7 @@ void Job::end() {
   std::unique_ptr<Job> job(std::exchange(current_, nullptr));
   if (!job)
     return;
-  anyThreadMayStart_.store(false, std::memory_order_relaxed);
+  Requests::setAnyThreadMayStart(false);
   MemoryReserve::end();
   if (job->movesAlways_)
     job->endBackgroundProgress();
@@ -372,7 +375,8 @@ Status Job::waitFor(Operation &operation) {
 }
 
 Status Job::moveOnce() {
-  if (poll())
+  Guard guard(*this);
+  if (poll() || ++idlePolls_ % kPollsPerCheck != 0)
     return {};
   lookFar();
   return reportFailure(worker_->check());
