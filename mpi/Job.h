@@ -121,8 +121,7 @@ public:
   /// Variant of waitUntil() for a blocking call: waits until this operation is done, and moves it.
   Status waitFor(Operation &operation);
 
-  /// Shared memory for the program; LocalWorker::release() takes it back. Null: the rest is
-  /// reserved for connections.
+  /// Shared memory for the program; LocalWorker::release() takes it back. Null: there is none.
   void *lend(uint64_t bytes);
 
   /// Surround a call of the MPI below that may wait: another thread moves the operations meanwhile.

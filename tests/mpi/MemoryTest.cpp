@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <gtest/gtest.h>
 
 namespace colldsl::mpi::test {
@@ -17,14 +18,57 @@ void *allocated(MPI_Aint bytes) {
   return memory;
 }
 
+/// Address space of this process that shows memory of all ranks.
+uint64_t sharedBytes() {
+  std::ifstream maps("/proc/self/maps");
+  uint64_t bytes = 0;
+  for (std::string line; std::getline(maps, line);)
+    if (line.find("/memfd:colldsl") != std::string::npos) {
+      size_t end = 0;
+      uint64_t first = std::stoull(line, &end, 16);
+      bytes += std::stoull(line.substr(end + 1), nullptr, 16) - first;
+    }
+  return bytes;
+}
+
+TEST(Memory, TakesLittleAddressSpaceForEachPeer) {
+  int ranks = 1, mine = 1, sum = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  ASSERT_EQ(MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), MPI_SUCCESS);
+  EXPECT_EQ(sum, ranks);
+  EXPECT_GT(sharedBytes(), 0u);
+  EXPECT_LE(sharedBytes(), static_cast<uint64_t>(ranks) * (64 << 20));
+}
+
+TEST(Memory, TakesAddressSpaceWhileItIsAllocated) {
+  constexpr uint64_t kBytes = 512 << 20;
+  uint64_t before = sharedBytes();
+  void *memory = allocated(kBytes);
+  ASSERT_TRUE(isShared(memory));
+  EXPECT_EQ(sharedBytes(), before + kBytes);
+  EXPECT_EQ(MPI_Free_mem(memory), MPI_SUCCESS);
+  EXPECT_EQ(sharedBytes(), before);
+}
+
 TEST(Memory, IsSharedAndUsedAgain) {
-  void *first = allocated(1 << 20);
+  constexpr MPI_Aint kBytes = 256 << 10;
+  void *first = allocated(kBytes);
   ASSERT_TRUE(isShared(first));
-  std::memset(first, 1, 1 << 20);
+  std::memset(first, 1, kBytes);
   EXPECT_EQ(MPI_Free_mem(first), MPI_SUCCESS);
-  void *second = allocated(1 << 20);
+  void *second = allocated(kBytes);
   EXPECT_EQ(second, first);
   EXPECT_EQ(MPI_Free_mem(second), MPI_SUCCESS);
+}
+
+// More than an arena has room for, in blocks that lie there.
+TEST(Memory, IsSharedInManyShortBlocks) {
+  std::vector<void *> blocks;
+  for (int i = 0; i < 100; ++i)
+    blocks.push_back(allocated(512 << 10));
+  EXPECT_TRUE(std::all_of(blocks.begin(), blocks.end(), isShared));
+  for (void *block : blocks)
+    EXPECT_EQ(MPI_Free_mem(block), MPI_SUCCESS);
 }
 
 TEST(Memory, ComesFromTheMpiWhereItIsShortOrNothing) {
@@ -44,9 +88,11 @@ TEST(Memory, ComesFromTheMpiWhereItIsShortOrNothing) {
   EXPECT_EQ(MPI_Free_mem(none), MPI_SUCCESS);
 }
 
-// Long enough that its receiver takes it from the sender's memory.
-TEST(Memory, CarriesABlockRoundARing) {
-  constexpr int kCount = 100000;
+// Long enough that its receiver takes it from the sender's memory; in an arena, or beyond it.
+class Ring : public testing::TestWithParam<int> {};
+
+TEST_P(Ring, CarriesABlock) {
+  const int kCount = GetParam();
   int rank = 0, ranks = 1, isPeriodic = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -64,6 +110,8 @@ TEST(Memory, CarriesABlockRoundARing) {
   MPI_Free_mem(got);
   MPI_Comm_free(&ring);
 }
+
+INSTANTIATE_TEST_SUITE_P(Memory, Ring, testing::Values(50000, 100000, 1000000, 300000, 500000));
 
 } // namespace
 } // namespace colldsl::mpi::test
