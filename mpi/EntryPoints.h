@@ -35,10 +35,16 @@ template <typename Function, size_t i> using Parameter = ParameterOf<Function, i
 
 /// True if operations of this library are under way, which must move while this rank waits in other
 /// calls.
-inline bool mustMove() { return Requests::anyRunning(); }
+inline bool mustMove() { return !Requests::mayPassOn() && Requests::anyRunning(); }
 
 /// Variant of mustMove() that is also true if another thread may start an operation meanwhile.
-inline bool mayMove() { return mustMove() || Job::anyThreadMayStart(); }
+inline bool mayMove() {
+  return !Requests::mayPassOn() && (Requests::anyRunning() || Requests::anyThreadMayStart());
+}
+
+/// Serves a call, out of line: the call of a program that has no requests of ours, which comes
+/// before it, then saves no registers.
+template <typename Body> [[gnu::noinline]] int aside(Body body) { return body(); }
 
 /// Lives around a call of the MPI below that may wait: operations of this library move meanwhile.
 class BackgroundProgress {
@@ -58,33 +64,26 @@ private:
   Job *job_;
 };
 
-template <typename... Parameters>
-[[gnu::cold, gnu::noinline]] int callAndMove(int (*function)(Parameters...), Parameters... passed) {
-  BackgroundProgress progress;
-  return function(passed...);
-}
-
-/// Makes a call of the MPI below that may wait. Costs some instructions if nothing can move.
+/// Makes a call of the MPI below that may wait.
 template <typename... Parameters, typename... Passed>
 [[gnu::always_inline]] inline int callBelow(int (*function)(Parameters...), Passed... passed) {
-  return mayMove() ? callAndMove<Parameters...>(function, passed...) : function(passed...);
+  return !mayMove() ? function(passed...) : aside([=] {
+    BackgroundProgress progress;
+    return function(passed...);
+  });
 }
 
 /// Moves all operations under way, before a call that returns at once. An error: a rank died.
-Status moveRunning();
-inline Status moveOnce() { return mustMove() ? moveRunning() : Status(); }
+inline Status moveOnce() { return mustMove() ? Job::current()->moveOnce() : Status(); }
 
-// The call that waits for the operation reports the error.
-template <typename... Parameters>
-[[gnu::cold, gnu::noinline]] int moveAndCall(int (*function)(Parameters...), Parameters... passed) {
-  (void)moveRunning();
-  return function(passed...);
-}
-
-/// Makes a call that returns at once, and that programs make again and again.
+/// Makes a call that returns at once, and that programs make again and again. The call that waits
+/// for an operation reports its error.
 template <typename... Parameters, typename... Passed>
 [[gnu::always_inline]] inline int pollBelow(int (*function)(Parameters...), Passed... passed) {
-  return mustMove() ? moveAndCall<Parameters...>(function, passed...) : function(passed...);
+  return !mustMove() ? function(passed...) : aside([=] {
+    (void)moveOnce();
+    return function(passed...);
+  });
 }
 
 /// Repeats tryOnce(isDone), while everything moves, until it is done or fails; onDeath returns the

@@ -25,9 +25,12 @@
 namespace colldsl::mpi {
 namespace {
 
-// Address space per rank; memory is used when it is touched. The smaller sizes are for processes
-// whose address space is limited.
-constexpr uint64_t kArenaBytes[] = {uint64_t{16} << 30, uint64_t{1} << 30, uint64_t{64} << 20};
+// Address space per rank, in each process, besides what connections to all ranks take; memory is
+// used when it is touched. The smaller size is for processes whose address space is limited.
+constexpr uint64_t kArenaBytes[] = {uint64_t{16} << 20, uint64_t{2} << 20};
+// The most that a rank allocates by MPI_Alloc_mem from what ranks share, and the block from which
+// on it has pages, and address space, of its own.
+constexpr uint64_t kLentBytes = uint64_t{16} << 30, kLeastLent = 1 << 20;
 // The MPI below has events of its own, which do not end a sleep: so sleeps are short.
 constexpr std::chrono::nanoseconds kLongestSleep = std::chrono::microseconds(100);
 
@@ -44,6 +47,9 @@ constexpr uint32_t kMostTurns = 4;
 // For polls with a call of the kernel or of the MPI each.
 constexpr uint32_t kPollsAround = 60;
 
+// A check reads the clock, and takes several times as long as a poll.
+constexpr uint32_t kPollsPerCheck = 16;
+
 // A rank proves a schedule of so many ops of all ranks in a second or so, in some 100 MB of memory;
 // all ranks of a node do so at the same time.
 constexpr uint64_t kMostOpsToProve = 1 << 18;
@@ -59,15 +65,24 @@ bool isOpenMpi() {
 // (mpi/entries/Files.cpp). Open MPI reads its variables when the first file is opened.
 void avoidRequestsInFileWrites() { setenv("OMPI_MCA_fcoll_vulcan_async_io", "2", 1); }
 
+/// Whole pages for the connections of one rank to all.
+uint64_t connectionBytes(uint32_t numRanks) {
+  constexpr uint64_t kPage = 64 << 10;
+  uint64_t bytes = numRanks * shm::fifoBytes(protocol::LocalOptions().fifo.ringBytes);
+  return (bytes + kPage - 1) / kPage * kPage;
+}
+
 /// Collective over the node. `isReady`: false on a rank that cannot take part.
 Result<WiredUp> shareAllThatCanBe(MPI_Comm node, uint32_t ranksOnMachine, bool isReady) {
   shm::Options memory;
   memory.ranksOnMachine = ranksOnMachine;
+  memory.lentBytes = kLentBytes;
   shm::measureOrUseKnown(memory);
+  Oob oob = oobOf(node);
   Status why;
   for (uint64_t bytes : kArenaBytes) {
-    memory.arenaBytes = bytes;
-    Result<WiredUp> wired = shareMemory(oobOf(node), memory);
+    memory.arenaBytes = bytes + connectionBytes(oob.numRanks);
+    Result<WiredUp> wired = shareMemory(oob, memory);
     if (allAgree(node, wired.ok() && isReady))
       return wired;
     why = wired ? Status::error("another rank of the node cannot share memory") : wired.status();
@@ -106,7 +121,7 @@ void Job::begin(int threadLevel) {
     job->makeCompilers();
     job->connect(wired.take(), node.comm());
     current_ = job.release();
-    anyThreadMayStart_.store(current_->anyThreadMayCall_, std::memory_order_relaxed);
+    Requests::setAnyThreadMayStart(current_->anyThreadMayCall_);
   } else if (!wired || !library) {
     Summary::all().noteUnserved(wired ? library.message() : wired.message());
   }
@@ -293,7 +308,7 @@ void Job::end() {
   std::unique_ptr<Job> job(std::exchange(current_, nullptr));
   if (!job)
     return;
-  anyThreadMayStart_.store(false, std::memory_order_relaxed);
+  Requests::setAnyThreadMayStart(false);
   MemoryReserve::end();
   if (job->movesAlways_)
     job->endBackgroundProgress();
@@ -372,7 +387,8 @@ Status Job::waitFor(Operation &operation) {
 }
 
 Status Job::moveOnce() {
-  if (poll())
+  Guard guard(*this);
+  if (poll() || ++idlePolls_ % kPollsPerCheck != 0)
     return {};
   lookFar();
   return reportFailure(worker_->check());
@@ -440,16 +456,15 @@ void Job::afterWait() {
     mutex_.lock();
 }
 
-// First fit: memory that is available in one piece is also available piece by piece, for
-// connections.
+// Short blocks come from the arena while connections have room there. First fit: memory that is
+// available in one piece is also available piece by piece.
 void *Job::lend(uint64_t bytes) {
-  void *memory = worker_->allocate(bytes);
+  void *memory = bytes < kLeastLent ? worker_->allocate(bytes) : nullptr;
   if (!memory)
-    return nullptr;
-  void *rest = worker_->allocate(worker_->numRanks() *
-                                 shm::fifoBytes(protocol::LocalOptions().fifo.ringBytes));
+    return worker_->lend(bytes);
+  void *rest = worker_->allocate(connectionBytes(worker_->numRanks()));
   worker_->release(rest ? rest : memory);
-  return rest ? memory : nullptr;
+  return rest ? memory : worker_->lend(bytes);
 }
 
 // The first rank owns the contexts; two threads may make two communicators at once. A first rank

@@ -40,9 +40,6 @@ public:
   static void end();
   static Job *current() { return current_; }
 
-  /// True if one thread may start an operation while another one waits in a call.
-  static bool anyThreadMayStart() { return anyThreadMayStart_.load(std::memory_order_relaxed); }
-
   protocol::LocalWorker &worker() { return *worker_; }
   /// The connections to ranks of other nodes; null: there are none.
   RemoteRanks *remote() { return remote_.get(); }
@@ -102,8 +99,8 @@ public:
   /// Called before a sleep, as LocalWorker::sleep() takes it. Empty: something can move now.
   std::optional<protocol::Wakeup> wakeup() override;
 
-  /// Variant of poll() for a caller that does not wait, but comes by now and then. An error: a rank
-  /// died.
+  /// Variant of poll() for a caller that does not wait, but comes by again and again, without a
+  /// Guard. An error: a rank died; only some calls look for that.
   Status moveOnce();
 
   /// Moves once the operations that the MPI below has under way: the program's messages, one-sided
@@ -124,8 +121,7 @@ public:
   /// Variant of waitUntil() for a blocking call: waits until this operation is done, and moves it.
   Status waitFor(Operation &operation);
 
-  /// Shared memory for the program; LocalWorker::release() takes it back. Null: the rest is
-  /// reserved for connections.
+  /// Shared memory for the program; LocalWorker::release() takes it back. Null: there is none.
   void *lend(uint64_t bytes);
 
   /// Surround a call of the MPI below that may wait: another thread moves the operations meanwhile.
@@ -172,8 +168,6 @@ public:
 
 private:
   static Job *current_;
-  /// Relaxed: the program orders its calls behind MPI_Init and before MPI_Finalize.
-  static inline constinit std::atomic<bool> anyThreadMayStart_{false};
 
   std::unique_ptr<shm::World> world_;
   std::unique_ptr<protocol::LocalWorker> worker_;
@@ -202,6 +196,7 @@ private:
   FairMutex mutex_;
   std::unique_ptr<ProgressThread> progressThread_;
   uint32_t worldRank_ = 0;
+  uint32_t idlePolls_ = 0;
   bool hasFailed_ = false; ///< communication with other nodes failed, and this node was notified
   std::atomic<uint64_t> nextContext_{1}; ///< relaxed: the numbers need only differ
   std::vector<MPI_Op> kept_;

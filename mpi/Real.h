@@ -11,8 +11,9 @@ namespace colldsl::mpi {
 /// Functions that are found when this library is loaded. A call of one that the MPI declares but
 /// lacks ends the program, with a line that names it.
 namespace real {
-#define COLLDSL_REAL(name) extern const decltype(&MPI_##name) name;
-#define COLLDSL_REAL_EXTENSION(name) extern const decltype(&MPIX_##name) name;
+#define COLLDSL_REAL(name) [[gnu::visibility("hidden")]] extern const decltype(&MPI_##name) name;
+#define COLLDSL_REAL_EXTENSION(name)                                                               \
+  [[gnu::visibility("hidden")]] extern const decltype(&MPIX_##name) name;
 #include "mpi/Real.def"
 } // namespace real
 

@@ -4,6 +4,9 @@
 //
 // Each call has a dump of callgrind's, named `row NAME BYTES`. Some calls look further than others,
 // and some are disturbed by what else runs on the machine: the least is what counts.
+//
+// Rows `STATE-CALL` count kPassed calls about requests of the MPI's: while nothing of ours
+// is there, while a persistent request of ours is, while a barrier of ours is under way.
 #include "mpi/Mpi.h"
 
 #include <chrono>
@@ -14,12 +17,13 @@
 
 namespace {
 
-constexpr int kWarmUps = 40, kCalls = 101, kLargest = 512;
+constexpr int kWarmUps = 40, kFewWarmUps = 4, kCalls = 101, kFewCalls = 12, kLargest = 512,
+              kPassed = 64, kMessages = 4;
 constexpr auto kLate = std::chrono::milliseconds(2);
 
 class Rows {
 public:
-  Rows() {
+  explicit Rows(const char *wanted) : wanted_(wanted) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     int other = 1 - rank_;
     MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &other, MPI_UNWEIGHTED, 1, &other,
@@ -43,7 +47,66 @@ public:
     row("barrier", 0, [] { MPI_Barrier(MPI_COMM_WORLD); });
   }
 
+  void passedOn() {
+    warmUps_ = kFewWarmUps; // each has many calls
+    calls_ = kFewCalls;
+    for (MPI_Request &pending : pending_)
+      MPI_Irecv(nullptr, 0, MPI_BYTE, 1 - rank_, 1, MPI_COMM_WORLD, &pending);
+    passedOn(
+        "none", [] {}, [] {});
+    int byte = 0;
+    MPI_Request ours = MPI_REQUEST_NULL;
+    COLLDSL_MPI_PERSISTENT(Bcast_init)(&byte, 1, MPI_BYTE, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &ours);
+    passedOn(
+        "kept", [] {}, [] {});
+    MPI_Request_free(&ours);
+    auto wait = [&] { MPI_Wait(&ours, MPI_STATUS_IGNORE); };
+    passedOn(
+        "running", [&] { beginBarrier(ours); }, wait);
+    for (MPI_Request &pending : pending_) {
+      MPI_Cancel(&pending);
+      MPI_Wait(&pending, MPI_STATUS_IGNORE);
+    }
+  }
+
 private:
+  // The other rank comes when the calls are over.
+  void beginBarrier(MPI_Request &request) {
+    if (rank_ == 0)
+      std::this_thread::sleep_for(4 * kLate);
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+  }
+
+  template <typename Before, typename Behind>
+  void passedOn(const std::string &state, Before before, Behind behind) {
+    int isDone = 0, index = 0, indices[kMessages];
+    auto passed = [&](const char *name, auto call) {
+      auto calls = [&] {
+        for (int i = 0; i < kPassed; ++i)
+          call();
+      };
+      row(state + '-' + name, 0, calls, before, behind);
+    };
+    MPI_Request none = MPI_REQUEST_NULL, start = MPI_REQUEST_NULL;
+    MPI_Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &start);
+    passed("test", [&] { MPI_Test(&pending_[0], &isDone, MPI_STATUS_IGNORE); });
+    passed("testall", [&] { MPI_Testall(kMessages, pending_, &isDone, MPI_STATUSES_IGNORE); });
+    passed("testany",
+           [&] { MPI_Testany(kMessages, pending_, &index, &isDone, MPI_STATUS_IGNORE); });
+    passed("testsome",
+           [&] { MPI_Testsome(kMessages, pending_, &index, indices, MPI_STATUSES_IGNORE); });
+    passed("get_status", [&] { MPI_Request_get_status(pending_[0], &isDone, MPI_STATUS_IGNORE); });
+    passed("iprobe", [&] { MPI_Iprobe(1 - rank_, 2, MPI_COMM_WORLD, &isDone, MPI_STATUS_IGNORE); });
+    passed("wait", [&] { MPI_Wait(&none, MPI_STATUS_IGNORE); });
+    passed("waitall", [&] { MPI_Waitall(1, &none, MPI_STATUSES_IGNORE); });
+    passed("start", [&] {
+      MPI_Start(&start);
+      MPI_Wait(&start, MPI_STATUS_IGNORE);
+    });
+    passed("send", [&] { MPI_Send(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 1, MPI_COMM_WORLD); });
+    MPI_Request_free(&start);
+  }
+
   template <typename Call, typename ICall, typename Init>
   void neighbors(const std::string &name, int bytes, Call call, ICall icall, Init init) {
     MPI_Request request;
@@ -62,13 +125,26 @@ private:
   }
 
   template <typename Call> void row(const std::string &name, int bytes, Call call) {
+    row(
+        name, bytes, call, [] {}, [] {});
+  }
+
+  /// `before` and `behind` surround each call, and are not counted.
+  template <typename Call, typename Before, typename Behind>
+  void row(const std::string &name, int bytes, Call call, Before before, Behind behind) {
     std::string title = "row " + name + ' ' + std::to_string(bytes);
-    for (int i = 0; i < kWarmUps; ++i)
-      step(call, false);
-    for (int i = 0; i < kCalls; ++i) {
-      CALLGRIND_ZERO_STATS;
-      step(call, true);
-      CALLGRIND_DUMP_STATS_AT(title.c_str());
+    if (name.find(wanted_) == std::string::npos)
+      return;
+    for (int i = -warmUps_; i < calls_; ++i) {
+      bool isCounted = i >= 0;
+      if (isCounted)
+        CALLGRIND_ZERO_STATS;
+      before();
+      step(call, isCounted);
+      behind();
+      MPI_Barrier(MPI_COMM_WORLD);
+      if (isCounted)
+        CALLGRIND_DUMP_STATS_AT(title.c_str());
     }
   }
 
@@ -80,11 +156,13 @@ private:
     call();
     if (isCounted)
       CALLGRIND_TOGGLE_COLLECT;
-    MPI_Barrier(MPI_COMM_WORLD);
   }
 
+  int warmUps_ = kWarmUps, calls_ = kCalls;
+  const char *wanted_; ///< in the names of rows
   int rank_ = 0;
   MPI_Comm graph_ = MPI_COMM_NULL;
+  MPI_Request pending_[kMessages]; ///< receives that never match
   double sent_[kLargest / sizeof(double)] = {}, got_[kLargest / sizeof(double)] = {};
 };
 
@@ -94,8 +172,10 @@ int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   int ranks;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (ranks == 2)
-    Rows().all();
+  if (ranks == 2 && argc > 1)
+    Rows(argv[1]).passedOn();
+  else if (ranks == 2)
+    Rows("").all();
   else
     std::fprintf(stderr, "instructions: 2 ranks are needed, and there are %d\n", ranks);
   MPI_Finalize();

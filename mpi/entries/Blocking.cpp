@@ -19,9 +19,11 @@ int startAndWait(int (*start)(Parameters...), MPI_Status *status, Passed... pass
 // `suffix` is _c for counts of MPI_Count, or nothing.
 #define MOVING(name, nonblocking, N)                                                               \
   COLLDSL_ENTRY(name, (const void *buf, N n, MPI_Datatype type, int to, int tag, MPI_Comm comm)) { \
-    return mustMove()                                                                              \
-               ? startAndWait(real::nonblocking, MPI_STATUS_IGNORE, buf, n, type, to, tag, comm)   \
-               : callBelow(real::name, buf, n, type, to, tag, comm);                               \
+    return !mayMove() ? real::name(buf, n, type, to, tag, comm) : aside([=] {                      \
+      return mustMove()                                                                            \
+                 ? startAndWait(real::nonblocking, MPI_STATUS_IGNORE, buf, n, type, to, tag, comm) \
+                 : callBelow(real::name, buf, n, type, to, tag, comm);                             \
+    });                                                                                            \
   }
 
 #define MESSAGES(suffix, N)                                                                        \
@@ -30,8 +32,10 @@ int startAndWait(int (*start)(Parameters...), MPI_Status *status, Passed... pass
   MOVING(Rsend##suffix, Irsend##suffix, N)                                                         \
   COLLDSL_ENTRY(Recv##suffix, (void *buf, N n, MPI_Datatype type, int from, int tag,               \
                                MPI_Comm comm, MPI_Status *status)) {                               \
-    return mustMove() ? startAndWait(real::Irecv##suffix, status, buf, n, type, from, tag, comm)   \
-                      : callBelow(real::Recv##suffix, buf, n, type, from, tag, comm, status);      \
+    return !mayMove() ? real::Recv##suffix(buf, n, type, from, tag, comm, status) : aside([=] {    \
+      return mustMove() ? startAndWait(real::Irecv##suffix, status, buf, n, type, from, tag, comm) \
+                        : callBelow(real::Recv##suffix, buf, n, type, from, tag, comm, status);    \
+    });                                                                                            \
   }                                                                                                \
   COLLDSL_ENTRY(Sendrecv##suffix,                                                                  \
                 (const void *sbuf, N sn, MPI_Datatype stype, int to, int stag, void *rbuf, N rn,   \

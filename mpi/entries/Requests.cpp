@@ -13,17 +13,16 @@ MPI_Status *at(MPI_Status *statuses, int i) {
   return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + i;
 }
 
-/// A slot belongs to the thread that has its handle.
-Slot *find(MPI_Request handle) {
-  if (!Requests::hasAny())
-    return nullptr;
+[[gnu::noinline]] Slot *lookUp(MPI_Request handle) {
   Guard guard(*Job::current());
   return Requests::all().find(handle);
 }
 
+/// A slot belongs to the thread that has its handle.
+Slot *find(MPI_Request handle) { return Requests::mayBeOurs(handle) ? lookUp(handle) : nullptr; }
+
 bool anyOurs(int count, const MPI_Request *requests) {
-  return Requests::hasAny() &&
-         std::any_of(requests, requests + count, [](MPI_Request r) { return find(r) != nullptr; });
+  return std::any_of(requests, requests + count, [](MPI_Request r) { return find(r) != nullptr; });
 }
 
 int complete(Slot &slot, MPI_Request *request, MPI_Status *status) {
@@ -58,7 +57,7 @@ int failAll(int count, MPI_Request *requests, const Status &why) {
 
 /// False: the request is not ours.
 bool waitForOurs(MPI_Request *request, MPI_Status *status, int &code) {
-  if (!Requests::hasAny())
+  if (!Requests::mayBeOurs(*request))
     return false;
   Job &job = *Job::current();
   Guard guard(job);
@@ -75,7 +74,7 @@ bool waitForOurs(MPI_Request *request, MPI_Status *status, int &code) {
 
 /// False: the request is not ours.
 bool startOurs(MPI_Request *request, int &code) {
-  if (!Requests::hasAny())
+  if (!Requests::mayBeOurs(*request))
     return false;
   Guard guard(*Job::current());
   Requests &ours = Requests::all();
@@ -317,9 +316,12 @@ private:
   int code_ = MPI_SUCCESS;
 };
 
-/// Looks once at an array with requests of ours. `tryOnce` sets `*flag`.
-template <typename Kind, typename Array, typename Try>
-int testOnce(int count, Array requests, const Status &moved, int *flag, Try tryOnce) {
+/// Looks once at an array: `passOn` at one without requests of ours; `tryOnce` sets `*flag`.
+template <typename Kind, typename Array, typename PassOn, typename Try>
+int testOnce(int count, Array requests, int *flag, PassOn passOn, Try tryOnce) {
+  Status moved = moveOnce();
+  if (!anyOurs(count, requests))
+    return passOn();
   Guard guard(*Job::current());
   int code = tryOnce();
   if (*flag || code != MPI_SUCCESS)
@@ -341,78 +343,94 @@ template <typename Try> int repeat(int count, MPI_Request *requests, Try tryOnce
 } // namespace
 
 COLLDSL_ENTRY(Wait, (MPI_Request * request, MPI_Status *status)) {
-  int code = MPI_SUCCESS;
-  if (waitForOurs(request, status, code))
-    return code;
-  return mustMove() ? waitBelow(request, status) : callBelow(real::Wait, request, status);
+  return Requests::mayPassOn() ? real::Wait(request, status) : aside([=] {
+    int code = MPI_SUCCESS;
+    if (waitForOurs(request, status, code))
+      return code;
+    return mustMove() ? waitBelow(request, status) : callBelow(real::Wait, request, status);
+  });
 }
 
 COLLDSL_ENTRY(Test, (MPI_Request * request, int *flag, MPI_Status *status)) {
-  return testOne<Completes>(*request, flag, status,
-                            [&] { return real::Test(request, flag, status); });
+  return Requests::mayPassOn() ? real::Test(request, flag, status) : aside([=] {
+    return testOne<Completes>(*request, flag, status,
+                              [=] { return real::Test(request, flag, status); });
+  });
 }
 
 COLLDSL_ENTRY(Request_get_status, (MPI_Request request, int *flag, MPI_Status *status)) {
-  return testOne<Looks>(request, flag, status,
-                        [&] { return real::Request_get_status(request, flag, status); });
+  return Requests::mayPassOn() ? real::Request_get_status(request, flag, status) : aside([=] {
+    MPI_Request looked = request;
+    return testOne<Looks>(looked, flag, status,
+                          [=] { return real::Request_get_status(request, flag, status); });
+  });
 }
 
 COLLDSL_ENTRY(Waitall, (int count, MPI_Request requests[], MPI_Status *statuses)) {
-  if (!mustMove() && !anyOurs(count, requests))
-    return callBelow(real::Waitall, count, requests, statuses);
-  int code = MPI_SUCCESS;
-  if (waitForOurs(count, requests, statuses, code))
-    return code;
-  WaitForAll all(count, requests, statuses);
-  return repeat(count, requests, [&](int &isDone) { return all.tryOnce(isDone); });
+  return Requests::mayPassOn() ? real::Waitall(count, requests, statuses) : aside([=] {
+    if (!mustMove() && !anyOurs(count, requests))
+      return callBelow(real::Waitall, count, requests, statuses);
+    int code = MPI_SUCCESS;
+    if (waitForOurs(count, requests, statuses, code))
+      return code;
+    WaitForAll all(count, requests, statuses);
+    return repeat(count, requests, [&](int &isDone) { return all.tryOnce(isDone); });
+  });
 }
 
 COLLDSL_ENTRY(Waitany, (int count, MPI_Request requests[], int *index, MPI_Status *status)) {
-  if (!mustMove() && !anyOurs(count, requests))
-    return callBelow(real::Waitany, count, requests, index, status);
-  return repeat(count, requests, [&](int &isDone) {
-    return testAny<Completes>(real::Testany, count, requests, index, &isDone, status);
+  return Requests::mayPassOn() ? real::Waitany(count, requests, index, status) : aside([=] {
+    if (!mustMove() && !anyOurs(count, requests))
+      return callBelow(real::Waitany, count, requests, index, status);
+    return repeat(count, requests, [=](int &isDone) {
+      return testAny<Completes>(real::Testany, count, requests, index, &isDone, status);
+    });
   });
 }
 
 COLLDSL_ENTRY(Waitsome, (int count, MPI_Request requests[], int *outcount, int indices[],
                          MPI_Status *statuses)) {
-  if (!mustMove() && !anyOurs(count, requests))
-    return callBelow(real::Waitsome, count, requests, outcount, indices, statuses);
-  return repeat(count, requests, [&](int &isDone) {
-    int code = testSome<Completes>(real::Testsome, count, requests, outcount, indices, statuses);
-    isDone = *outcount != 0;
-    return code;
-  });
+  return Requests::mayPassOn()
+             ? real::Waitsome(count, requests, outcount, indices, statuses)
+             : aside([=] {
+                 if (!mustMove() && !anyOurs(count, requests))
+                   return callBelow(real::Waitsome, count, requests, outcount, indices, statuses);
+                 return repeat(count, requests, [=](int &isDone) {
+                   int code = testSome<Completes>(real::Testsome, count, requests, outcount,
+                                                  indices, statuses);
+                   isDone = *outcount != 0;
+                   return code;
+                 });
+               });
 }
 
 #define TESTS(All, Any, Some, Kind, Array)                                                         \
   COLLDSL_ENTRY(All, (int count, Array requests, int *flag, MPI_Status *statuses)) {               \
-    Status moved = moveOnce();                                                                     \
-    if (!anyOurs(count, requests))                                                                 \
-      return real::All(count, requests, flag, statuses);                                           \
-    return testOnce<Kind>(count, requests, moved, flag, [&] {                                      \
-      return testAll<Kind>(real::All, count, requests, flag, statuses);                            \
+    auto passOn = [=] { return real::All(count, requests, flag, statuses); };                      \
+    return Requests::mayPassOn() ? passOn() : aside([=] {                                          \
+      return testOnce<Kind>(count, requests, flag, passOn, [=] {                                   \
+        return testAll<Kind>(real::All, count, requests, flag, statuses);                          \
+      });                                                                                          \
     });                                                                                            \
   }                                                                                                \
   COLLDSL_ENTRY(Any, (int count, Array requests, int *index, int *flag, MPI_Status *status)) {     \
-    Status moved = moveOnce();                                                                     \
-    if (!anyOurs(count, requests))                                                                 \
-      return real::Any(count, requests, index, flag, status);                                      \
-    return testOnce<Kind>(count, requests, moved, flag, [&] {                                      \
-      return testAny<Kind>(real::Any, count, requests, index, flag, status);                       \
+    auto passOn = [=] { return real::Any(count, requests, index, flag, status); };                 \
+    return Requests::mayPassOn() ? passOn() : aside([=] {                                          \
+      return testOnce<Kind>(count, requests, flag, passOn, [=] {                                   \
+        return testAny<Kind>(real::Any, count, requests, index, flag, status);                     \
+      });                                                                                          \
     });                                                                                            \
   }                                                                                                \
   COLLDSL_ENTRY(Some,                                                                              \
                 (int count, Array requests, int *outcount, int indices[], MPI_Status *statuses)) { \
-    Status moved = moveOnce();                                                                     \
-    if (!anyOurs(count, requests))                                                                 \
-      return real::Some(count, requests, outcount, indices, statuses);                             \
-    int isDone = 0;                                                                                \
-    return testOnce<Kind>(count, requests, moved, &isDone, [&] {                                   \
-      int code = testSome<Kind>(real::Some, count, requests, outcount, indices, statuses);         \
-      isDone = *outcount != 0;                                                                     \
-      return code;                                                                                 \
+    auto passOn = [=] { return real::Some(count, requests, outcount, indices, statuses); };        \
+    return Requests::mayPassOn() ? passOn() : aside([=] {                                          \
+      int isDone = 0;                                                                              \
+      return testOnce<Kind>(count, requests, &isDone, passOn, [=, &isDone] {                       \
+        int code = testSome<Kind>(real::Some, count, requests, outcount, indices, statuses);       \
+        isDone = *outcount != 0;                                                                   \
+        return code;                                                                               \
+      });                                                                                          \
     });                                                                                            \
   }
 

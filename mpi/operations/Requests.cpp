@@ -20,7 +20,7 @@ Requests::Slot *Requests::lookUp(MPI_Request handle) {
 Requests::Slot &Requests::take() {
   if (!freed_.empty())
     reap();
-  add(used_, 1);
+  add(used_, kOne);
   if (!unused_.empty()) {
     last_ = unused_.back();
     unused_.pop_back();
@@ -37,6 +37,8 @@ Requests::Slot &Requests::take() {
   real::Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &slot.handle);
 #endif
   byHandle_[slot.handle] = &slot;
+  uint32_t place = placeOf(slot.handle);
+  known_[place / 64].fetch_or(uint64_t{1} << place % 64, std::memory_order_relaxed);
   last_ = &slot;
   return slot;
 }
@@ -45,7 +47,7 @@ void Requests::release(Slot &slot) {
   slot.operation.reset();
   slot.isPersistent = slot.isFreed = false;
   unused_.push_back(&slot);
-  add(used_, -1);
+  add(used_, -static_cast<int>(kOne));
 }
 
 MPI_Request Requests::start(std::shared_ptr<Operation> operation, MPI_Comm comm, uint32_t number) {
@@ -111,7 +113,7 @@ void Requests::end() {
   freed_.clear();
   byHandle_.clear();
   last_ = nullptr;
-  used_ = 0;
+  used_ = used_ & kThreads;
   running_ = 0;
 }
 

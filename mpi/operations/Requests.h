@@ -10,6 +10,7 @@
 #include "mpi/operations/Operation.h"
 
 #include <atomic>
+#include <cstring>
 #include <deque>
 #include <memory>
 #include <unordered_map>
@@ -46,9 +47,30 @@ public:
     return slot && slot->operation && !slot->isFreed ? slot : nullptr;
   }
 
-  /// Any thread may call it. Relaxed: the program hands a request to another thread behind the call
-  /// that made it, which counted.
-  static bool hasAny() { return used_.load(std::memory_order_relaxed) != 0; }
+  // Any thread may call the next five. Relaxed: the program hands a request to another thread
+  // behind the call that made it, which counted.
+
+  /// True if no request is ours, and none becomes ours during a call: then the call is the MPI's.
+  static bool mayPassOn() {
+    return __builtin_expect(used_.load(std::memory_order_relaxed) == 0, 1);
+  }
+
+  static bool hasAny() { return used_.load(std::memory_order_relaxed) >= kOne; }
+
+  /// True if one thread may start an operation while another one waits in a call.
+  static bool anyThreadMayStart() {
+    return (used_.load(std::memory_order_relaxed) & kThreads) != 0;
+  }
+  static void setAnyThreadMayStart(bool mayStart) {
+    used_.store((used_.load(std::memory_order_relaxed) & ~kThreads) | (mayStart ? kThreads : 0),
+                std::memory_order_relaxed);
+  }
+
+  /// False: the handle is not one of ours. True of few others.
+  static bool mayBeOurs(MPI_Request handle) {
+    uint32_t place = placeOf(handle);
+    return (known_[place / 64].load(std::memory_order_relaxed) >> place % 64 & 1) != 0;
+  }
 
   /// True if some operation is under way: then there is a job. Any thread may call it. The order is
   /// explained at Job::moveInBackground().
@@ -78,6 +100,16 @@ public:
   void end();
 
 private:
+  static constexpr uint32_t kThreads = 1, kOne = 2;
+  static constexpr uint32_t kPlaceBits = 10;
+
+  /// The product spreads addresses, and numbers, over all places.
+  static uint32_t placeOf(MPI_Request handle) {
+    uint64_t word = 0;
+    std::memcpy(&word, &handle, sizeof handle);
+    return static_cast<uint32_t>(word * 0x9e3779b97f4a7c15u >> (64 - kPlaceBits));
+  }
+
   using Count = std::atomic<uint32_t>; ///< written under a Guard
   static void add(Count &count, int more) {
     count.store(count.load(std::memory_order_relaxed) + static_cast<uint32_t>(more),
@@ -111,7 +143,12 @@ private:
   std::vector<Slot *> freed_; ///< freed by the program, still running
   std::unordered_map<MPI_Request, Slot *> byHandle_;
   Slot *last_ = nullptr; ///< given out or found last
-  static inline constinit Count used_{0}, running_{0};
+  /// kOne for each request that is ours, and kThreads.
+  [[gnu::visibility("hidden")]] static inline constinit Count used_{0};
+  [[gnu::visibility("hidden")]] static inline constinit Count running_{0};
+  /// A bit for each place of a handle that was ours once.
+  [[gnu::visibility("hidden")]] static inline constinit std::atomic<uint64_t>
+      known_[(1 << kPlaceBits) / 64]{};
   static Requests *const all_; ///< never destroyed: a forked child releases nothing at its end
 };
 

@@ -39,7 +39,8 @@ LocalWorker::LocalWorker(shm::World &world, Rank self, LocalOptions options)
       options_(std::move(options)),
       mostEager_(static_cast<uint32_t>(std::min<uint64_t>(options_.rendezvousThresholdBytes,
                                                           options_.fifo.longestEagerBytes()))),
-      arena_(world.arenaBegin(self), world.options().arenaBytes), failureDetector_(world, self),
+      arena_(world.arenaBegin(self), world.options().arenaBytes), lender_(world, self, arena_),
+      failureDetector_(world, self),
       table_(std::make_shared<ProgressTable>(world, self, arena_)), context_{options_,
                                                                              discarded_,
                                                                              *table_,
@@ -237,6 +238,8 @@ void *LocalWorker::allocate(uint64_t bytes) {
 }
 
 void LocalWorker::release(void *memory) {
+  if (lender_.takeBack(memory))
+    return;
   uint64_t offset = *world_.offsetOf(memory, 1), bytes = arena_.release(offset);
   if (bytes >= kReturnedBytes)
     world_.returnPages(offset, bytes);

@@ -16,6 +16,7 @@
 #include "transports/Yielding.h"
 #include "transports/shm/FailureDetector.h"
 #include "transports/shm/FifoReceiver.h"
+#include "transports/shm/Lender.h"
 
 #include <functional>
 #include <memory>
@@ -142,6 +143,9 @@ public:
   /// Allocates memory that all ranks of the machine share: payloads in it are copied once and
   /// without a system call. Null: none is left.
   void *allocate(uint64_t bytes);
+  /// Variant of allocate() for memory beyond the arena, whose address space goes back when it is
+  /// released.
+  void *lend(uint64_t bytes) { return lender_.lend(bytes); }
   void release(void *memory);
   bool owns(const void *memory) const;
 
@@ -184,6 +188,7 @@ private:
   LocalOptions options_;
   const uint32_t mostEager_;
   shm::Arena arena_;
+  shm::Lender lender_;
   shm::FailureDetector failureDetector_;
   bool canReach_; ///< true if the kernel lets this process reach the memory of others
   bool mayWarn_;  ///< until it has warned of a refusal

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <gtest/gtest.h>
 
 namespace colldsl::mpi::test {
@@ -17,14 +18,57 @@ void *allocated(MPI_Aint bytes) {
   return memory;
 }
 
+/// Address space of this process that shows memory of all ranks.
+uint64_t sharedBytes() {
+  std::ifstream maps("/proc/self/maps");
+  uint64_t bytes = 0;
+  for (std::string line; std::getline(maps, line);)
+    if (line.find("/memfd:colldsl") != std::string::npos) {
+      size_t end = 0;
+      uint64_t first = std::stoull(line, &end, 16);
+      bytes += std::stoull(line.substr(end + 1), nullptr, 16) - first;
+    }
+  return bytes;
+}
+
+TEST(Memory, TakesLittleAddressSpaceForEachPeer) {
+  int ranks = 1, mine = 1, sum = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  ASSERT_EQ(MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), MPI_SUCCESS);
+  EXPECT_EQ(sum, ranks);
+  EXPECT_GT(sharedBytes(), 0u);
+  EXPECT_LE(sharedBytes(), static_cast<uint64_t>(ranks) * (64 << 20));
+}
+
+TEST(Memory, TakesAddressSpaceWhileItIsAllocated) {
+  constexpr uint64_t kBytes = 512 << 20;
+  uint64_t before = sharedBytes();
+  void *memory = allocated(kBytes);
+  ASSERT_TRUE(isShared(memory));
+  EXPECT_EQ(sharedBytes(), before + kBytes);
+  EXPECT_EQ(MPI_Free_mem(memory), MPI_SUCCESS);
+  EXPECT_EQ(sharedBytes(), before);
+}
+
 TEST(Memory, IsSharedAndUsedAgain) {
-  void *first = allocated(1 << 20);
+  constexpr MPI_Aint kBytes = 256 << 10;
+  void *first = allocated(kBytes);
   ASSERT_TRUE(isShared(first));
-  std::memset(first, 1, 1 << 20);
+  std::memset(first, 1, kBytes);
   EXPECT_EQ(MPI_Free_mem(first), MPI_SUCCESS);
-  void *second = allocated(1 << 20);
+  void *second = allocated(kBytes);
   EXPECT_EQ(second, first);
   EXPECT_EQ(MPI_Free_mem(second), MPI_SUCCESS);
+}
+
+// More than an arena has room for, in blocks that lie there.
+TEST(Memory, IsSharedInManyShortBlocks) {
+  std::vector<void *> blocks;
+  for (int i = 0; i < 100; ++i)
+    blocks.push_back(allocated(512 << 10));
+  EXPECT_TRUE(std::all_of(blocks.begin(), blocks.end(), isShared));
+  for (void *block : blocks)
+    EXPECT_EQ(MPI_Free_mem(block), MPI_SUCCESS);
 }
 
 TEST(Memory, ComesFromTheMpiWhereItIsShortOrNothing) {
@@ -72,9 +116,11 @@ struct Ring {
   int rank = 0, before, behind;
 };
 
-// Long enough that its receiver takes it from the sender's memory.
-TEST(Memory, CarriesABlockRoundARing) {
-  constexpr int kCount = 100000;
+// Long enough that its receiver takes it from the sender's memory; in an arena, or beyond it.
+class Blocks : public testing::TestWithParam<int> {};
+
+TEST_P(Blocks, AreCarriedRoundARing) {
+  const int kCount = GetParam();
   Ring ring;
   auto *sent = static_cast<int *>(allocated(2 * kCount * sizeof(int)));
   auto *got = static_cast<int *>(allocated(2 * kCount * sizeof(int)));
@@ -104,6 +150,8 @@ TEST(Memory, IsLeftAndUsedAgainFromCallToCall) {
     MPI_Free_mem(got);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Memory, Blocks, testing::Values(50000, 100000, 1000000, 300000, 500000));
 
 } // namespace
 } // namespace colldsl::mpi::test

@@ -94,10 +94,10 @@ TEST(Copies, TheKernelCopiesEachByteOnce) {
   EXPECT_EQ(copied.written, 0u);      // so the one that sends to many copies nothing
 }
 
-TEST(Copies, SharedMemoryNeedsNoKernel) {
-  Ranks ranks(2);
+/// Moves memory that rank 0 has of `from()`, which all ranks share.
+template <typename From> void moveShared(Ranks &ranks, From from) {
   constexpr uint64_t kBytes = 1 << 20;
-  void *source = ranks[0].allocate(kBytes);
+  void *source = from(kBytes);
   ASSERT_NE(source, nullptr);
   std::memset(source, 9, kBytes);
   std::vector<std::byte> target(kBytes);
@@ -105,6 +105,20 @@ TEST(Copies, SharedMemoryNeedsNoKernel) {
   ASSERT_TRUE(ranks.move(0, 1, source, target.data(), kBytes));
   EXPECT_EQ(target, std::vector<std::byte>(kBytes, std::byte{9}));
   EXPECT_EQ(copied.read + copied.written, 0u);
+  ranks[0].release(source);
+}
+
+TEST(Copies, SharedMemoryNeedsNoKernel) {
+  Ranks ranks(2);
+  moveShared(ranks, [&](uint64_t bytes) { return ranks[0].allocate(bytes); });
+}
+
+TEST(Copies, LentMemoryNeedsNoKernel) {
+  shm::Options options;
+  options.lentBytes = 64 << 20;
+  Ranks ranks(2, options);
+  for (int i = 0; i < 3; ++i) // the same offsets
+    moveShared(ranks, [&](uint64_t bytes) { return ranks[0].lend(bytes); });
 }
 
 // Memory for three FIFOs per rank: enough for two neighbours among any number of ranks, and too

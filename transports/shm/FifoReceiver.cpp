@@ -160,7 +160,7 @@ void FifoReceiver::expectStatic(const Tag &tag, const RequestPayload &payload, b
   end.canaryBytes = 0;
   end.polls = 0;
   if (end.usesCanary && buffer.isShared) {
-    std::byte *begin = world_.at(buffer.address);
+    auto *begin = static_cast<std::byte *>(payload.pieces[0].iov_base);
     end.canaryBytes = canaryBytesOf(begin, payload.bytes);
     end.canaryAt = begin + payload.bytes - end.canaryBytes;
     storeAtOnce(end.canaryAt, kCanary, end.canaryBytes);
@@ -201,6 +201,9 @@ std::optional<Rts> FifoReceiver::claimRts(StaticRtr &rtr, uint32_t run) const {
 }
 
 GetResult FifoReceiver::get(const RemoteBuffer &from, uint64_t offset, const Payload &to) {
+  if (from.isShared) // it was not mapped
+    return world_.lentMemory().read(from.address + offset, to) ? GetResult::Done
+                                                               : GetResult::Refused;
   if (isSelf_) {
     auto *pieces = reinterpret_cast<const iovec *>(from.address);
     copyPieces(to, {pieces, from.pieces, false, false, to.bytes}, to.bytes);

@@ -175,7 +175,7 @@ public:
   }
   /// The bytes of a buffer that both ends have mapped; null: it is not shared, or lies in pieces.
   const std::byte *map(const RemoteBuffer &buffer) const {
-    return buffer.isShared                 ? world_.at(buffer.address)
+    return buffer.isShared                 ? world_.reach(buffer.address)
            : isSelf_ && buffer.pieces == 1 ? reinterpret_cast<const std::byte *>(buffer.address)
                                            : nullptr;
   }

@@ -223,7 +223,11 @@ FifoSender::PutResult FifoSender::putParts(const Tag &tag, const Payload &payloa
 
 cma::Outcome FifoSender::writeTo(const RemoteBuffer &buffer, const Payload &payload) {
   if (buffer.isShared) {
-    gather(world_.at(buffer.address), payload, 0, payload.bytes);
+    std::byte *to = world_.reach(buffer.address);
+    if (to)
+      gather(to, payload, 0, payload.bytes);
+    else if (!world_.lentMemory().write(buffer.address, payload))
+      return cma::Outcome::BadAddress;
     return cma::Outcome::Copied;
   }
   pid_t process = world_.control(peer_).pid.load(std::memory_order_relaxed);
@@ -307,7 +311,9 @@ FifoSender::StaticPut FifoSender::putStatic(const Tag &tag, const RequestPayload
 bool FifoSender::writeStatic(const StaticRtr &rtr, const Payload &payload) {
   if (rtr.canaryBytes == 0)
     return writeTo(rtr.reply.buffer, payload) == cma::Outcome::Copied;
-  std::byte *to = world_.at(rtr.reply.buffer.address);
+  std::byte *to = world_.reach(rtr.reply.buffer.address);
+  if (!to)
+    return false;
   uint64_t before = payload.bytes - rtr.canaryBytes, last = 0;
   gather(to, payload, 0, before);
   gather(reinterpret_cast<std::byte *>(&last), payload, before, rtr.canaryBytes);

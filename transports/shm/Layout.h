@@ -2,7 +2,8 @@
 /// writer, or changes hands through an acquire/release pair; only failures, connections and
 /// sleeping use read-modify-write.
 ///
-///   WorldHeader | RankControl[ranks] | arena of rank 0 | arena of rank 1 | ...
+///   WorldHeader | RankControl[ranks] | arena of rank 0 | arena of rank 1 | ... | lent by rank 0 |
+///   ...
 #pragma once
 
 #include "ir/Result.h"
@@ -80,6 +81,15 @@ struct OpenPlan {
   std::atomic<uint32_t> number;
 };
 
+/// A block that a rank lends beyond its arena, in which it lies and never goes.
+struct LentBlock {
+  uint64_t next; ///< offset of the LentBlock made before, 0: none
+  /// Odd: it is lent. Each change but the last releases the next two to ranks that look for a
+  /// block.
+  std::atomic<uint32_t> use;
+  std::atomic<uint64_t> begin, bytes; ///< in the memory that ranks share
+};
+
 /// One rank's public words.
 struct RankControl {
   /// Not 0: a thread of the rank sleeps or is about to. A peer with an event for the rank
@@ -100,6 +110,7 @@ struct RankControl {
   /// offset of the newest OpenPlan, 0: there is none.
   std::atomic<uint32_t> plansOpened;
   std::atomic<uint64_t> openPlans;
+  std::atomic<uint64_t> lentBlocks;    ///< offset of the newest LentBlock, 0: there is none
   std::atomic<uint64_t> bootstrapData; ///< offset of its directory
   std::atomic<uint64_t> progress;      ///< offset of the newest shm::RunCounter, 0: there is none
   std::atomic<int32_t>

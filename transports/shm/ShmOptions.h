@@ -26,8 +26,11 @@ struct CopySizes {
 };
 
 struct Options {
-  /// Address space per rank; memory is used when it is touched.
+  /// Address space per rank, in each process; memory is used when it is touched.
   uint64_t arenaBytes = uint64_t{256} << 20;
+  /// The most that a rank lends beyond its arena (Lender). It takes address space where it is lent
+  /// and where it is reached.
+  uint64_t lentBytes = 0;
   SingleCopy singleCopy = SingleCopy::On;
   /// From this length on one end reads or writes the other's memory, unless they share it.
   uint64_t singleCopyMinBytes = 16 << 10;

@@ -33,7 +33,8 @@ Status checkOptions(uint32_t numRanks, const Options &options) {
     return Status::error("a world needs at least one rank");
   if (options.arenaBytes % kPage != 0)
     return Status::error("the size of an arena is a multiple of " + std::to_string(kPage));
-  if (options.arenaBytes > UINT64_MAX / 2 / numRanks)
+  if (options.arenaBytes > UINT64_MAX / 2 / numRanks ||
+      options.lentBytes > UINT64_MAX / 4 / numRanks)
     return Status::error(std::to_string(numRanks) + " arenas of " +
                          std::to_string(options.arenaBytes) +
                          " bytes are more than an address space");
@@ -161,8 +162,8 @@ Result<std::unique_ptr<World>> World::create(uint32_t numRanks, Options options)
   world->descriptor_ = memfd_create("colldsl", MFD_CLOEXEC);
   if (world->descriptor_ < 0)
     return Status::error(concat("cannot make shared memory: ", std::strerror(errno)));
-  if (ftruncate(world->descriptor_, static_cast<off_t>(world->sizeBytes_)) != 0)
-    return Status::error(concat("cannot make ", world->sizeBytes_,
+  if (ftruncate(world->descriptor_, static_cast<off_t>(world->sizeBytes())) != 0)
+    return Status::error(concat("cannot make ", world->sizeBytes(),
                                 " bytes of shared memory: ", std::strerror(errno)));
   if (Status s = world->map(world->descriptor_); !s)
     return s;
@@ -190,9 +191,9 @@ Result<std::unique_ptr<World>> World::open(int descriptor, uint32_t numRanks, Op
   struct stat file {};
   if (fstat(descriptor, &file) != 0)
     return Status::error(concat("cannot read the size of shared memory: ", std::strerror(errno)));
-  if (static_cast<uint64_t>(file.st_size) != world->sizeBytes_)
+  if (static_cast<uint64_t>(file.st_size) != world->sizeBytes())
     return Status::error(concat("the shared memory has ", file.st_size, " bytes, not ",
-                                world->sizeBytes_,
+                                world->sizeBytes(),
                                 "; do all ranks have the same number of ranks and options?"));
   if (Status s = world->map(descriptor); !s)
     return s;
@@ -202,17 +203,39 @@ Result<std::unique_ptr<World>> World::open(int descriptor, uint32_t numRanks, Op
 
 World::World(uint32_t numRanks, Options options)
     : numRanks_(numRanks), options_(std::move(options)),
-      sizeBytes_(arenasBegin(numRanks) + numRanks * options_.arenaBytes),
+      mappedBytes_(arenasBegin(numRanks) + numRanks * options_.arenaBytes),
       wakeupPipes_(std::make_unique<WakeupPipes>(numRanks)) {}
 
 Status World::map(int descriptor) {
-  void *memory =
-      mmap(nullptr, sizeBytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
+  void *memory = mmap(nullptr, mappedBytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+                      descriptor, 0);
   if (memory == MAP_FAILED)
     return Status::error(
-        concat("cannot map ", sizeBytes_, " bytes of shared memory: ", std::strerror(errno)));
+        concat("cannot map ", mappedBytes_, " bytes of shared memory: ", std::strerror(errno)));
   base_ = static_cast<std::byte *>(memory);
-  return {};
+  if (options_.lentBytes == 0)
+    return {};
+  Result<std::unique_ptr<LentMemory>> lent = LentMemory::open(descriptor);
+  if (lent)
+    lent_ = lent.take();
+  return lent.status();
+}
+
+// A block that its rank changes just now is not the one that is searched.
+std::byte *World::reachLent(uint64_t offset) const {
+  if (std::byte *found = lent_->find(offset))
+    return found;
+  Rank owner{static_cast<uint32_t>((offset - mappedBytes_) / options_.lentBytes)};
+  for (uint64_t at = control(owner).lentBlocks.load(std::memory_order_acquire); at != 0;) {
+    const auto &block = *reinterpret_cast<const LentBlock *>(this->at(at));
+    uint32_t use = block.use.load(std::memory_order_acquire);
+    uint64_t into = offset - block.begin.load(std::memory_order_acquire);
+    if (use % 2 != 0 && into < block.bytes.load(std::memory_order_acquire) &&
+        block.use.load(std::memory_order_relaxed) == use)
+      return lent_->reach(offset, block);
+    at = block.next;
+  }
+  return nullptr;
 }
 
 uint32_t World::ranksOnMachine() const { return header().ranksOnMachine; }
@@ -237,7 +260,7 @@ void World::closeDescriptor() {
 World::~World() {
   closeDescriptor();
   if (base_)
-    munmap(base_, sizeBytes_);
+    munmap(base_, mappedBytes_);
 }
 
 RankControl &World::control(Rank rank) const {

@@ -5,6 +5,7 @@
 
 #include "transports/Fault.h"
 #include "transports/SpinBudget.h"
+#include "transports/shm/LentMemory.h"
 #include "transports/shm/ShmOptions.h"
 #include "transports/shm/WakeupPipes.h"
 
@@ -46,17 +47,27 @@ public:
   bool sharesCores() const;
   RankControl &control(Rank rank) const;
   uint64_t arenaBegin(Rank rank) const;
+  uint64_t lentBegin(Rank rank) const { return mappedBytes_ + index(rank) * options_.lentBytes; }
+  /// The byte at an offset in an arena, or before these.
   std::byte *at(uint64_t offset) const { return base_ + offset; }
+  /// The byte at any offset that a rank has; null: it was lent, and cannot be mapped here. The rest
+  /// of the block lies behind it.
+  std::byte *reach(uint64_t offset) const {
+    return offset < mappedBytes_ ? at(offset) : reachLent(offset);
+  }
+  /// With Options::lentBytes.
+  LentMemory &lentMemory() const { return *lent_; }
 
   /// Gives the whole pages of these bytes back to the system. They read as zero later, unless the
   /// system keeps them.
   void returnPages(uint64_t offset, uint64_t bytes) const;
 
-  /// The offset of these bytes in the mapping, if they lie there.
+  /// The offset of these bytes, if they lie in an arena, or in lent memory.
   std::optional<uint64_t> offsetOf(const void *memory, uint64_t bytes) const {
     uint64_t offset = static_cast<uint64_t>(static_cast<const std::byte *>(memory) - base_);
-    bool isInside = offset < sizeBytes_ && bytes <= sizeBytes_ - offset;
-    return isInside ? std::optional(offset) : std::nullopt;
+    if (offset < mappedBytes_ && bytes <= mappedBytes_ - offset)
+      return offset;
+    return lent_ ? lent_->offsetOf(memory, bytes) : std::nullopt;
   }
 
   /// True if the rank closed its endpoint. If its process ends later, it ends in order.
@@ -135,6 +146,8 @@ public:
 private:
   World(uint32_t numRanks, Options options);
   Status map(int descriptor);
+  std::byte *reachLent(uint64_t offset) const;
+  uint64_t sizeBytes() const { return mappedBytes_ + numRanks_ * options_.lentBytes; }
   void wakeSleeper(Rank rank) const;
   void notifyAll() const;
   bool isNeeded(const RunFailure &failure) const;
@@ -143,10 +156,11 @@ private:
 
   uint32_t numRanks_;
   Options options_;
-  uint64_t sizeBytes_;
+  uint64_t mappedBytes_;
   bool wakersFence_ = false; ///< wakers pay for the fence of a sleep, see Sleep.h
   int descriptor_ = -1;
   std::byte *base_ = nullptr;
+  std::unique_ptr<LentMemory> lent_;
   std::unique_ptr<WakeupPipes> wakeupPipes_;
 };
 
