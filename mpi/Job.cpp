@@ -473,23 +473,26 @@ Job::Context Job::agree(MPI_Comm comm, uint32_t contexts, Offer &offer) {
   freeDeferred();
   int rank = 0;
   real::Comm_rank(comm, &rank);
-  uint32_t mine[7] = {0,
+  uint32_t mine[8] = {0,
                       0,
                       !offer.neighbors,
                       !offer.all,
                       ~offer.hints.bits(),
                       std::bit_floor(offer.farPeers),
-                      offer.mayUseDevices};
-  uint32_t all[7] = {};
+                      offer.mayUseDevices,
+                      shm::isOversubscribed(nodes_.ranksOnMachine)};
+  uint32_t all[8] = {};
   if (rank == 0) {
     uint64_t first = nextContext_.fetch_add(contexts, std::memory_order_relaxed);
     mine[0] = worldRank_;
     mine[1] = first + contexts <= UINT32_MAX ? static_cast<uint32_t>(first) : 0;
   }
-  allreduce(mine, all, 7, MPI_UINT32_T, MPI_BOR, comm);
+  allreduce(mine, all, 8, MPI_UINT32_T, MPI_BOR, comm);
   bool hasContexts = all[1] != 0;
   offer = {hasContexts && all[2] == 0, hasContexts && all[3] == 0, InfoHints(~all[4]),
            std::bit_floor(all[5]), all[6] != 0};
+  if (comm == MPI_COMM_WORLD)
+    takesTimeSlices_ = all[7] != 0 && !isOpenMpi();
   return {all[0], all[1]};
 }
 
@@ -507,11 +510,13 @@ void Job::freeLater(std::shared_ptr<void> thing) {
 
 void Job::freeDeferred() {
   std::vector<std::shared_ptr<void>> gone;
-  Guard guard(*this);
   {
     std::lock_guard lock(deferredLock_);
     gone.swap(deferred_);
   }
+  if (gone.empty())
+    return;
+  Guard guard(*this);
   gone.clear();
 }
 

@@ -91,6 +91,9 @@ public:
   /// Variant of poll() for a thread that is not the program's own, while that one is in a call of
   /// the MPI below.
   bool pollInBackground();
+  /// True if the MPI below polls where ranks share cores, so that each of its messages takes a time
+  /// slice. Alike on all ranks, once those of MPI_COMM_WORLD have agreed.
+  bool takesTimeSlices() const { return takesTimeSlices_; }
   /// True if operations move while this rank is in calls of the MPI below, including operations
   /// with other nodes. Alike on all ranks.
   bool movesRemoteInBackground() const { return movesRemoteInBackground_; }
@@ -165,6 +168,8 @@ public:
   /// Drops the object when the next communicator is made: operations may still need it. Thread
   /// safe.
   void freeLater(std::shared_ptr<void> thing);
+  /// Called when the next communicator is made; outside of callbacks.
+  void freeDeferred();
 
 private:
   static Job *current_;
@@ -189,6 +194,7 @@ private:
   bool anyThreadMayCall_ = false; ///< the MPI below
   bool movesRemoteInBackground_ = true;
   bool progressesOpenMpiInThread_ = false;
+  bool takesTimeSlices_ = false;
   bool movesAlways_ = false; ///< also while the program is in no call
   /// Threads that wait in calls of the MPI below. isThreaded() reads it relaxed: a program with one
   /// thread has changed it itself.
@@ -222,7 +228,6 @@ private:
   void connectNodes();
   void assumeMachine();
   void chooseCopyLimits(MPI_Comm node);
-  void freeDeferred();
 };
 
 /// Keeps other threads out of the worker and operations, where there are other threads.

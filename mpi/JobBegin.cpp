@@ -18,9 +18,11 @@ void JobBegin::begin() {
   Settings::agree();
   if (!Settings::all().isAllOff())
     Job::begin(threadLevel_);
-  if (Job::current())
-    for (MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF})
-      ServedComm::adopt(*Job::current(), comm)->firstCalls().areOver();
+  if (!Job::current())
+    return;
+  for (MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF})
+    ServedComm::adopt(*Job::current(), comm)->firstCalls().skip();
+  FirstCalls::begin(Job::current()->takesTimeSlices());
 }
 
 bool JobBegin::end() { return !std::exchange(isExpected_, false); }

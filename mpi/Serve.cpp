@@ -1,10 +1,8 @@
 #include "mpi/Serve.h"
 
 #include "ir/Concat.h"
-#include "mpi/CallSummary.h"
 #include "mpi/CheckCalls.h"
 #include "mpi/JobBegin.h"
-#include "mpi/Settings.h"
 
 #include <chrono>
 
@@ -43,7 +41,13 @@ bool mayServe(MPI_Comm comm, CallKind kind) {
   return real::Comm_test_inter(comm, &isInter) == MPI_SUCCESS && !isInter;
 }
 
-/// For a blocking call: also adopts a communicator that was made without a call of ours.
+/// The record of a communicator. Null: the MPI below must serve the call.
+CommRecord *recordFor(MPI_Comm comm, CallKind kind) {
+  CommRecord *known = KnownComms::recordOf(comm);
+  return known || !mayServe(comm, kind) ? known : &KnownComms::recordOrNew(comm);
+}
+
+/// For a call that may wait for all ranks: they agree where this is the first one that is served.
 ServedComm *knownOrAdopted(Job &job, MPI_Comm comm, CallKind kind) {
   ServedComm *served = KnownComms::of(comm);
   if (served || !mayServe(comm, kind))
@@ -166,13 +170,14 @@ bool serve(MPI_Comm comm, const Call &call, int &code) {
   if (isRefused(comm, call, code))
     return true;
   Job *job = Job::current();
-  ServedComm *served =
-      job && !Settings::all().isOff(call.kind) ? knownOrAdopted(*job, comm, call.kind) : nullptr;
+  CommRecord *record =
+      job && !Settings::all().isOff(call.kind) ? recordFor(comm, call.kind) : nullptr;
+  if (!record || (record->firstCalls().count(call.kind) && FirstCalls::mayPassOn(call)))
+    return passOn(call);
+  ServedComm *served = knownOrAdopted(*job, comm, call.kind);
   if (!served || !served->serves(call.kind))
     return passOn(call);
   Outcome outcome;
-  if (served->firstCalls().count(call.kind) && FirstCalls::mayPassOn(call))
-    return passOn(call);
   if (mayBeOnDevice(*served, call.kind) && isOnDevice(*served, call, outcome.status)) {
     if (outcome.status)
       return passOn(call, Reason::Devices);
@@ -199,7 +204,9 @@ bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *requ
     return true;
   }
   Job *job = Job::current();
-  ServedComm *served = job && !Settings::all().isOff(call.kind) ? KnownComms::of(comm) : nullptr;
+  ServedComm *served = !job || Settings::all().isOff(call.kind) ? nullptr
+                       : isPersistent ? knownOrAdopted(*job, comm, call.kind)
+                                      : KnownComms::of(comm);
   if (!served || !served->serves(call.kind) || !served->servesNonblocking())
     return passOn(call);
   if (mayBeOnDevice(*served, call.kind))

@@ -1,7 +1,9 @@
 /// Serves a collective, or leaves it to the MPI below, alike on all ranks of the communicator.
 #pragma once
 
+#include "mpi/CallSummary.h"
 #include "mpi/EntryPoints.h"
+#include "mpi/Settings.h"
 
 namespace colldsl::mpi {
 
@@ -14,6 +16,17 @@ bool runAgain(MPI_Comm comm, ServedComm &served, CallKind kind, int &code);
   ServedComm *served = KnownComms::cached(comm);
   return served && served->operations().isSameAsLast(call) &&
          runAgain(comm, *served, call.kind, code);
+}
+
+/// True if a blocking call is for the MPI below, as one of the first on a communicator on which
+/// this thread made the last one, too; false: serve() says. Inlined like serveAgain().
+[[gnu::always_inline]] inline bool passesOnAgain(MPI_Comm comm, const Call &call) {
+  CommRecord *record = KnownComms::cachedRecord(comm);
+  if (!record || !FirstCalls::mayPassOn(call) || Settings::all().isOff(call.kind) ||
+      !record->firstCalls().count(call.kind))
+    return false;
+  Summary::all().passedOn(call.kind, Reason::Other);
+  return true;
 }
 
 /// Variant of runAgain() for a nonblocking call.

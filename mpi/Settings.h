@@ -5,6 +5,7 @@
 #include "mpi/Call.h"
 #include "runtime/PlanCompiler.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -36,10 +37,10 @@ public:
   bool wantsProgressThread() const { return flags_ & kProgressThread; }
   /// The most consecutive ranks that share a node; 0: no such limit.
   uint32_t ranksPerNode() const { return ranksPerNode_; }
-  /// The number of collectives of all ranks that a new communicator of the program passes on before
-  /// the backend prepares its own: a communicator that lives for few calls costs no more than
-  /// without it.
-  uint32_t firstCalls() const { return firstCalls_; }
+  /// The number of first calls on each communicator (FirstCalls), if one is given.
+  std::optional<uint32_t> firstCalls() const {
+    return firstCalls_ == kNotGiven ? std::nullopt : std::optional(firstCalls_);
+  }
   GraphPasses graphPasses() const {
     return flags_ & kNeverPasses    ? GraphPasses::Never
            : flags_ & kAlwaysPasses ? GraphPasses::Always
@@ -71,6 +72,7 @@ private:
   static constexpr uint32_t kRequiresProof = 16, kLearns = 32, kLearnsAlways = 64;
   static constexpr uint32_t kChecks = 128, kReportsProof = 256, kNeverPasses = 512;
   static constexpr uint32_t kAlwaysPasses = 1024;
+  static constexpr uint32_t kNotGiven = UINT32_MAX;
   static constexpr uint32_t kAllOff = (1u << kCallKinds) - 1;
   static Settings all_;
 
@@ -86,7 +88,7 @@ private:
   uint32_t flags_ = 0;
   uint32_t off_ = 0; ///< a bit per CallKind
   uint32_t ranksPerNode_ = 0;
-  uint32_t firstCalls_ = 4;
+  uint32_t firstCalls_ = kNotGiven;
   std::string library_;
   std::string passes_ = CompileSettings().passes;
   std::string profile_, profileProblem_;

@@ -1,5 +1,6 @@
 // Calls whose lengths differ: one of so many, in turns. A row per collective and number of lengths,
-// with nanoseconds per call, the mean of all, which includes repeated preparation.
+// with nanoseconds per call, the mean of all, which includes repeated preparation. Rows "own-" make
+// and free an operator for each call, or a communicator for some.
 //
 //   mpirun -n 2 varying-openmpi [--operations A,B] [--sizes LENGTHS,...], up to 4089 of them
 #include "bench/mpi/Rows.h"
@@ -44,6 +45,36 @@ void allreduceByOwn(Lists &l) {
   MPI_Op_free(&op);
 }
 
+/// The calls of a communicator that lives for these alone: `made` is freed.
+void callAndFree(Lists &l, MPI_Comm made) {
+  int one = 1, sum = 0;
+  for (int i = 0; i < 6; ++i)
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, made);
+  MPI_Allgather(l.in.data(), 1, MPI_CHAR, l.out.data(), 1, MPI_CHAR, made);
+  MPI_Bcast(l.out.data(), l.count, MPI_CHAR, 0, made);
+  MPI_Comm_free(&made);
+}
+
+void callOnDuplicate(Lists &l) {
+  MPI_Comm made;
+  MPI_Comm_dup(MPI_COMM_WORLD, &made);
+  callAndFree(l, made);
+}
+
+void callOnPart(Lists &l) {
+  MPI_Comm made;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, 0, &made);
+  callAndFree(l, made);
+}
+
+void callOnGrid(Lists &l) {
+  int isPeriodic = 1;
+  MPI_Comm made;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &l.ranks, &isPeriodic, 0, &made);
+  MPI_Neighbor_allgather(l.in.data(), 1, MPI_CHAR, l.out.data(), 1, MPI_CHAR, made);
+  callAndFree(l, made);
+}
+
 struct Operation {
   const char *name;
   bool isRooted; ///< rank 0 alone receives
@@ -62,6 +93,9 @@ const std::vector<Operation> kOperations = {
        MPI_Allreduce(l.in.data(), l.out.data(), l.count, MPI_CHAR, MPI_MAX, MPI_COMM_WORLD);
      }},
     {"own-operator", false, allreduceByOwn},
+    {"own-dup", false, callOnDuplicate},
+    {"own-part", false, callOnPart},
+    {"own-grid", false, callOnGrid},
     {"allgather", false,
      [](Lists &l) {
        MPI_Allgather(l.in.data(), l.count, MPI_CHAR, l.out.data(), l.count, MPI_CHAR,

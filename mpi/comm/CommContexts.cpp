@@ -21,8 +21,13 @@ void CommContexts::keep(MPI_Comm comm, uint32_t number) {
   times_ = std::min(2 * times_, kMaxTimes);
 }
 
+CommContexts::Some CommContexts::takeShare() {
+  uint32_t number = std::clamp(left_ / kPartOfShare, std::min(left_, 1u), kLargestShare);
+  return {take(number), number};
+}
+
 Job::Context CommContexts::take(uint32_t number) {
-  if (left_ < number)
+  if (left_ < number || number == 0)
     return {};
   Job::Context first = next_;
   next_.number += number;

@@ -27,8 +27,19 @@ public:
   /// The first of `number` consecutive ones, which are kept no longer. Number 0: too few are left.
   Job::Context take(uint32_t number);
 
+  /// Consecutive ones.
+  struct Some {
+    Job::Context first;
+    uint32_t number = 0;
+  };
+  /// The most that a communicator gets which is made of all ranks of this one.
+  static constexpr uint32_t kLargestShare = 32;
+  /// Takes a part of those that are left for such a communicator: enough for some that are made of
+  /// it, while as many can be made of this one. Number 0: none is left.
+  Some takeShare();
+
 private:
-  static constexpr uint32_t kFirstTimes = 4, kMaxTimes = 1024;
+  static constexpr uint32_t kFirstTimes = 4, kMaxTimes = 1024, kPartOfShare = 4;
 
   Job &job_;
   Job::Context own_, next_;

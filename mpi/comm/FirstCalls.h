@@ -2,25 +2,33 @@
 #pragma once
 
 #include "mpi/Call.h"
-#include "mpi/Settings.h"
 
 namespace colldsl::mpi {
 
-/// Counts collectives of all ranks, as all ranks do.
+/// Counts collectives, as all ranks do.
 class FirstCalls {
 public:
-  /// There are none: the communicator is used from its first call on.
-  void areOver() { calls_ = UINT32_MAX; }
+  /// Called when the job begins, alike on all ranks. `takeTimeSlices`: Job::takesTimeSlices().
+  static void begin(bool takeTimeSlices);
+  /// The number of first calls of all ranks.
+  static uint32_t limit() { return limit_; }
 
+  /// There are none: the communicator is used from its first call on.
+  void skip() { calls_ = neighborCalls_ = UINT32_MAX; }
+  /// There are some along the topology, too.
+  void countNeighbors() { neighborCalls_ = 0; }
+
+  /// True if the first calls of all ranks were made.
+  bool areOver() const { return calls_ >= limit_; }
   /// True if a call of this kind, made now, is one of the first.
   bool includes(CallKind kind) const {
-    return !isAlongTopology(kind) && calls_ < Settings::all().firstCalls();
+    return isAlongTopology(kind) ? neighborCalls_ < neighborLimit_ : !areOver();
   }
 
   /// Counts a call, and returns includes().
   bool count(CallKind kind) {
     bool isFirst = includes(kind);
-    calls_ += isFirst;
+    (isAlongTopology(kind) ? neighborCalls_ : calls_) += isFirst;
     return isFirst;
   }
 
@@ -28,18 +36,25 @@ public:
   /// serve it right, as all ranks know, and programs make such calls on communicators that live for
   /// a few calls.
   static bool mayPassOn(const Call &call) {
-    if (call.kind == CallKind::Barrier || call.kind == CallKind::Bcast)
-      return true;
-    if (call.kind != CallKind::Allreduce)
-      return false;
-    const MPI_Datatype type = call.reducedType();
+    bool isReduced = call.kind == CallKind::Allreduce;
     bool isUsual = call.op == MPI_SUM || call.op == MPI_MAX || call.op == MPI_MIN;
-    return isUsual && (type == MPI_INT || type == MPI_LONG || type == MPI_LONG_LONG ||
-                       type == MPI_FLOAT || type == MPI_DOUBLE);
+    return isAlways(call.kind) || (isReduced && isUsual && isUsualType(call.reducedType()));
   }
 
 private:
-  uint32_t calls_ = 0; ///< so far, up to Settings::firstCalls()
+  static bool isAlways(CallKind kind) {
+    return kind == CallKind::Barrier || kind == CallKind::Bcast || kind == CallKind::Allgather ||
+           kind == CallKind::Alltoall || kind == CallKind::NeighborAllgather;
+  }
+  static bool isUsualType(MPI_Datatype type) {
+    return type == MPI_INT || type == MPI_LONG || type == MPI_LONG_LONG || type == MPI_FLOAT ||
+           type == MPI_DOUBLE;
+  }
+
+  static inline uint32_t limit_ = 0, neighborLimit_ = 0; ///< before the job begins nothing counts
+
+  uint32_t calls_ = 0;                  ///< of all ranks so far, up to the limit
+  uint32_t neighborCalls_ = UINT32_MAX; ///< along the topology
 };
 
 } // namespace colldsl::mpi

@@ -12,8 +12,6 @@
 namespace colldsl::mpi {
 namespace {
 
-using Attribute = std::shared_ptr<ServedComm>;
-
 struct {
   std::mutex lock;
   std::set<ServedComm *> all;
@@ -50,44 +48,61 @@ int KnownComms::keyval() {
   return key;
 }
 
-void KnownComms::add(MPI_Comm comm, std::shared_ptr<ServedComm> served) {
-  real::Comm_set_attr(comm, keyval(), new Attribute(std::move(served)));
+CommRecord &KnownComms::add(MPI_Comm comm, std::unique_ptr<CommRecord> record) {
+  real::Comm_set_attr(comm, keyval(), record.get());
+  return *record.release();
+}
+
+CommRecord &KnownComms::recordOrNew(MPI_Comm comm) {
+  CommRecord *known = recordOf(comm);
+  return known ? *known : add(comm, std::make_unique<CommRecord>());
 }
 
 // A duplicate is known from the start, as long as there are contexts kept for it.
-int KnownComms::onCopy(MPI_Comm comm, int, void *, void *value, void *copy, int *isKept) {
-  Attribute made = Duplication::duplicate(comm, **static_cast<Attribute *>(value));
+int KnownComms::onCopy(MPI_Comm comm, int, void *, void *, void *copy, int *isKept) {
+  std::unique_ptr<CommRecord> made = Duplication::duplicate(comm);
   *isKept = made != nullptr;
   if (made)
-    *static_cast<void **>(copy) = new Attribute(std::move(made));
+    *static_cast<void **>(copy) = made.release();
   return MPI_SUCCESS;
 }
 
 int KnownComms::onDelete(MPI_Comm comm, int, void *value, void *) {
-  std::unique_ptr<Attribute> served(static_cast<Attribute *>(value));
+  std::unique_ptr<CommRecord> record(static_cast<CommRecord *>(value));
   forgetLast();
+  if (!record->served())
+    return MPI_SUCCESS;
   FreedComms::all().note(comm);
   if (Job::current()) // else MPI_Finalize frees the last communicators
-    Job::current()->freeLater(std::move(*served));
+    Job::current()->freeLater(std::move(record));
   return MPI_SUCCESS;
 }
 
-ServedComm *KnownComms::lookUp(MPI_Comm comm) {
+CommRecord *KnownComms::lookUp(MPI_Comm comm) {
   void *value = nullptr;
   int isThere = 0;
   if (!Job::current() || comm == MPI_COMM_NULL ||
       real::Comm_get_attr(comm, keyval(), &value, &isThere) != MPI_SUCCESS || !isThere)
     return nullptr;
-  ServedComm *served = static_cast<Attribute *>(value)->get();
-  if (!served->isConfirmedFor(comm)) {
+  auto *record = static_cast<CommRecord *>(value);
+  last_ = {comm, record, Settings::all().checksCalls() ? nullptr : record, nullptr,
+           numDeleted_.load(std::memory_order_relaxed)};
+  return last_.record;
+}
+
+ServedComm *KnownComms::of(MPI_Comm comm) {
+  if (ServedComm *last = cached(comm))
+    return last;
+  bool isWrong = false;
+  CommRecord *record = recordOf(comm);
+  ServedComm *served = record ? record->serve(comm, isWrong) : nullptr;
+  if (isWrong)
     real::Comm_delete_attr(comm, keyval());
-    return nullptr;
-  }
   // Otherwise each call must be seen: its buffers are checked, its time is taken, or ranks compare
   // it.
   bool isLookedAt = Settings::all().wantsSummary() || Settings::all().checksCalls();
-  if (!Accelerators::arePresent() && !isLookedAt)
-    last_ = {comm, served, numDeleted_.load(std::memory_order_relaxed)};
+  if (served && !Accelerators::arePresent() && !isLookedAt)
+    last_.served = served;
   return served;
 }
 

@@ -1,5 +1,5 @@
-/// The communicators of this process that are served, by handle. A ServedComm is an attribute of
-/// its communicator, and goes with it or a little later.
+/// The communicators of this process that are known, by handle. A CommRecord is an attribute of its
+/// communicator, and goes with it, or a little later if its calls were served.
 #pragma once
 
 #include "mpi/Mpi.h"
@@ -10,28 +10,31 @@
 
 namespace colldsl::mpi {
 
+class CommRecord;
 class ServedComm;
 
 /// Any thread.
 class KnownComms {
 public:
-  /// The ServedComm of a communicator; null: it has none, or there is no job. Local and fast.
-  static ServedComm *of(MPI_Comm comm) {
-    ServedComm *served = cached(comm);
-    return served ? served : lookUp(comm);
-  }
+  /// The record of a communicator; null: it has none, or there is no job. Local and fast.
+  static CommRecord *recordOf(MPI_Comm comm) { return isLast(comm) ? last_.record : lookUp(comm); }
+  /// The ServedComm of a communicator, which is made if that takes no agreement of its ranks; null:
+  /// there is none. Local.
+  static ServedComm *of(MPI_Comm comm);
 
-  /// The ServedComm of the communicator that this thread looked up last; null for another one.
-  static ServedComm *cached(MPI_Comm comm) {
-    return comm == last_.comm && numDeleted_.load(std::memory_order_relaxed) == last_.deleted
-               ? last_.served
-               : nullptr;
+  /// The ServedComm of the communicator that this thread looked up last; null for another one, and
+  /// where each call must be seen.
+  static ServedComm *cached(MPI_Comm comm) { return isLast(comm) ? last_.served : nullptr; }
+  /// Its record; null for another one, and where ranks compare each call.
+  static CommRecord *cachedRecord(MPI_Comm comm) {
+    return isLast(comm) ? last_.unchecked : nullptr;
   }
-  /// From now on cached() is null in all threads, until they look a communicator up.
+  /// From now on both are null in all threads, until they look a communicator up.
   static void forgetLast() { numDeleted_.fetch_add(1, std::memory_order_relaxed); }
 
-  /// Serves the communicator, which has no ServedComm.
-  static void add(MPI_Comm comm, std::shared_ptr<ServedComm> served);
+  /// Keeps the record of a communicator that has none.
+  static CommRecord &add(MPI_Comm comm, std::unique_ptr<CommRecord> record);
+  static CommRecord &recordOrNew(MPI_Comm comm);
 
   /// Called at the end of the job, which communicators outlive: they keep nothing of it. No run is
   /// under way.
@@ -45,11 +48,16 @@ private:
   /// The communicator that a thread looked up last, until one is forgotten.
   struct Last {
     MPI_Comm comm{}; ///< not MPI_COMM_NULL, which is no constant to a compiler
+    CommRecord *record = nullptr;
+    CommRecord *unchecked = nullptr; ///< the record, unless ranks compare each call
     ServedComm *served = nullptr;
     uint64_t deleted = 0; ///< value of numDeleted_ at that time
   };
 
-  static ServedComm *lookUp(MPI_Comm comm);
+  static bool isLast(MPI_Comm comm) {
+    return comm == last_.comm && numDeleted_.load(std::memory_order_relaxed) == last_.deleted;
+  }
+  static CommRecord *lookUp(MPI_Comm comm);
   static int keyval();
   static int onCopy(MPI_Comm comm, int key, void *extra, void *value, void *copy, int *isKept);
   static int onDelete(MPI_Comm comm, int key, void *value, void *extra);

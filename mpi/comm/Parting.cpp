@@ -1,33 +1,31 @@
 #include "mpi/comm/Parting.h"
 
-#include <algorithm>
+#include "mpi/comm/KnownComms.h"
 
 namespace colldsl::mpi {
 
-// Takes some contexts for each rank, so that disjoint parts have different ones: a part uses those
-// of its first rank.
-Parting::Parting(MPI_Comm comm) : whole_(KnownComms::of(comm)) {
-  if (!whole_)
+// The ranks of a grid over several nodes agree on whether they gather its edges.
+Parting::Parting(MPI_Comm comm, Parts parts) {
+  CommRecord *record = KnownComms::recordOf(comm);
+  std::shared_ptr<const CommFacts> whole = record ? record->facts(comm) : nullptr;
+  bool areGrids = parts != Parts::Any;
+  if (!whole || !whole->servesAll || (areGrids && whole->ranks.areSpread()))
     return;
-  uint32_t all = static_cast<uint32_t>(whole_->ranks().count()) * CommContexts::kOfEach;
-  whole_->contexts().keep(comm, all);
-  first_ = whole_->contexts().take(all);
+  Job::current()->freeDeferred();
+  bool isOne = parts == Parts::Grid;
+  uint32_t all = static_cast<uint32_t>(whole->ranks.count()) * CommContexts::kOfEach;
+  record->keepContexts(comm, isOne ? CommContexts::kLargestShare : all);
+  CommContexts &contexts = record->contexts();
+  CommContexts::Some taken =
+      isOne ? contexts.takeShare() : CommContexts::Some{contexts.take(all), CommContexts::kOfEach};
+  if (taken.first.number != 0)
+    reserved_ = {std::move(whole), taken.first, taken.number, isOne, areGrids};
 }
 
-bool Parting::adopt(MPI_Comm part) const {
-  if (first_.number == 0 || part == MPI_COMM_NULL)
-    return first_.number != 0;
-  CommRanks ranks(whole_->job(), part);
-  const std::vector<Rank> &all = *whole_->ranks().members();
-  auto leader = std::find(all.begin(), all.end(), ranks.members()->front());
-  auto place = static_cast<uint32_t>(leader - all.begin());
-  auto made = std::make_shared<ServedComm>(std::move(ranks), CommTopology());
-  made->devices().setMayUseDevices(whole_->devices().mayUseDevices());
-  made->contexts().begin({first_.owner, first_.number + place * CommContexts::kOfEach},
-                         CommContexts::kOfEach);
-  made->reportUse("a part");
-  KnownComms::add(part, std::move(made));
-  return true;
+bool Parting::keep(MPI_Comm part) const {
+  if (reserved_.whole && part != MPI_COMM_NULL)
+    KnownComms::add(part, std::make_unique<CommRecord>(reserved_));
+  return reserved_.whole != nullptr;
 }
 
 } // namespace colldsl::mpi

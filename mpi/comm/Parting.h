@@ -1,22 +1,27 @@
-/// The making of parts of a communicator that is served.
+/// The making of communicators of some ranks of another one.
 #pragma once
 
-#include "mpi/comm/ServedComm.h"
+#include "mpi/comm/CommRecord.h"
 
 namespace colldsl::mpi {
 
 class Parting {
 public:
-  /// Collective over `comm`, which need not be served: reserves contexts for parts that are about
-  /// to be made of it, at most one per rank.
-  explicit Parting(MPI_Comm comm);
-  /// Serves the part of this rank, which may be MPI_COMM_NULL, as `comm` is served. False: `comm`
-  /// is not.
-  bool adopt(MPI_Comm part) const;
+  enum class Parts {
+    Any,   ///< at most one for each rank
+    Grids, ///< the same, on grids
+    Grid   ///< one, on a grid
+  };
+
+  /// Collective over `comm`, which need not be known: reserves contexts for parts that are about to
+  /// be made of it.
+  Parting(MPI_Comm comm, Parts parts);
+  /// Makes the part of this rank known, which may be MPI_COMM_NULL. False, on all ranks: no
+  /// contexts are reserved.
+  bool keep(MPI_Comm part) const;
 
 private:
-  ServedComm *whole_;
-  Job::Context first_;
+  CommRecord::Reserved reserved_;
 };
 
 } // namespace colldsl::mpi

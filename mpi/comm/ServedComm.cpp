@@ -5,69 +5,45 @@
 
 namespace colldsl::mpi {
 
-// Processes of another job have contexts of their own.
-ServedComm::ServedComm(CommRanks ranks, CommTopology topology)
-    : job_(ranks.job()), servesAll_(ranks.areOfJob()),
-      servesNeighbors_(servesAll_ && topology.hasNeighbors()),
-      servesNonblocking_(job_.movesRemoteInBackground() || !ranks.areSpread()),
-      ranks_(std::move(ranks)), topology_(std::move(topology)), contexts_(job_),
-      runs_(ranks_, contexts_), operations_(*this), persistentCalls_(*this), devices_(*this),
+ServedComm::ServedComm(CommRecord &record, std::shared_ptr<const CommFacts> facts)
+    : record_(record), facts_(std::move(facts)), job_(ranks().job()),
+      servesNonblocking_(job_.movesRemoteInBackground() || !ranks().areSpread()),
+      runs_(ranks(), contexts()), operations_(*this), persistentCalls_(*this), devices_(*this),
       learner_(job_.learning() ? std::make_unique<Learner>(*this) : nullptr) {
+  devices_.setMayUseDevices(facts_->mayUseDevices);
   KnownComms::enter(*this);
 }
 
 ServedComm *ServedComm::adopt(Job &job, MPI_Comm comm, MPI_Info info, bool mayHaveTopology) {
-  auto served = std::make_shared<ServedComm>(CommRanks(job, comm),
-                                             mayHaveTopology ? CommTopology(comm) : CommTopology());
+  CommRecord &record = KnownComms::recordOrNew(comm);
+  auto facts = std::make_shared<CommFacts>(CommRanks(job, comm),
+                                           mayHaveTopology ? CommTopology(comm) : CommTopology());
   InfoHints wanted = InfoHints().changedBy(info);
-  served->hints_.want(wanted);
-  uint32_t farPeers = served->servesNeighbors_ ? served->topology_.numFarPeers(served->ranks_) : 0;
-  Job::Offer offer{served->servesNeighbors_, served->servesAll_, wanted, farPeers,
+  uint32_t farPeers = facts->servesNeighbors ? facts->topology.numFarPeers(facts->ranks) : 0;
+  Job::Offer offer{facts->servesNeighbors, facts->servesAll, wanted, farPeers,
                    DeviceAgreement::look()};
   Job::Context first = job.agree(comm, CommContexts::kOfEach, offer);
-  served->contexts_.begin(first, CommContexts::kOfEach, offer.all);
-  served->servesNeighbors_ = offer.neighbors;
-  served->servesAll_ = offer.all;
-  served->devices_.setMayUseDevices(offer.mayUseDevices);
-  served->gatherGraph(comm, offer.farPeers);
+  record.contexts().begin(first, CommContexts::kOfEach, offer.all);
+  facts->servesNeighbors = offer.neighbors;
+  facts->servesAll = offer.all;
+  facts->mayUseDevices = offer.mayUseDevices;
+  auto served = std::make_unique<ServedComm>(record, facts);
+  served->hints_.want(wanted);
+  served->gatherGraph(comm, facts->topology, offer.farPeers);
   served->applyHints(offer.hints);
   if (comm != MPI_COMM_SELF) // all ranks have one
     served->reportUse("new");
-  KnownComms::add(comm, served);
-  return served.get();
+  return record.keep(std::move(facts), std::move(served));
 }
 
-void ServedComm::gatherGraph(MPI_Comm comm, uint32_t farPeers) {
-  if (!servesNeighbors_ || !CommTopology::wantsGraph(farPeers))
+void ServedComm::gatherGraph(MPI_Comm comm, CommTopology &topology, uint32_t farPeers) {
+  if (!facts_->servesNeighbors || !CommTopology::wantsGraph(farPeers))
     return;
   Communicator *plans = [&] {
     Guard guard(job_);
     return &runs_.plans()->communicator();
   }();
-  topology_.gatherGraph(comm, ranks_, *plans, farPeers);
-}
-
-std::shared_ptr<ServedComm> ServedComm::duplicate() {
-  Job::Context context = contexts_.take(1);
-  if (context.number == 0)
-    return nullptr;
-  auto made = std::make_shared<ServedComm>(ranks_, topology_);
-  made->contexts_.begin(context, 1, servesAll_);
-  made->servesNeighbors_ = servesNeighbors_;
-  made->servesAll_ = servesAll_;
-  made->devices_.setMayUseDevices(devices_.mayUseDevices());
-  made->isConfirmed_.store(false, std::memory_order_relaxed);
-  made->reportUse("a duplicate");
-  return made;
-}
-
-bool ServedComm::isConfirmedFor(MPI_Comm comm) {
-  if (isConfirmed_.load(std::memory_order_relaxed))
-    return true;
-  bool isRight = ranks_.areThoseOf(comm);
-  if (isRight)
-    isConfirmed_.store(true, std::memory_order_relaxed);
-  return isRight;
+  topology.gatherGraph(comm, ranks(), *plans, farPeers);
 }
 
 void ServedComm::leaveJob() {
@@ -79,7 +55,7 @@ void ServedComm::leaveJob() {
 }
 
 void ServedComm::setHints(MPI_Comm comm, MPI_Info info) {
-  if (!servesNeighbors_)
+  if (!facts_->servesNeighbors)
     return;
   InfoHints agreed = hints_.agree(comm, info);
   {
@@ -97,20 +73,21 @@ void ServedComm::applyAgreedHints() {
 }
 
 void ServedComm::applyHints(InfoHints agreed) {
-  hints_.set(servesNeighbors_ ? agreed : InfoHints());
+  hints_.set(facts_->servesNeighbors ? agreed : InfoHints());
   operations_.trustArguments(*hints_.hasStaticBuffers());
 }
 
 void ServedComm::reportUse(const char *origin) const {
-  if (!Settings::all().isVerbose() || ranks_.self() != 0)
+  if (!Settings::all().isVerbose() || ranks().self() != 0)
     return;
-  const char *word = !servesAll_ ? "passed on, for some rank is in another job"
-                     : ranks_.areSpread()
+  const char *word = !facts_->servesAll ? "passed on, for some rank is in another job"
+                     : ranks().areSpread()
                          ? "served through shared memory in nodes, by messages between them"
                          : "served through shared memory";
   std::string hints = hints_.agreed().text();
-  printMessage("colldsl: %s of %d ranks, %s: %s%s%s%s\n", topology_.word(), ranks_.count(), origin,
-               word, devices_.mayUseDevices() ? "; but not what is in memory of devices" : "",
+  printMessage("colldsl: %s of %d ranks, %s: %s%s%s%s\n", topology().word(), ranks().count(),
+               origin, word,
+               devices_.mayUseDevices() ? "; but not what is in memory of devices" : "",
                hints.empty() ? "" : "; info hints: ", hints.c_str());
 }
 

@@ -1,13 +1,10 @@
 /// A communicator whose collectives are served here.
 #pragma once
 
-#include "mpi/comm/CommContexts.h"
 #include "mpi/comm/CommHints.h"
-#include "mpi/comm/CommRanks.h"
+#include "mpi/comm/CommRecord.h"
 #include "mpi/comm/CommRuns.h"
-#include "mpi/comm/CommTopology.h"
 #include "mpi/comm/DeviceAgreement.h"
-#include "mpi/comm/FirstCalls.h"
 #include "mpi/comm/KnownComms.h"
 #include "mpi/learn/Learner.h"
 #include "mpi/operations/OperationCache.h"
@@ -19,9 +16,8 @@ namespace colldsl::mpi {
 /// Guard, unless they say otherwise.
 class ServedComm {
 public:
-  /// Serves what all ranks of the communicator can serve, by what this rank knows; contexts are yet
-  /// to come.
-  ServedComm(CommRanks ranks, CommTopology topology);
+  /// Its record outlives it.
+  ServedComm(CommRecord &record, std::shared_ptr<const CommFacts> facts);
   ~ServedComm() { KnownComms::leave(*this); }
 
   /// Collective over `comm`, which is not served yet: serves the calls that all its ranks can
@@ -30,17 +26,12 @@ public:
   static ServedComm *adopt(Job &job, MPI_Comm comm, MPI_Info info = MPI_INFO_NULL,
                            bool mayHaveTopology = true);
 
-  /// Takes a context for a duplicate of its communicator, whose ranks then need not agree. Null: no
-  /// context is left.
-  std::shared_ptr<ServedComm> duplicate();
-  /// True if this is known to be the state of that communicator: that of a duplicate is trusted
-  /// once the communicator is found to have the known ranks. Any thread.
-  bool isConfirmedFor(MPI_Comm comm);
-
   /// Called at the end of the job, which the communicator outlives: it keeps nothing of the job.
   void leaveJob();
 
-  bool serves(CallKind kind) const { return isAlongTopology(kind) ? servesNeighbors_ : servesAll_; }
+  bool serves(CallKind kind) const {
+    return isAlongTopology(kind) ? facts_->servesNeighbors : facts_->servesAll;
+  }
   /// True if nonblocking and persistent collectives are served: then they move while this rank is
   /// in any call. Alike on all ranks.
   bool servesNonblocking() const { return servesNonblocking_; }
@@ -60,11 +51,11 @@ public:
   void reportUse(const char *origin) const;
 
   Job &job() const { return job_; }
-  const CommRanks &ranks() const { return ranks_; }
-  const CommTopology &topology() const { return topology_; }
-  CommContexts &contexts() { return contexts_; }
+  const CommRanks &ranks() const { return facts_->ranks; }
+  const CommTopology &topology() const { return facts_->topology; }
+  CommContexts &contexts() { return record_.contexts(); }
   CommRuns &runs() { return runs_; }
-  FirstCalls &firstCalls() { return firstCalls_; }
+  FirstCalls &firstCalls() { return record_.firstCalls(); }
   const CommHints &hints() const { return hints_; }
   OperationCache &operations() { return operations_; }
   PersistentCalls &persistentCalls() { return persistentCalls_; }
@@ -74,24 +65,21 @@ public:
 
   /// The number of blocks on either side of a call.
   int sendSlots(CallKind kind) const {
-    return isAlongTopology(kind) ? topology_.neighborhood().outdegree : ranks_.count();
+    return isAlongTopology(kind) ? topology().neighborhood().outdegree : ranks().count();
   }
   int recvSlots(CallKind kind) const {
-    return isAlongTopology(kind) ? topology_.neighborhood().indegree : ranks_.count();
+    return isAlongTopology(kind) ? topology().neighborhood().indegree : ranks().count();
   }
 
 private:
-  void gatherGraph(MPI_Comm comm, uint32_t farPeers);
+  void gatherGraph(MPI_Comm comm, CommTopology &topology, uint32_t farPeers);
   void applyHints(InfoHints agreed);
 
+  CommRecord &record_;
+  std::shared_ptr<const CommFacts> facts_;
   Job &job_;
-  bool servesAll_, servesNeighbors_, servesNonblocking_;
-  std::atomic<bool> isConfirmed_{true}; ///< relaxed: a thread that misses it compares once more
-  CommRanks ranks_;
-  CommTopology topology_;
-  CommContexts contexts_;
+  bool servesNonblocking_;
   CommRuns runs_;
-  FirstCalls firstCalls_;
   CommHints hints_;
   OperationCache operations_;
   PersistentCalls persistentCalls_;

@@ -100,7 +100,8 @@ using namespace colldsl::mpi;
   COLLDSL_ENTRY(name, (ARGS_##shape(C, D))) {                                                      \
     int code = MPI_SUCCESS;                                                                        \
     if (serveAgain(comm, {CallKind::Kind, CALL_##Kind}, code) ||                                   \
-        serve(comm, {CallKind::Kind, CALL_##Kind}, code))                                          \
+        (!passesOnAgain(comm, {CallKind::Kind, CALL_##Kind}) &&                                    \
+         serve(comm, {CallKind::Kind, CALL_##Kind}, code)))                                        \
       return code;                                                                                 \
     return callBelow(real::name, PASS_##shape);                                                    \
   }

@@ -84,16 +84,18 @@ COLLDSL_ENTRY(Init_thread, (int *argc, char ***argv, int required, int *provided
 namespace {
 
 // Returns false after an error, when `made` may be invalid.
-bool isNew(int code, const MPI_Comm *made) {
+bool isUnknown(int code, const MPI_Comm *made) {
+  if (code != MPI_SUCCESS || !Job::current() || *made == MPI_COMM_NULL)
+    return false;
   int isInter = 0;
-  return code == MPI_SUCCESS && Job::current() && *made != MPI_COMM_NULL &&
-         !KnownComms::of(*made) && real::Comm_test_inter(*made, &isInter) == MPI_SUCCESS &&
+  CommRecord *record = KnownComms::recordOf(*made);
+  return (!record || !record->isKnown()) && real::Comm_test_inter(*made, &isInter) == MPI_SUCCESS &&
          !isInter;
 }
 
-// A communicator is served from its first moment, when all its ranks are here.
+// The ranks agree at once where calls that may not wait for others are to be served.
 int adopted(int code, MPI_Comm *made, MPI_Info info = MPI_INFO_NULL, bool mayHaveTopology = true) {
-  if (isNew(code, made))
+  if (isUnknown(code, made))
     ServedComm::adopt(*Job::current(), *made, info, mayHaveTopology);
   return code;
 }
@@ -102,22 +104,37 @@ int adoptedWithoutTopology(int code, MPI_Comm *made) {
   return adopted(code, made, MPI_INFO_NULL, false);
 }
 
-// Called before a call that waits for all ranks makes a duplicate.
-void keepContexts(MPI_Comm comm) {
-  if (ServedComm *served = KnownComms::of(comm))
-    served->contexts().keep(comm);
+// No contexts are kept for it. Without a topology its ranks agree once its first calls are over.
+int parted(int code, const Parting &parting, MPI_Comm *made) {
+  if (code != MPI_SUCCESS || parting.keep(*made) || !FirstCalls().areOver())
+    return code;
+  return adoptedWithoutTopology(code, made);
 }
 
-// A part of a communicator that is served.
-int parted(int code, const Parting &parting, MPI_Comm *made) {
-  return code == MPI_SUCCESS && !parting.adopt(*made) ? adoptedWithoutTopology(code, made) : code;
+int partedGrid(int code, const Parting &parting, MPI_Comm *made) {
+  return code == MPI_SUCCESS && !parting.keep(*made) ? adopted(code, made) : code;
+}
+
+int duplicated(int code, MPI_Comm *made, MPI_Info info = MPI_INFO_NULL) {
+  int topology = MPI_UNDEFINED;
+  if (isUnknown(code, made))
+    real::Topo_test(*made, &topology);
+  return topology != MPI_UNDEFINED || FirstCalls().areOver() ? adopted(code, made, info) : code;
+}
+
+/// True if the communicator is known and its calls along a topology are served.
+bool servesNeighbors(MPI_Comm comm) {
+  CommRecord *record = KnownComms::recordOf(comm);
+  std::shared_ptr<const CommFacts> facts = record ? record->facts(comm) : nullptr;
+  return facts && facts->servesNeighbors;
 }
 
 // Applies the hints to a communicator that may be known already.
 int withHints(int code, MPI_Comm *comm, MPI_Info info) {
-  ServedComm *served = code == MPI_SUCCESS ? KnownComms::of(*comm) : nullptr;
+  ServedComm *served =
+      code == MPI_SUCCESS && servesNeighbors(*comm) ? KnownComms::of(*comm) : nullptr;
   if (!served)
-    return adopted(code, comm, info);
+    return duplicated(code, comm, info);
   served->setHints(*comm, info);
   return code;
 }
@@ -128,12 +145,14 @@ COLLDSL_ENTRY(Cart_create, (MPI_Comm old, int ndims, const int dims[], const int
                             int reorder, MPI_Comm *made)) {
   JobBegin::before(old);
   BackgroundProgress progress;
-  return adopted(real::Cart_create(old, ndims, dims, periods, reorder, made), made);
+  Parting parting(old, Parting::Parts::Grid);
+  return partedGrid(real::Cart_create(old, ndims, dims, periods, reorder, made), parting, made);
 }
 
 COLLDSL_ENTRY(Cart_sub, (MPI_Comm old, const int remain[], MPI_Comm *made)) {
   BackgroundProgress progress;
-  return adopted(real::Cart_sub(old, remain, made), made);
+  Parting parting(old, Parting::Parts::Grids);
+  return partedGrid(real::Cart_sub(old, remain, made), parting, made);
 }
 
 COLLDSL_ENTRY(Graph_create, (MPI_Comm old, int nnodes, const int index[], const int edges[],
@@ -168,31 +187,28 @@ COLLDSL_ENTRY(Dist_graph_create_adjacent,
 COLLDSL_ENTRY(Comm_dup, (MPI_Comm old, MPI_Comm *made)) {
   JobBegin::before(old);
   BackgroundProgress progress;
-  keepContexts(old);
-  Duplication duplication(old);
-  return adopted(real::Comm_dup(old, made), made);
+  Duplication duplication(old, true);
+  return duplicated(real::Comm_dup(old, made), made);
 }
 
 COLLDSL_ENTRY(Comm_dup_with_info, (MPI_Comm old, MPI_Info info, MPI_Comm *made)) {
   JobBegin::before(old);
   BackgroundProgress progress;
-  keepContexts(old);
-  Duplication duplication(old);
+  Duplication duplication(old, true);
   return withHints(real::Comm_dup_with_info(old, info, made), made, info);
 }
 
 // This entry must not wait for other ranks.
 COLLDSL_ENTRY(Comm_idup, (MPI_Comm old, MPI_Comm *made, MPI_Request *request)) {
-  Duplication duplication(old);
+  Duplication duplication(old, false);
   return real::Comm_idup(old, made, request);
 }
 
 #ifdef COLLDSL_MPI_IDUP_WITH_INFO
 COLLDSL_ENTRY(Comm_idup_with_info,
               (MPI_Comm old, MPI_Info info, MPI_Comm *made, MPI_Request *request)) {
-  Duplication duplication(old);
-  ServedComm *original = KnownComms::of(old);
-  if (!original || !original->serves(CallKind::NeighborAllgather))
+  Duplication duplication(old, false);
+  if (!servesNeighbors(old))
     return real::Comm_idup_with_info(old, info, made, request);
   Guard guard(*Job::current());
   InfoHints wanted = InfoHints().changedBy(info);
@@ -214,8 +230,9 @@ COLLDSL_ENTRY(Comm_set_info, (MPI_Comm comm, MPI_Info info)) {
 // MPIs drop keys that they do not know, or keep them without regard to other ranks.
 COLLDSL_ENTRY(Comm_get_info, (MPI_Comm comm, MPI_Info *used)) {
   int code = real::Comm_get_info(comm, used);
-  ServedComm *served = code == MPI_SUCCESS ? KnownComms::of(comm) : nullptr;
-  if (!served || !served->serves(CallKind::NeighborAllgather))
+  ServedComm *served =
+      code == MPI_SUCCESS && servesNeighbors(comm) ? KnownComms::of(comm) : nullptr;
+  if (!served)
     return code;
   Guard guard(*Job::current());
   served->applyAgreedHints();
@@ -245,21 +262,21 @@ COLLDSL_ENTRY(Type_free, (MPI_Datatype * type)) {
 COLLDSL_ENTRY(Comm_split, (MPI_Comm old, int color, int key, MPI_Comm *made)) {
   JobBegin::before(old);
   BackgroundProgress progress;
-  Parting parting(old);
+  Parting parting(old, Parting::Parts::Any);
   return parted(real::Comm_split(old, color, key, made), parting, made);
 }
 
 COLLDSL_ENTRY(Comm_split_type, (MPI_Comm old, int kind, int key, MPI_Info info, MPI_Comm *made)) {
   JobBegin::before(old);
   BackgroundProgress progress;
-  Parting parting(old);
+  Parting parting(old, Parting::Parts::Any);
   return parted(real::Comm_split_type(old, kind, key, info, made), parting, made);
 }
 
 COLLDSL_ENTRY(Comm_create, (MPI_Comm old, MPI_Group group, MPI_Comm *made)) {
   JobBegin::before(old);
   BackgroundProgress progress;
-  Parting parting(old);
+  Parting parting(old, Parting::Parts::Any);
   return parted(real::Comm_create(old, group, made), parting, made);
 }
 

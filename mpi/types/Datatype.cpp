@@ -24,16 +24,14 @@ public:
     }
   }
 
-  const SharedLayout *add(MPI_Datatype type, SharedLayout layout) {
+  void add(MPI_Datatype type, SharedLayout layout) {
     ++size_;
     assert(2 * size_ < kSlots && "more predefined types than any MPI has");
     size_t at = hash(type);
     while (slots_[at].layout.load(std::memory_order_relaxed))
       at = next(at);
     slots_[at].type = type;
-    const SharedLayout *kept = new SharedLayout(std::move(layout));
-    slots_[at].layout.store(kept, std::memory_order_release);
-    return kept;
+    slots_[at].layout.store(new SharedLayout(std::move(layout)), std::memory_order_release);
   }
 
 private:
@@ -72,7 +70,7 @@ public:
     return static_cast<const SharedLayout *>(value);
   }
 
-  Result<const SharedLayout *> add(MPI_Datatype type, SharedLayout layout) {
+  Status add(MPI_Datatype type, SharedLayout layout) {
     int keyval = keyval_.load(std::memory_order_relaxed);
     if (keyval == MPI_KEYVAL_INVALID) {
       if (Status s =
@@ -88,7 +86,8 @@ public:
                       "MPI_Type_set_attr");
         !s)
       return s;
-    return kept.release();
+    (void)kept.release(); // drop() deletes it
+    return {};
   }
 
 private:
@@ -112,17 +111,15 @@ const SharedLayout *find(MPI_Datatype type) {
   return named ? named : attributes.find(type);
 }
 
-Result<const SharedLayout *> make(MPI_Datatype type) {
+Result<SharedLayout> make(MPI_Datatype type) {
   Result<TypeLayout> layout = flatten(type);
   if (!layout)
     return layout.status();
-  Result<bool> named = isNamed(type);
-  if (!named)
-    return named.status();
   layout->id = ++lastId;
-  layout->isNamed = *named;
-  SharedLayout shared = std::make_shared<const TypeLayout>(layout.take());
-  return *named ? namedTypes.add(type, std::move(shared)) : attributes.add(type, std::move(shared));
+  auto made = std::make_shared<const TypeLayout>(layout.take());
+  if (made->isNamed)
+    namedTypes.add(type, made);
+  return SharedLayout(std::move(made));
 }
 
 /// Bindings of MPIs may leave entries of lists untouched: in new memory, all bits are zero.
@@ -145,10 +142,17 @@ Result<SharedLayout> layoutOf(MPI_Datatype type) {
   std::lock_guard lock(making);
   if (const SharedLayout *known = find(type))
     return *known;
-  Result<const SharedLayout *> made = make(type);
-  if (!made)
-    return made.status();
-  return **made;
+  Result<SharedLayout> made = make(type);
+  if (made && !(*made)->isNamed)
+    if (Status s = attributes.add(type, *made); !s)
+      return s;
+  return made;
+}
+
+// Elements of derived types need not be kept: MPI hands out handles that are freed at once.
+Result<SharedLayout> elementOf(MPI_Datatype type) {
+  const SharedLayout *known = find(type);
+  return known ? *known : make(type);
 }
 
 } // namespace colldsl::mpi

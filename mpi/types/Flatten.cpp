@@ -151,9 +151,13 @@ Status Contents::read(MPI_Datatype type, const Envelope &e) {
 
 /// Frees the types that MPI handed out, except predefined ones.
 Contents::~Contents() {
-  for (MPI_Datatype type : types_)
+  for (MPI_Datatype type : types_) {
+    const TypeLayout *known = knownLayoutOf(type);
+    if (known && known->isNamed)
+      continue;
     if (Result<Envelope> envelope = envelopeOf(type); envelope && !envelope->isPredefined())
       real::Type_free(&type);
+  }
 }
 
 /// Indices of one dimension that are taken: from `first` on.
@@ -276,17 +280,17 @@ std::vector<Run> contiguous(Contents &contents, const TypeLayout &element) {
 /// A type that occurs several times is flattened once.
 Result<std::vector<Run>> structure(Contents &contents) {
   std::vector<int64_t> copies = contents.counts(contents.count());
-  std::unordered_map<MPI_Datatype, TypeLayout> known;
+  std::unordered_map<MPI_Datatype, SharedLayout> known;
   RunList list;
   for (size_t b = 0; b < copies.size(); ++b) {
     auto [place, isNew] = known.try_emplace(contents.types()[b]);
     if (isNew) {
-      Result<TypeLayout> member = flatten(place->first);
+      Result<SharedLayout> member = elementOf(place->first);
       if (!member)
         return member.status();
       place->second = member.take();
     }
-    const TypeLayout &member = place->second;
+    const TypeLayout &member = *place->second;
     list.addCopies(member.runs, contents.bytes(), copies[b], member.extent);
   }
   return list.take();
@@ -295,13 +299,14 @@ Result<std::vector<Run>> structure(Contents &contents) {
 Result<std::vector<Run>> derived(int combiner, Contents &contents) {
   if (combiner == MPI_COMBINER_STRUCT)
     return structure(contents);
-  Result<TypeLayout> element = flatten(contents.types().front());
-  if (!element)
-    return element.status();
+  Result<SharedLayout> found = elementOf(contents.types().front());
+  if (!found)
+    return found.status();
+  const TypeLayout *element = found->get();
   switch (combiner) {
   case MPI_COMBINER_DUP:
   case MPI_COMBINER_RESIZED:
-    return std::move(element->runs);
+    return element->runs;
   case MPI_COMBINER_CONTIGUOUS:
     return contiguous(contents, *element);
   case MPI_COMBINER_VECTOR:
@@ -350,10 +355,11 @@ Result<std::vector<Run>> predefined(MPI_Datatype type) {
   return list.take();
 }
 
-Result<std::vector<Run>> runsOf(MPI_Datatype type) {
+Result<std::vector<Run>> runsOf(MPI_Datatype type, bool &isNamed) {
   Result<Envelope> envelope = envelopeOf(type);
   if (!envelope)
     return envelope.status();
+  isNamed = envelope->combiner == MPI_COMBINER_NAMED;
   if (envelope->isPredefined())
     return predefined(type);
   Contents contents;
@@ -399,20 +405,13 @@ void summarize(TypeLayout &layout) {
 
 } // namespace
 
-Result<bool> isNamed(MPI_Datatype type) {
-  Result<Envelope> envelope = envelopeOf(type);
-  if (!envelope)
-    return envelope.status();
-  return envelope->combiner == MPI_COMBINER_NAMED;
-}
-
 Result<TypeLayout> flatten(MPI_Datatype type) {
   TypeLayout layout;
   if (Status s =
           mpiStatus(real::Type_get_extent(type, &layout.lb, &layout.extent), "MPI_Type_get_extent");
       !s)
     return s;
-  Result<std::vector<Run>> runs = runsOf(type);
+  Result<std::vector<Run>> runs = runsOf(type, layout.isNamed);
   if (!runs)
     return runs.status();
   layout.runs = runs.take();

@@ -103,9 +103,10 @@ bool isAllreducePassedOn(MPI_Comm comm, Place from, Place to) {
 
 MPI_Comm makeRing() {
   World world;
-  int isPeriodic = 1;
+  int peers[2] = {(world.rank + world.ranks - 1) % world.ranks, (world.rank + 1) % world.ranks};
   MPI_Comm ring;
-  MPI_Cart_create(MPI_COMM_WORLD, 1, &world.ranks, &isPeriodic, 0, &ring);
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, peers, MPI_UNWEIGHTED, 2, peers, MPI_UNWEIGHTED,
+                                 MPI_INFO_NULL, 0, &ring); // its ranks agree
   MPI_Comm_set_errhandler(ring, MPI_ERRORS_RETURN);
   return ring;
 }

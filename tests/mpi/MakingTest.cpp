@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <numeric>
 
 namespace colldsl::mpi::test {
@@ -170,9 +171,11 @@ const std::vector<Way> kWays = {{"MPI_Comm_create", createEven},
                                 {"MPI_Dist_graph_create_adjacent", distGraph},
                                 {"MPI_Intercomm_merge", merge}};
 
+int numFirstCalls() { return static_cast<int>(FirstCalls::limit()); }
+
 /// Whether all its ranks, and no others, take part. More calls than those that are passed on first.
 void use(MPI_Comm comm) {
-  for (int call = 0; call < 6; ++call) {
+  for (int call = 0; call < numFirstCalls() / 3 + 3; ++call) {
     int one = 1, sum = -1, root = sizeOf(comm) - 1, word = rankOf(comm) == root ? call : -1;
     MPI_Barrier(comm);
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
@@ -237,7 +240,7 @@ TEST(Making, ManyLiveAtOnce) {
                                : idup(MPI_COMM_WORLD));
   for (MPI_Comm comm : all) {
     int one = 1, sum = 0;
-    for (int i = 0; i < 6; ++i)
+    for (int i = 0; i < numFirstCalls() + 2; ++i)
       MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
     EXPECT_EQ(sum, sizeOf(comm));
   }
@@ -269,10 +272,146 @@ TEST(Making, FirstCallsAreCountedByAllRanksAlike) {
     MPI_Ibcast(&buffers[at], 1, MPI_INT, 0, comm, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
-  for (int round = 0; round < 6; ++round)
+  for (int round = 0; round < numFirstCalls() + 2; ++round)
     MPI_Barrier(comm);
   EXPECT_EQ(buffers[0], 0);
   MPI_Comm_free(&comm);
+}
+
+bool isServed(MPI_Comm comm) {
+  CommRecord *record = KnownComms::recordOf(comm);
+  return record && record->served();
+}
+
+/// The ranks of a grid over several nodes agree when it is made.
+bool isWorldSpread() { return KnownComms::of(MPI_COMM_WORLD)->ranks().areSpread(); }
+
+/// Blocking calls of the kinds that all MPIs serve right.
+void callBriefly(MPI_Comm comm, int calls) {
+  for (int call = 0; call < calls; ++call) {
+    int ranks = sizeOf(comm), one = 1, sum = -1, word = rankOf(comm) == 0 ? call : -1;
+    std::vector<int> all(ranks, -1), mine(ranks, rankOf(comm));
+    switch (call % 5) {
+    case 0:
+      MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+      EXPECT_EQ(sum, ranks);
+      break;
+    case 1:
+      MPI_Bcast(&word, 1, MPI_INT, 0, comm);
+      EXPECT_EQ(word, call);
+      break;
+    case 2:
+      MPI_Barrier(comm);
+      break;
+    case 3:
+      MPI_Allgather(mine.data(), 1, MPI_INT, all.data(), 1, MPI_INT, comm);
+      EXPECT_EQ(all.back(), ranks - 1);
+      break;
+    case 4:
+      MPI_Alltoall(mine.data(), 1, MPI_INT, all.data(), 1, MPI_INT, comm);
+      EXPECT_EQ(all.back(), ranks - 1);
+      break;
+    }
+  }
+}
+
+TEST(Making, NothingIsPreparedForFewCalls) {
+  for (const Way &way :
+       {Way{"MPI_Comm_create", createEven}, Way{"MPI_Comm_split", split}, Way{"MPI_Comm_dup", dup},
+        Way{"MPI_Comm_dup_with_info", dupWithInfo}, Way{"MPI_Comm_idup", idup},
+        Way{"MPI_Cart_create", cart}, Way{"MPI_Intercomm_merge", merge}}) {
+    SCOPED_TRACE(way.name);
+    bool isGrid = way.name == std::string_view("MPI_Cart_create");
+    MPI_Comm made = way.make(MPI_COMM_WORLD);
+    if (made == MPI_COMM_NULL)
+      continue;
+    if (!isGrid || !isWorldSpread()) {
+      callBriefly(made, numFirstCalls());
+      EXPECT_FALSE(isServed(made));
+    }
+    callBriefly(made, numFirstCalls() + 1);
+    EXPECT_TRUE(isServed(made));
+    MPI_Comm_free(&made);
+  }
+}
+
+TEST(Making, OtherCallsAreServedFromTheFirstOn) {
+  MPI_Comm comms[3] = {dup(MPI_COMM_WORLD), dup(MPI_COMM_WORLD), dup(MPI_COMM_WORLD)};
+  int one = 1, sum = 0;
+  MPI_Request request;
+  MPI_Scan(&one, &sum, 1, MPI_INT, MPI_SUM, comms[0]);
+  EXPECT_EQ(sum, rankOf(comms[0]) + 1);
+  MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comms[1], &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  EXPECT_EQ(sum, sizeOf(comms[1]));
+  MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_PROD, comms[2]);
+  EXPECT_EQ(sum, 1);
+  for (MPI_Comm &comm : comms) {
+    EXPECT_TRUE(isServed(comm));
+    MPI_Comm_free(&comm);
+  }
+}
+
+// From the first call on, except for few allgathers, which send all neighbors the same.
+TEST(Making, GridsAreServedAlongTheirTopology) {
+  int ranks = sizeOf(MPI_COMM_WORLD), self = rankOf(MPI_COMM_WORLD);
+  int before = (self + ranks - 1) % ranks, behind = (self + 1) % ranks;
+  MPI_Comm few = cart(MPI_COMM_WORLD), other = cart(MPI_COMM_WORLD);
+  for (int call = 0; call < 6; ++call) {
+    int got[2] = {-1, -1};
+    EXPECT_EQ(isServed(few), isWorldSpread() || call > std::min(4, numFirstCalls())) << call;
+    MPI_Neighbor_allgather(&self, 1, MPI_INT, got, 1, MPI_INT, few);
+    EXPECT_EQ(got[0], before);
+    EXPECT_EQ(got[1], behind);
+  }
+  int sent[2] = {2 * self, 2 * self + 1}, got[2] = {-1, -1};
+  MPI_Neighbor_alltoall(sent, 1, MPI_INT, got, 1, MPI_INT, other);
+  EXPECT_TRUE(isServed(few) && isServed(other));
+  EXPECT_EQ(got[0], 2 * before + 1);
+  EXPECT_EQ(got[1], 2 * behind);
+  MPI_Comm_free(&few);
+  MPI_Comm_free(&other);
+}
+
+// A communicator that lives for few calls has contexts for some that are made of it, without an
+// agreement; for its parts, of which each rank may have one, too few.
+TEST(Making, CommunicatorsOfBriefOnes) {
+  MPI_Comm first = dup(MPI_COMM_WORLD), second = dup(first), part = split(second);
+  auto contextOf = [](MPI_Comm comm) {
+    Job::Context own = KnownComms::of(comm)->contexts().own();
+    return std::pair(own.owner, own.number);
+  };
+  ASSERT_NE(KnownComms::of(second), nullptr);
+  EXPECT_NE(contextOf(first), contextOf(second));
+  EXPECT_NE(contextOf(first), contextOf(MPI_COMM_WORLD));
+  EXPECT_EQ(KnownComms::of(part), nullptr);
+  int one = 1, sum = 0;
+  MPI_Request request;
+  MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, part, &request); // may not wait for an agreement
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  EXPECT_EQ(sum, sizeOf(part));
+  callBriefly(part, numFirstCalls());
+  EXPECT_FALSE(isServed(part));
+  use(part);
+  EXPECT_TRUE(isServed(part));
+  for (MPI_Comm *comm : {&part, &second, &first})
+    MPI_Comm_free(comm);
+}
+
+// What served a communicator that was freed goes when the next one is made.
+TEST(Making, FreedCommunicatorsLeaveNothing) {
+  auto makeSome = [](int number) {
+    for (int i = 0; i < number; ++i)
+      for (auto make : {split, dup, idup, cart}) {
+        MPI_Comm made = make(MPI_COMM_WORLD);
+        callBriefly(made, i % 8 == 0 ? numFirstCalls() + 3 : 3);
+        MPI_Comm_free(&made);
+      }
+  };
+  makeSome(16);
+  size_t before = mallinfo2().uordblks;
+  makeSome(64);
+  EXPECT_LT(mallinfo2().uordblks, before + (64 << 10));
 }
 
 } // namespace
