@@ -121,8 +121,8 @@ constexpr MPI_Aint kMaxElementBytes = 64 << 20;
 // may be addresses.
 void Reduction::Elements::allocate(MPI_Aint first, uint64_t bytes) {
   constexpr uintptr_t kAlignment = alignof(std::max_align_t);
-  memory_.resize(bytes + kAlignment);
-  uintptr_t lowest = reinterpret_cast<uintptr_t>(memory_.data()) - static_cast<uintptr_t>(first);
+  memory_ = std::make_unique_for_overwrite<std::byte[]>(bytes + kAlignment);
+  uintptr_t lowest = reinterpret_cast<uintptr_t>(memory_.get()) - static_cast<uintptr_t>(first);
   address_ = reinterpret_cast<std::byte *>((lowest + kAlignment - 1) / kAlignment * kAlignment);
 }
 

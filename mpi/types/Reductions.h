@@ -63,7 +63,7 @@ private:
     std::byte *address() const { return address_; }
 
   private:
-    std::vector<std::byte> memory_;
+    std::unique_ptr<std::byte[]> memory_; ///< not initialised
     std::byte *address_ = nullptr;
   };
 
