@@ -43,9 +43,9 @@ struct CompiledSchedule {
   Dag dag; ///< of this rank
   SizeClass sizeClass;
   std::string remarks; ///< "tune: 900 ns, then 700 ns; segment = 8KiB": of each pass that has one
-  SizeClass alike;     ///< n for which a schedule would be the same, within its size class
   bool hasDagPasses = false;
   bool isProved = false; ///< for its ranks, arguments, validity range, and all lengths of blocks
+  SizeClass alike = {};  ///< n for which a schedule would be the same, within its size class
 };
 
 /// Thread safe.

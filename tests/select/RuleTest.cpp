@@ -203,8 +203,9 @@ TEST(ChoiceTest, hasTheTimesOfTheProfile) {
   for (const Alternative &other : choice.others) {
     bool isMeasured = other.what.words() == "bcast_knomial k=4";
     EXPECT_EQ(other.measured.has_value(), isMeasured) << other.what.words();
-    if (isMeasured)
+    if (isMeasured) {
       EXPECT_EQ(other.measured->ns, 800);
+    }
   }
 }
 
