@@ -539,9 +539,12 @@ Status CollectiveOperation::beginRun(uint32_t polls) {
     if (Status s = plan_.commit(); !s)
       return s;
   Status s = plan_.start(polls);
-  if (!s && !plan_.plan().failed()) // the others cannot know
-    group_->communicator().engine().endpoint().refuse(s.message());
-  return s;
+  if (s || plan_.plan().failed())
+    return s;
+  // The others cannot know. A plan that cannot be bound fails on all ranks when it is committed.
+  plan_.uncommit();
+  s = plan_.commit();
+  return s ? plan_.start(polls) : s;
 }
 
 void CollectiveOperation::endRun(const Status &outcome) {
