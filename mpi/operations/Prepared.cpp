@@ -32,9 +32,24 @@ PreparedOperations::Found PreparedOperations::find(const Call &call) {
   return found;
 }
 
+/// True if a call of that length was followed lately, as far as that is remembered: more lengths
+/// than there are places for operations push each other out.
+bool PreparedOperations::wasFollowed(Kind &kind, const Call &call) {
+  static_assert(kMost == 32);
+  uint64_t length = static_cast<uint64_t>(call.send.count) << 32 ^
+                    static_cast<uint64_t>(call.recv.count) << 8 ^ static_cast<uint64_t>(call.root) ^
+                    uint64_t { 1 } << 63;
+  uint64_t &known = kind.followed[(length * 0x9e3779b97f4a7c15u) >> 59];
+  return std::exchange(known, length) == length;
+}
+
 // One that serves moves forward, so that those that serve most calls are tried first.
 std::shared_ptr<Operation> PreparedOperations::follow(const Call &call) {
-  std::vector<Place> &places = of(call.kind).places;
+  Kind &kind = of(call.kind);
+  std::vector<Place> &places = kind.places;
+  kind.wasFollowed = wasFollowed(kind, call);
+  if (kind.wasFollowed)
+    return nullptr;
   for (size_t at = 0; at < places.size(); ++at) {
     Operation &operation = *places[at].operation;
     if (!operation.isSpare() || operation.isBusy() || !operation.follow(call))
@@ -48,7 +63,8 @@ std::shared_ptr<Operation> PreparedOperations::follow(const Call &call) {
 }
 
 void PreparedOperations::miss(Kind &kind, uint64_t shape) {
-  kind.comesAgain = std::find(kind.missed.begin(), kind.missed.end(), shape) != kind.missed.end();
+  kind.comesAgain = std::exchange(kind.wasFollowed, false) ||
+                    std::find(kind.missed.begin(), kind.missed.end(), shape) != kind.missed.end();
   if (kind.comesAgain)
     return;
   if (kind.missed.size() < kMost)

@@ -32,8 +32,9 @@ public:
   /// counts as used.
   Found find(const Call &call);
 
-  /// The spare operation that serves the call from now on, as Operation::follow() has it; null:
-  /// none does. It counts as used.
+  /// The spare operation that serves the call from now on, as Operation::follow() has it. It counts
+  /// as used. Null: none does, or a call of that length was followed lately, so that find() has one
+  /// for it, or it is worth one.
   std::shared_ptr<Operation> follow(const Call &call);
 
   /// For a call that find() has none for: returns an idle operation of another call, which serves
@@ -52,13 +53,16 @@ private:
   };
   struct Kind {
     std::vector<Place> places;
-    std::vector<uint64_t> missed; ///< shapes for which find() had none lately
-    size_t nextMissed = 0;        ///< the oldest of them, once there are kMost
-    bool comesAgain = false;      ///< the last of them was missed before
+    std::vector<uint64_t> missed;           ///< shapes for which find() had none lately
+    size_t nextMissed = 0;                  ///< the oldest of them, once there are kMost
+    bool comesAgain = false;                ///< the last of them was missed, or followed, before
+    std::array<uint64_t, kMost> followed{}; ///< lengths of calls that were, lately, by their hash
+    bool wasFollowed = false;               ///< the call at hand has such a length
   };
 
   Kind &of(CallKind kind) { return kinds_[static_cast<size_t>(kind)]; }
   void miss(Kind &kind, uint64_t shape);
+  static bool wasFollowed(Kind &kind, const Call &call);
   bool resizeAt(Kind &kind, size_t at, const Call &call);
   size_t randomPlace() {
     random_ = random_ * 1664525 + 1013904223; // Numerical Recipes
