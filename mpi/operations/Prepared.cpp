@@ -32,15 +32,16 @@ PreparedOperations::Found PreparedOperations::find(const Call &call) {
   return found;
 }
 
-/// True if a call of that length was followed lately, as far as that is remembered: more lengths
-/// than there are places for operations push each other out.
+/// True if a call of that length was followed lately: more lengths than there are places for
+/// operations push each other out.
 bool PreparedOperations::wasFollowed(Kind &kind, const Call &call) {
-  static_assert(kMost == 32);
   uint64_t length = static_cast<uint64_t>(call.send.count) << 32 ^
                     static_cast<uint64_t>(call.recv.count) << 8 ^ static_cast<uint64_t>(call.root) ^
                     uint64_t { 1 } << 63;
-  uint64_t &known = kind.followed[(length * 0x9e3779b97f4a7c15u) >> 59];
-  return std::exchange(known, length) == length;
+  if (std::find(kind.followed.begin(), kind.followed.end(), length) != kind.followed.end())
+    return true;
+  kind.followed[kind.nextFollowed++ % kRemembered] = length;
+  return false;
 }
 
 // One that serves moves forward, so that those that serve most calls are tried first.
@@ -67,10 +68,10 @@ void PreparedOperations::miss(Kind &kind, uint64_t shape) {
                     std::find(kind.missed.begin(), kind.missed.end(), shape) != kind.missed.end();
   if (kind.comesAgain)
     return;
-  if (kind.missed.size() < kMost)
+  if (kind.missed.size() < kRemembered)
     kind.missed.push_back(shape);
   else
-    kind.missed[kind.nextMissed++ % kMost] = shape;
+    kind.missed[kind.nextMissed++ % kRemembered] = shape;
 }
 
 /// False: that operation cannot serve the call.

@@ -21,7 +21,7 @@ namespace colldsl::mpi {
 class PreparedOperations {
 public:
   /// The most operations per kind of call.
-  static constexpr size_t kMost = 32;
+  static constexpr size_t kMost = 40;
 
   struct Found {
     std::shared_ptr<Operation> operation; ///< has the shape of the call; null: no such one is idle
@@ -46,6 +46,9 @@ public:
   void clear() { kinds_.fill({}); }
 
 private:
+  /// Calls that come again in turns of so many have operations of their own, beside the spare ones.
+  static constexpr size_t kRemembered = 32;
+
   struct Place {
     uint64_t shape = 0; ///< Operation::shape()
     uint64_t lastUse = 0;
@@ -53,11 +56,12 @@ private:
   };
   struct Kind {
     std::vector<Place> places;
-    std::vector<uint64_t> missed;           ///< shapes for which find() had none lately
-    size_t nextMissed = 0;                  ///< the oldest of them, once there are kMost
-    bool comesAgain = false;                ///< the last of them was missed, or followed, before
-    std::array<uint64_t, kMost> followed{}; ///< lengths of calls that were, lately, by their hash
-    bool wasFollowed = false;               ///< the call at hand has such a length
+    std::vector<uint64_t> missed; ///< shapes for which find() had none lately
+    size_t nextMissed = 0;        ///< the oldest of them, once there are kRemembered
+    bool comesAgain = false;      ///< the last of them was missed, or followed, before
+    std::array<uint64_t, kRemembered> followed{}; ///< lengths of calls that were, lately
+    size_t nextFollowed = 0;                      ///< the oldest of them
+    bool wasFollowed = false;                     ///< the call at hand has such a length
   };
 
   Kind &of(CallKind kind) { return kinds_[static_cast<size_t>(kind)]; }
