@@ -460,8 +460,8 @@ bool CollectiveOperation::isLikeBefore(const Call &call) const {
          isAlike(call.recv, made_.recv) && isQuick();
 }
 
-// All that the call before was found to be, this one is, except that buffers may overlap now: its
-// type has no gaps, and both sides have as many elements of one type.
+// The checks of the call before hold for this one, since buffers, types and operator are alike, and
+// both sides have as many elements of one type. Longer buffers may overlap, so that is checked.
 bool CollectiveOperation::follow(const Call &call) {
   if (!isAt(call) || !isLikeBefore(call) || !isPlain_ || copiesInput_ || elements_ == 0 ||
       !plan_.isCommitted())
@@ -541,7 +541,7 @@ Status CollectiveOperation::beginRun(uint32_t polls) {
   Status s = plan_.start(polls);
   if (s || plan_.plan().failed())
     return s;
-  // The others cannot know. A plan that cannot be bound fails on all ranks when it is committed.
+  // The other ranks wait for this one. A commit that fails tells them why.
   plan_.uncommit();
   s = plan_.commit();
   return s ? plan_.start(polls) : s;

@@ -32,23 +32,23 @@ PreparedOperations::Found PreparedOperations::find(const Call &call) {
   return found;
 }
 
-/// True if a call of that length was followed lately: more lengths than there are places for
-/// operations push each other out.
-bool PreparedOperations::wasFollowed(Kind &kind, const Call &call) {
-  uint64_t length = static_cast<uint64_t>(call.send.count) << 32 ^
-                    static_cast<uint64_t>(call.recv.count) << 8 ^ static_cast<uint64_t>(call.root) ^
-                    uint64_t { 1 } << 63;
-  if (std::find(kind.followed.begin(), kind.followed.end(), length) != kind.followed.end())
+bool PreparedOperations::Recent::add(uint64_t word) {
+  if (std::find(words_.begin(), words_.end(), word) != words_.end())
     return true;
-  kind.followed[kind.nextFollowed++ % kRemembered] = length;
+  if (words_.size() < kRemembered)
+    words_.push_back(word);
+  else
+    words_[oldest_++ % kRemembered] = word;
   return false;
 }
 
-// One that serves moves forward, so that those that serve most calls are tried first.
+// An operation that serves moves forward, so that those that serve most calls are tried first.
 std::shared_ptr<Operation> PreparedOperations::follow(const Call &call) {
   Kind &kind = of(call.kind);
   std::vector<Place> &places = kind.places;
-  kind.wasFollowed = wasFollowed(kind, call);
+  kind.wasFollowed = kind.followed.add(static_cast<uint64_t>(call.send.count) << 32 ^
+                                       static_cast<uint64_t>(call.recv.count) << 8 ^
+                                       static_cast<uint64_t>(call.root));
   if (kind.wasFollowed)
     return nullptr;
   for (size_t at = 0; at < places.size(); ++at) {
@@ -64,14 +64,7 @@ std::shared_ptr<Operation> PreparedOperations::follow(const Call &call) {
 }
 
 void PreparedOperations::miss(Kind &kind, uint64_t shape) {
-  kind.comesAgain = std::exchange(kind.wasFollowed, false) ||
-                    std::find(kind.missed.begin(), kind.missed.end(), shape) != kind.missed.end();
-  if (kind.comesAgain)
-    return;
-  if (kind.missed.size() < kRemembered)
-    kind.missed.push_back(shape);
-  else
-    kind.missed[kind.nextMissed++ % kRemembered] = shape;
+  kind.comesAgain = std::exchange(kind.wasFollowed, false) || kind.missed.add(shape);
 }
 
 /// False: that operation cannot serve the call.

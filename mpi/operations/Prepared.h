@@ -54,19 +54,25 @@ private:
     uint64_t lastUse = 0;
     std::shared_ptr<Operation> operation;
   };
+  /// The last kRemembered different words.
+  class Recent {
+  public:
+    /// Returns whether the word is among them; if not, it replaces the oldest one.
+    bool add(uint64_t word);
+
+  private:
+    std::vector<uint64_t> words_;
+    size_t oldest_ = 0; ///< once all are there
+  };
   struct Kind {
     std::vector<Place> places;
-    std::vector<uint64_t> missed; ///< shapes for which find() had none lately
-    size_t nextMissed = 0;        ///< the oldest of them, once there are kRemembered
-    bool comesAgain = false;      ///< the last of them was missed, or followed, before
-    std::array<uint64_t, kRemembered> followed{}; ///< lengths of calls that were, lately
-    size_t nextFollowed = 0;                      ///< the oldest of them
-    bool wasFollowed = false;                     ///< the call at hand has such a length
+    Recent missed, followed;  ///< shapes for which find() had none; lengths that follow() has seen
+    bool wasFollowed = false; ///< the call at hand has a length that follow() had seen before
+    bool comesAgain = false;  ///< the call that was missed last had come before
   };
 
   Kind &of(CallKind kind) { return kinds_[static_cast<size_t>(kind)]; }
   void miss(Kind &kind, uint64_t shape);
-  static bool wasFollowed(Kind &kind, const Call &call);
   bool resizeAt(Kind &kind, size_t at, const Call &call);
   size_t randomPlace() {
     random_ = random_ * 1664525 + 1013904223; // Numerical Recipes

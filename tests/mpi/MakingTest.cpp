@@ -398,7 +398,7 @@ TEST(Making, CommunicatorsOfBriefOnes) {
     MPI_Comm_free(comm);
 }
 
-// What served a communicator that was freed goes when the next one is made.
+// The ServedComm of a freed communicator is destroyed when the next communicator is made.
 TEST(Making, FreedCommunicatorsLeaveNothing) {
   auto makeSome = [](int number) {
     for (int i = 0; i < number; ++i)

@@ -346,7 +346,7 @@ TEST(Resizing, CountsThatNeverComeAgainShareAPlan) {
   uint64_t prepared = Summary::all().prepared();
   for (int call = 0; call < kCalls; ++call)
     MPI_Allreduce(in.data(), out.data(), 258 + call % 250, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  // Those that come again are full once.
+  // Counts that come again get operations of their own until all places are taken.
   EXPECT_LE(Summary::all().prepared(), prepared + 64);
 }
 

@@ -199,7 +199,7 @@ private:
     return plan_.bind("y", bound(out_));
   }
 
-  /// What comes from other ranks has a place each.
+  /// The contribution of each other rank gets a place in `parts`.
   Status setLengths() {
     std::vector<int64_t> counts = shape_.counts();
     BlockTable all, own;
