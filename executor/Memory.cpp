@@ -87,21 +87,11 @@ Status Memory::bind(const SizeClass &sizeClass, const Binding &binding) {
                                 rangeWord(sizeClass.min, sizeClass.max),
                                 " that the schedule was made for"));
   names_ = binding.names;
-  sizes_.elements = binding.elements;
-  sizes_.elementBytes = binding.combiner.elementBytes;
   bases_.assign(buffers_.size(), {});
   if (Status s = checkCombiner(binding.combiner); !s)
     return s;
-  if (scalesTo(binding.elements) && sizes_.elementBytes <= kMostScaledBytes) {
-    scale();
-  } else {
-    isPlaced_ = false;
-    if (Status s = placeBuffers(); !s)
-      return s;
-    if (Status s = placeSlices(); !s)
-      return s;
-    isPlaced_ = binding.elements > 0;
-  }
+  if (Status s = placeAll(binding.elements, binding.combiner.elementBytes); !s)
+    return s;
   if (hasBlocks_) {
     if (Status s = bindBlocks(binding); !s)
       return s;
@@ -126,6 +116,25 @@ Status Memory::checkCombiner(const Combiner &combiner) const {
     if (buffers_[b].type != ElementType::U8 && sizeBytes(buffers_[b].type) != combiner.elementBytes)
       return Status::error(
           concat(inWords(b), " has elements of type ", spelling(buffers_[b].type), ", not any"));
+  return {};
+}
+
+Status Memory::placeAll(uint64_t elements, uint64_t elementBytes) {
+  sizes_.elements = elements;
+  sizes_.elementBytes = elementBytes;
+  bool isThere = isPlaced_ && placedElements_ == elements && placedElementBytes_ == elementBytes;
+  if (!isThere && scalesTo(elements) && elementBytes <= kMostScaledBytes) {
+    scale();
+  } else if (!isThere) {
+    isPlaced_ = false;
+    if (Status s = placeBuffers(); !s)
+      return s;
+    if (Status s = placeSlices(); !s)
+      return s;
+  }
+  isPlaced_ = true;
+  placedElements_ = elements;
+  placedElementBytes_ = elementBytes;
   return {};
 }
 
@@ -282,17 +291,20 @@ Status Memory::bindCallTime(uint32_t b, const Binding &binding) {
   if (b >= binding.blocks.size() || binding.blocks[b].length.size() != blocks ||
       (binding.blocks[b].offset.size() != blocks && !binding.blocks[b].offset.empty()))
     return Status::error(concat("needs places and lengths of ", blocks, " blocks"));
+  const BlockTable &given = binding.blocks[b];
   BlockTable &table = sizes_.blocks[b];
-  table = binding.blocks[b];
-  bool isInRow = table.offset.empty();
+  table.offset.resize(blocks);
+  table.length.resize(blocks);
+  bool isInRow = given.offset.empty();
   auto farthest = static_cast<uint64_t>(farthestElement(sizes_.elementBytes));
   uint64_t end = 0;
   for (uint32_t i = 0; i < blocks; ++i) {
-    if (isInRow)
-      table.offset.push_back(end);
-    if (table.offset[i] > farthest || table.length[i] > farthest)
+    uint64_t offset = isInRow ? end : given.offset[i], length = given.length[i];
+    if (offset > farthest || length > farthest)
       return Status::error(concat("has a block ", i, " that is too large"));
-    end += table.length[i];
+    table.offset[i] = offset;
+    table.length[i] = length;
+    end += length;
   }
   return {};
 }

@@ -97,7 +97,9 @@ public:
   bool hasBlocks() const { return hasBlocks_; }
   /// True if it was bound to some n but 0, and if all buffers and slices begin and end at multiples
   /// of n: those of this n overlap, and lie in each other, like those of that one.
-  bool scalesTo(uint64_t n) const { return isPlaced_ && n > 0 && n <= mostScaled_; }
+  bool scalesTo(uint64_t n) const {
+    return isPlaced_ && placedElements_ > 0 && n > 0 && n <= mostScaled_;
+  }
 
   /// The memory that the caller gave for a buffer; empty: there is none, or none of its bytes are
   /// needed.
@@ -146,6 +148,7 @@ private:
   Status wrong(uint32_t b, const Status &why) const;
   void findScale();
   void scale();
+  Status placeAll(uint64_t elements, uint64_t elementBytes);
   Status placeBuffers();
   Status placeSlices();
   void placeSlicesOfBlocks();
@@ -180,8 +183,10 @@ private:
   RankView view_;
   std::span<const Buffer> buffers_;
   bool hasBlocks_ = false, hasAliases_ = false;
-  bool areBlocksRight_ = false;  ///< slices of blocks were checked, whatever n is
-  bool isPlaced_ = false;        ///< buffers and slices were found right for some n but 0
+  bool areBlocksRight_ = false; ///< slices of blocks were checked, whatever n is
+  bool isPlaced_ = false;       ///< buffers, and slices but those of blocks, were found right
+  uint64_t placedElements_ = 0; ///< for this n
+  uint64_t placedElementBytes_ = 0;
   uint64_t mostScaled_ = 0;      ///< the largest n to which scale() leads; 0: they are not scaled
   std::vector<Touched> touched_; ///< by ops, and not known to lie in memory
   std::span<const std::string> names_; ///< of the first buffers

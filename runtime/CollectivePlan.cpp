@@ -60,7 +60,7 @@ template <typename Change> Status CollectivePlan::bindAnew(std::string_view buff
     binding_.blocks.emplace_back();
   }
   isGiven_[entry] = true;
-  isBound_ = false;
+  isBound_ = isChecked_ = false;
   change(entry);
   return {};
 }
@@ -140,7 +140,7 @@ Status CollectivePlan::setElements(uint64_t n) {
                                 "; make another one"));
   isMade_ &= request_.elements == n;
   request_.elements = n;
-  isBound_ = false;
+  isBound_ = isChecked_ = false;
   return {};
 }
 
@@ -170,6 +170,7 @@ Status CollectivePlan::move(std::string_view buffer, ptrdiff_t by) {
   } catch (const std::bad_alloc &) { // the next start binds
     isBound_ = false;
   }
+  isChecked_ &= isBound_;
   return {};
 }
 
@@ -180,7 +181,7 @@ Status CollectivePlan::replaceCombiner(const Combiner &combiner) {
     return Status::error(concat("the plan combines elements of ", combiner_.elementBytes,
                                 " bytes, not of ", combiner.elementBytes));
   combiner_ = combiner;
-  isBound_ = false;
+  isBound_ = isChecked_ = false;
   return {};
 }
 

@@ -91,6 +91,10 @@ public:
   /// Sets places and lengths of blocks, in elements. Without places the blocks of T[k][*] are
   /// contiguous.
   Status setBlocks(std::string_view buffer, const BlockTable &blocks);
+  /// Variant of bind() and setBlocks() for a plan that ran, and a buffer whose call-time blocks
+  /// were bound: gives it other lengths and places. The blocks lie in the memory. Takes the table,
+  /// in exchange for the one before.
+  Status place(std::string_view buffer, BoundBuffer memory, BlockTable &blocks);
 
   /// Collective: chooses, takes the library's image or compiles a schedule, connects, binds. If one
   /// rank fails, all ranks fail. If all messages go along a graph, this rank sends in the order of
@@ -224,6 +228,7 @@ private:
   bool isGathered_ = true; ///< false: the ranks could not exchange graphs, as all of them know
   std::unique_ptr<Plan> plan_;
   bool isBound_ = false;    ///< to the memory that was given last
+  bool isChecked_ = false;  ///< that memory has the right size
   bool isMoved_ = false;    ///< since areas were compared
   std::vector<Area> areas_; ///< by parameter
 };

@@ -77,6 +77,7 @@ Status CollectivePlan::nameBuffers(std::vector<std::string> names) {
 }
 
 Status CollectivePlan::checkBinding() {
+  isChecked_ = false;
   binding_.elements = request_.elements / unit_;
   binding_.combiner = combiner_;
   binding_.names = bufferNames_;
@@ -84,7 +85,28 @@ Status CollectivePlan::checkBinding() {
     if (Status s = checkBuffer(b); !s)
       return s;
   measureAreas();
-  return checkOverlap();
+  Status s = checkOverlap();
+  isChecked_ = s.ok();
+  return s;
+}
+
+// Buffers with blocks have no area. Binding checks that the blocks lie in the memory.
+Status CollectivePlan::place(std::string_view buffer, BoundBuffer memory, BlockTable &blocks) {
+  size_t b = entryOf(buffer);
+  bool mayTake = isCommitted() && isChecked_ && !needsDisjointBlocks_ && b < bufferNames_.size() &&
+                 view_.buffers[b].layout == Layout::CallTime &&
+                 blocks.length.size() == binding_.blocks[b].length.size();
+  if (!mayTake) {
+    Status s = setBlocks(buffer, blocks);
+    return s ? bind(buffer, memory) : s;
+  }
+  if (Status s = mayBind(); !s)
+    return s;
+  binding_.blocks[b].offset.swap(blocks.offset);
+  binding_.blocks[b].length.swap(blocks.length);
+  binding_.buffers[b] = memory;
+  isBound_ = false;
+  return {};
 }
 
 Status CollectivePlan::checkBuffer(uint32_t b) const {
@@ -196,7 +218,7 @@ Status CollectivePlan::startAnew(uint32_t polls) {
   isMoved_ = false;
   if (!isBound_ && !plan_->running()) {
     Status s = unlessMemoryIsShort([this] {
-      Status checked = checkBinding();
+      Status checked = isChecked_ ? Status() : checkBinding();
       return checked ? plan_->bind(binding_) : checked;
     });
     if (!s)

@@ -160,6 +160,7 @@ bool CollectiveOperation::mayMoveTo(const Call &call) const {
 
 Status CollectiveOperation::describeOnce(const Call &call) {
   direct_.clear();
+  isDirect_ = true;
   in_ = out_ = {};
   if (!plan_.isCommitted())
     if (Status s = setArguments(call); !s)
@@ -302,6 +303,7 @@ Status CollectiveOperation::bindElements(const char *buffer, const BlockSide &si
   uint64_t bytes = count * (*layout)->size;
   auto *address = static_cast<std::byte *>(side.buffer), *memory = address;
   if (!(*layout)->isDense() || way == Way::Copied || way == Way::Dropped) {
+    isDirect_ = false;
     memory = scratch(bytes);
     addPacked({*layout, address, bytes, memory, side.isSent}, way);
   } else if (bytes > 0) {
@@ -372,6 +374,7 @@ Status CollectiveOperation::bindListed(const char *buffer, const BlockSide &side
     }
     bytes += block.bytes;
   }
+  isDirect_ &= isUsable;
   std::byte *memory = isUsable ? first : scratch(bytes);
   uint64_t offset = 0;
   blocks_.offset.assign(listed_.size(), 0);
@@ -388,8 +391,12 @@ Status CollectiveOperation::bindListed(const char *buffer, const BlockSide &side
   }
   if (Status s = plan_.setBlocks(buffer, blocks_); !s)
     return s;
-  if (isUsable && bytes > 0)
-    direct_.push_back({buffer, side.isSent});
+  if (isUsable)
+    direct_.push_back({.buffer = buffer,
+                       .isSent = side.isSent,
+                       .isRead = way == Way::In || way == Way::InOut,
+                       .slots = slots,
+                       .isEmpty = bytes == 0});
   return bindMemory(buffer, memory, isUsable ? static_cast<uint64_t>(end - first) : bytes, way);
 }
 
@@ -406,28 +413,12 @@ Status CollectiveOperation::bindMemory(const char *buffer, std::byte *memory, ui
 // Called between runs, for memory that is bound: cannot fail.
 void CollectiveOperation::shift(ptrdiff_t sent, ptrdiff_t received) {
   for (const Direct &direct : direct_)
-    (void)plan_.move(direct.buffer, direct.isSent ? sent : received);
+    if (!direct.isEmpty)
+      (void)plan_.move(direct.buffer, direct.isSent ? sent : received);
   if (in_.bytes > 0)
     in_.begin += sent;
   if (out_.bytes > 0)
     out_.begin += received;
-}
-
-/// n of a plan that serves the call; 0 if blocks have lengths of their own. Empty: the datatype is
-/// not known.
-std::optional<uint64_t> CollectiveOperation::elementsOf(const Call &call) const {
-  BlockLength length = factsOf(kind()).length;
-  if (length == BlockLength::Listed || length == BlockLength::Counted)
-    return 0;
-  const BlockSide *side = call.blockSide(rank_ == call.root);
-  if (!side)
-    return std::nullopt;
-  if (side->count == 0)
-    return 0;
-  const TypeLayout *layout = reduction_ ? nullptr : knownLayoutOf(side->type);
-  if (!reduction_ && !layout)
-    return std::nullopt;
-  return static_cast<uint64_t>(side->count) * (layout ? layout->size : 1);
 }
 
 /// True if the call differs from the one before at most in lengths, types and places of blocks and
@@ -448,52 +439,6 @@ bool CollectiveOperation::combinesAlike(const Call &call) const {
   asBefore.send.count = made_.send.count;
   asBefore.recv.count = made_.recv.count;
   return !holdsType() && hasShapeOf(asBefore);
-}
-
-/// True if the call differs from the one before only in lengths and places: no handle needs a look,
-/// since the predefined ones never change their meaning.
-bool CollectiveOperation::isLikeBefore(const Call &call) const {
-  auto isAlike = [](const BlockSide &side, const BlockSide &before) {
-    return side.type == before.type && side.isInPlace() == before.isInPlace() && !side.types;
-  };
-  return call.op == made_.op && call.root == made_.root && isAlike(call.send, made_.send) &&
-         isAlike(call.recv, made_.recv) && isQuick();
-}
-
-// The checks of the call before hold for this one, since buffers, types and operator are alike, and
-// both sides have as many elements of one type. Longer buffers may overlap, so that is checked.
-bool CollectiveOperation::follow(const Call &call) {
-  if (!isAt(call) || !isLikeBefore(call) || !isPlain_ || copiesInput_ || elements_ == 0 ||
-      !plan_.isCommitted())
-    return false;
-  uint64_t elements = elementsOf(call).value_or(0);
-  bool isEven = direct_.size() < 2 || reduction_ ||
-                (call.send.type == call.recv.type && call.send.count == call.recv.count);
-  if (elements == 0 || !isEven || !plan_.holdsFor(elements))
-    return false;
-  Area in, out;
-  for (const Direct &direct : direct_) {
-    const BlockSide &side = direct.isSent ? call.send : call.recv;
-    if (side.count < 0 || direct.elementBytes == 0)
-      return false;
-    (direct.isRead ? in : out) = {static_cast<const std::byte *>(side.buffer),
-                                  direct.elementBytes * elements};
-  }
-  if (in.touches(out, 0, 0))
-    return false;
-  sentBytes_ = sentBytes_ / elements_ * elements;
-  // Cannot fail: the plan knows the buffers, and no run is under way.
-  (void)setElements(elements);
-  for (const Direct &direct : direct_) {
-    void *buffer = (direct.isSent ? call.send : call.recv).buffer;
-    (void)plan_.bind(direct.buffer, {buffer, direct.elementBytes * elements});
-  }
-  in_ = in;
-  out_ = out;
-  made_ = call;
-  made_.send.isSent = true;
-  forgetShape();
-  return true;
 }
 
 // Programs make operators and types for one call.

@@ -10,6 +10,7 @@
 #include "mpi/types/Reductions.h"
 #include "runtime/CollectivePlan.h"
 
+#include <array>
 #include <optional>
 
 namespace colldsl::mpi {
@@ -82,6 +83,9 @@ private:
   Status setOperator(const Call &call);
   std::optional<uint64_t> elementsOf(const Call &call) const;
   bool isLikeBefore(const Call &call) const;
+  bool followLength(const Call &call);
+  bool followLists(const Call &call);
+  bool followCounts(const Call &call);
   Status setElements(uint64_t n);
   bool hasFormOf(const Call &call) const;
   bool combinesAlike(const Call &call) const;
@@ -121,23 +125,31 @@ private:
     bool isSent;
     bool isRead = false;
     uint64_t elementBytes = 0; ///< for each of the plan's elements; 0: it has lengths of its own
+    int slots = 0;             ///< with a place each
+    bool isEmpty = false;      ///< of lists: has no bytes, and no address
+
+    const BlockSide &sideOf(const Call &call) const { return isSent ? call.send : call.recv; }
   };
+  static std::optional<Area> placeBlocks(const BlockSide &side, int slots, BlockTable &table);
+  void place(Direct &direct, const Area &area, BlockTable &blocks);
 
   std::shared_ptr<PlanGroup> group_;
   int rank_, ranks_;
   std::unique_ptr<Reduction> reduction_; ///< outlives the plan
   CollectivePlan plan_;                  ///< not committed: the run before failed
   bool isPersistent_ = false;
-  bool isPlain_ = false; ///< nothing is to be done before or after a run
-  std::vector<Direct> direct_;
-  std::vector<ListedBlock> listed_; ///< of the side that is bound
-  BlockTable blocks_;               ///< likewise
-  uint64_t elements_ = 0;           ///< of the plan
-  Area in_, out_;                   ///< read; written
-  bool copiesInput_ = false;        ///< because the program's buffers overlap
-  Call made_ = {};                  ///< the call that it serves; its handles may be freed by now
-  uint32_t run_ = 0;                ///< the last run that began
-  Status begun_;                    ///< of a run that start() began
+  bool isPlain_ = false;             ///< nothing is to be done before or after a run
+  std::vector<Direct> direct_;       ///< at most two
+  bool isDirect_ = false;            ///< all memory of the call is used where it lies
+  std::array<BlockTable, 2> placed_; ///< of the next call that follows, parallel to direct_
+  std::vector<ListedBlock> listed_;  ///< of the side that is bound
+  BlockTable blocks_;                ///< likewise
+  uint64_t elements_ = 0;            ///< of the plan
+  Area in_, out_;                    ///< read; written
+  bool copiesInput_ = false;         ///< because the program's buffers overlap
+  Call made_ = {};                   ///< the call that it serves; its handles may be freed by now
+  uint32_t run_ = 0;                 ///< the last run that began
+  Status begun_;                     ///< of a run that start() began
 };
 
 } // namespace colldsl::mpi

@@ -95,6 +95,21 @@ uint64_t Operation::shapeOf(const Call &call) const {
   return shape;
 }
 
+uint64_t Operation::lengthsOf(const Call &call) const {
+  uint64_t lengths =
+      mixed(static_cast<uint64_t>(call.root), static_cast<uint64_t>(call.send.count));
+  lengths = mixed(lengths, static_cast<uint64_t>(call.recv.count));
+  auto add = [&](const BlockSide &side, int slots) {
+    for (int slot = 0; side.counts && slot < slots; ++slot) {
+      lengths = mixed(lengths, static_cast<uint64_t>(side.countOf(slot)));
+      lengths = side.displs ? mixed(lengths, static_cast<uint64_t>(side.displOf(slot))) : lengths;
+    }
+  };
+  add(call.send, sendSlots_);
+  add(call.recv, recvSlots_);
+  return lengths;
+}
+
 void Operation::beLike(const Operation &other) {
   algorithm_ = other.algorithm_;
   sentBytes_ = other.sentBytes_;
@@ -161,6 +176,11 @@ std::byte *Operation::scratch(uint64_t bytes) {
     memory.resize(needed);
   }
   return memory.data() + kScratchMargin;
+}
+
+std::byte *Operation::firstScratch(uint64_t bytes) {
+  bool hasRoom = scratchUsed_ > 0 && scratch_[0].size() >= bytes + 2 * kScratchMargin;
+  return hasRoom ? scratch_[0].data() + kScratchMargin : nullptr;
 }
 
 bool Operation::isScratch(const void *address) const {

@@ -28,6 +28,8 @@ public:
   /// call of its kind on the same communicator.
   uint64_t shape() const { return shape_; }
   uint64_t shapeOf(const Call &call) const;
+  /// A hash of the counts, places of blocks, and root of a call of that kind without types by slot.
+  uint64_t lengthsOf(const Call &call) const;
 
   /// True if the buffers of the call are those of this operation.
   bool isAt(const Call &call) const {
@@ -40,10 +42,10 @@ public:
   /// Called between runs: from now on the operation serves this call, which has its shape.
   void moveTo(const Call &call);
 
-  /// Called between runs, for a call of its kind without lists, whose other arguments are
-  /// significant: from now on the operation serves it, if it differs from the call before in counts
-  /// alone. False: it is unchanged, and the arguments may be wrong. Exists for speed alone: may
-  /// always return false.
+  /// Called between runs, for a call of its kind whose arguments are significant: from now on the
+  /// operation serves it, if it differs from the call before in counts and places of blocks alone.
+  /// False: it is unchanged, and the arguments may be wrong. Exists for speed alone: may always
+  /// return false.
   virtual bool follow(const Call &) { return false; }
 
   /// Called between runs: from now on the operation serves this call of its kind, as a new one
@@ -130,6 +132,9 @@ protected:
   /// all other memory, so that no piece of a message lies in both.
   std::byte *scratch(uint64_t bytes);
   bool isScratch(const void *address) const;
+  /// The memory that scratch() returned first since it was forgotten, if that has room for so many
+  /// bytes; else null.
+  std::byte *firstScratch(uint64_t bytes);
   /// The distances in bytes from the buffers of this operation to those of the call.
   ptrdiff_t sentBy(const Call &call) const;
   ptrdiff_t receivedBy(const Call &call) const;

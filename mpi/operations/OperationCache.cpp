@@ -27,7 +27,8 @@ MadeOperation OperationCache::find(const Call &call, WrongArgument &wrong) {
   Quick &quick = quick_[static_cast<size_t>(call.kind)];
   Call known = significant(call, comm_.ranks().self());
   if (std::shared_ptr<Operation> operation = mayFollow(call) ? prepared_.follow(known) : nullptr) {
-    quick = {operation, call};
+    Summary::all().countResized();
+    quick = {call.hasLists() ? nullptr : operation, call};
     return operation;
   }
   if (call.op != MPI_OP_NULL && Reduction::isKnownUnserved(call.op, call.reducedType()))
@@ -45,7 +46,7 @@ MadeOperation OperationCache::find(const Call &call, WrongArgument &wrong) {
 }
 
 bool OperationCache::mayFollow(const Call &call) const {
-  return !call.lacksRequest && !call.hasLists() && !isAlongTopology(call.kind) &&
+  return !call.lacksRequest && call.kind != CallKind::Alltoallw && !isAlongTopology(call.kind) &&
          !comm_.learner() && !comm_.firstCalls().includes(call.kind) &&
          !comm_.devices().mayUseDevices();
 }

@@ -46,9 +46,9 @@ bool PreparedOperations::Recent::add(uint64_t word) {
 std::shared_ptr<Operation> PreparedOperations::follow(const Call &call) {
   Kind &kind = of(call.kind);
   std::vector<Place> &places = kind.places;
-  kind.wasFollowed = kind.followed.add(static_cast<uint64_t>(call.send.count) << 32 ^
-                                       static_cast<uint64_t>(call.recv.count) << 8 ^
-                                       static_cast<uint64_t>(call.root));
+  if (places.empty())
+    return nullptr;
+  kind.wasFollowed = kind.followed.add(places.front().operation->lengthsOf(call));
   if (kind.wasFollowed)
     return nullptr;
   for (size_t at = 0; at < places.size(); ++at) {

@@ -71,6 +71,35 @@ const std::vector<Kind> kKinds = {
      [](const Ranks &ranks, int call, int, int, int at) {
        return sumOf(call, ranks.self + 1, at);
      }},
+    {"exscan",
+     [](const int *in, int *out, int count, int) {
+       MPI_Exscan(in, out, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+     },
+     [](const Ranks &ranks, int) { return ranks.self > 0 ? 1 : 0; },
+     [](const Ranks &ranks, int call, int, int, int at) { return sumOf(call, ranks.self, at); }},
+    {"scatter in place",
+     [](const int *in, int *out, int count, int root) {
+       static std::vector<int> all(kMost * static_cast<size_t>(Ranks().all));
+       for (int rank = 0; rank < Ranks().all; ++rank)
+         std::copy_n(in, count, all.begin() + static_cast<ptrdiff_t>(rank) * count);
+       void *received = Ranks().self == root ? MPI_IN_PLACE : out;
+       MPI_Scatter(all.data(), count, MPI_INT, received, count, MPI_INT, root, MPI_COMM_WORLD);
+     },
+     [](const Ranks &ranks, int root) { return ranks.self == root ? 0 : 1; },
+     [](const Ranks &, int call, int, int root, int at) { return valueOf(call, root, at); }},
+    {"gather in place",
+     [](const int *in, int *out, int count, int root) {
+       Ranks ranks;
+       std::copy_n(in, count, out + ranks.self * (ranks.self == root ? count : 0));
+       if (ranks.self == root)
+         MPI_Gather(MPI_IN_PLACE, count, MPI_INT, out, count, MPI_INT, root, MPI_COMM_WORLD);
+       else
+         MPI_Gather(out, count, MPI_INT, nullptr, 0, MPI_DATATYPE_NULL, root, MPI_COMM_WORLD);
+     },
+     [](const Ranks &ranks, int root) { return ranks.self == root ? ranks.all : 1; },
+     [](const Ranks &ranks, int call, int count, int root, int at) {
+       return valueOf(call, ranks.self == root ? at / count : ranks.self, at % count);
+     }},
     {"gather",
      [](const int *in, int *out, int count, int root) {
        MPI_Gather(in, count, MPI_INT, out, count, MPI_INT, root, MPI_COMM_WORLD);
@@ -96,7 +125,7 @@ int countOf(int call) {
 }
 
 TEST(Resizing, CallsWhoseCountsChangeDeliverWhatTheyShould) {
-  constexpr int kCalls = 400;
+  constexpr int kCalls = 600;
   Ranks ranks;
   std::vector<int> in(kMost), out(static_cast<size_t>(kMost) * static_cast<size_t>(ranks.all));
   for (int call = 0; call < kCalls; ++call) {
@@ -152,7 +181,7 @@ TEST(Resizing, TypesChange) {
   }
 }
 
-/// Blocks with lengths of their own, one behind the other with gaps.
+/// Blocks with lengths of their own, one behind the other with gaps, forwards or backwards.
 struct Blocks {
   std::vector<int> counts, places;
   std::vector<MPI_Datatype> types;
@@ -165,11 +194,15 @@ int lengthOf(int call, int from, int to) {
 }
 
 /// `scale`: of places; 1, or the bytes of an element.
-template <typename Length> Blocks blocksOf(const Ranks &ranks, int scale, Length length) {
+template <typename Length>
+Blocks blocksOf(const Ranks &ranks, int scale, bool isBackwards, Length length) {
   Blocks blocks;
-  for (int rank = 0; rank < ranks.all; ++rank) {
-    blocks.counts.push_back(length(rank));
-    blocks.places.push_back(blocks.end * scale);
+  blocks.counts.resize(static_cast<size_t>(ranks.all));
+  blocks.places.resize(blocks.counts.size());
+  for (int i = 0; i < ranks.all; ++i) {
+    int rank = isBackwards ? ranks.all - 1 - i : i;
+    blocks.counts[static_cast<size_t>(rank)] = length(rank);
+    blocks.places[static_cast<size_t>(rank)] = blocks.end * scale;
     blocks.end += length(rank) + rank % 2;
   }
   blocks.types.assign(static_cast<size_t>(ranks.all), MPI_INT);
@@ -178,7 +211,9 @@ template <typename Length> Blocks blocksOf(const Ranks &ranks, int scale, Length
 
 /// Each rank gets the sum of its part; in place in every other call.
 void reduceAndScatter(int call, const Ranks &ranks) {
-  std::vector<int> counts, in, out, expected;
+  static std::vector<int> in, out; // at one place in all calls
+  std::vector<int> counts, expected;
+  in.clear();
   int begin = 0;
   for (int rank = 0; rank < ranks.all; ++rank) {
     counts.push_back(lengthOf(call, 0, rank));
@@ -187,8 +222,11 @@ void reduceAndScatter(int call, const Ranks &ranks) {
   int all = std::accumulate(counts.begin(), counts.end(), 0), own = counts[size_t(ranks.self)];
   for (int i = 0; i < all; ++i)
     in.push_back(valueOf(call, ranks.self, i));
-  bool isInPlace = call % 4 >= 2;
-  out = isInPlace ? in : std::vector<int>(static_cast<size_t>(all) + 50, kGuard);
+  bool isInPlace = call / 6 % 4 == 3;
+  in.resize(kMost, kGuard);
+  out.assign(kMost, kGuard);
+  if (isInPlace)
+    out = in;
   expected = out;
   for (int i = 0; i < own; ++i)
     expected[size_t(i)] = sumOf(call, ranks.all, begin + i);
@@ -216,10 +254,14 @@ void exchangeLists(int call, CallKind kind, const Ranks &ranks) {
       return 0;
     return lengthOf(call, from, gathers ? 0 : to);
   };
-  Blocks sent = blocksOf(ranks, scale, [&](int to) { return length(ranks.self, to); });
-  Blocks got = blocksOf(ranks, scale, [&](int from) { return length(from, ranks.self); });
-  std::vector<int> in(static_cast<size_t>(sent.end) + 50, valueOf(call, ranks.self, 0));
-  std::vector<int> out(static_cast<size_t>(got.end) + 50, kGuard), expected = out;
+  Blocks sent =
+      blocksOf(ranks, scale, call % 5 == 0, [&](int to) { return length(ranks.self, to); });
+  Blocks got =
+      blocksOf(ranks, scale, call % 7 == 0, [&](int from) { return length(from, ranks.self); });
+  static std::vector<int> in(kMost), out(kMost); // at one place in all calls
+  in.assign(kMost, valueOf(call, ranks.self, 0));
+  out.assign(kMost, kGuard);
+  std::vector<int> expected = out;
   for (int from = 0; from < ranks.all; ++from)
     std::fill_n(expected.begin() + got.places[static_cast<size_t>(from)] / scale,
                 got.counts[static_cast<size_t>(from)], valueOf(call, from, 0));
@@ -231,7 +273,11 @@ void exchangeLists(int call, CallKind kind, const Ranks &ranks) {
     MPI_Scatterv(in.data(), sent.counts.data(), sent.places.data(), MPI_INT,
                  out.data() + got.places[static_cast<size_t>(root)], part, MPI_INT, root,
                  MPI_COMM_WORLD);
-  else if (kind == CallKind::Allgatherv)
+  else if (kind == CallKind::Allgatherv && call / 6 % 4 == 3) {
+    std::copy_n(in.begin(), own, out.begin() + got.places[static_cast<size_t>(ranks.self)]);
+    MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, out.data(), got.counts.data(),
+                   got.places.data(), MPI_INT, MPI_COMM_WORLD);
+  } else if (kind == CallKind::Allgatherv)
     MPI_Allgatherv(in.data(), own, MPI_INT, out.data(), got.counts.data(), got.places.data(),
                    MPI_INT, MPI_COMM_WORLD);
   else if (kind == CallKind::Alltoallv)
@@ -256,6 +302,28 @@ TEST(Resizing, BlocksOfChangingLengths) {
       return;
   }
   EXPECT_GT(Summary::all().resized(), resized + 200);
+}
+
+// A list with a wrong count, after and before right ones in the same buffers.
+TEST(Resizing, WrongListsAreRefused) {
+  Ranks ranks;
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_SELF, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  std::vector<int> in(kMost, 7), out(kMost);
+  for (int call = 0; call < 200; ++call) {
+    bool isWrong = call % 5 == 4;
+    int count = isWrong ? -1 : 100 + call, place = call % 3;
+    out.assign(kMost, kGuard);
+    int code = call % 2 ? MPI_Allgatherv(in.data(), count, MPI_INT, out.data(), &count, &place,
+                                         MPI_INT, comm)
+                        : MPI_Alltoallv(in.data(), &count, &place, MPI_INT, out.data(), &count,
+                                        &place, MPI_INT, comm);
+    ASSERT_EQ(code == MPI_SUCCESS, !isWrong) << "call " << call;
+    ASSERT_EQ(std::count(out.begin(), out.end(), 7), std::max(count, 0)) << "call " << call;
+    ASSERT_EQ(std::count(out.begin(), out.begin() + place, 7), 0) << "call " << call;
+  }
+  MPI_Comm_free(&comm);
 }
 
 void addPairs(void *in, void *inout, int *pairs, MPI_Datatype *) {
