@@ -1,4 +1,5 @@
-"""Programs of others that Debian packages, each with an input, for tests and for benchmarks.
+"""Programs of others, each with an input, for tests and for benchmarks: those that Debian packages, and
+those that the user has built below a folder, DIR/openmpi and DIR/mpich. README.md says how they are built.
 
 Each says what of its output is a result. Results are compared as they are printed, and each program
 prints fewer digits than the order of summation changes: an MPI_Allreduce adds the ranks' numbers in
@@ -52,8 +53,9 @@ class Command:
 
 @dataclasses.dataclass
 class Program:
-    """`make(job)` gives a Command or raises Missing; `results` finds the lines that are compared,
-    `seconds` the times that the program took of itself, which are added."""
+    """`make(job)` gives a Command or raises Missing; `results` finds what is compared, whole matches or,
+    where it has groups, these; `seconds` the times that the program took of itself, which are added. A
+    program that finds wrong results prints none of these."""
     name: str
     mpis: tuple
     make: Callable
@@ -62,7 +64,9 @@ class Program:
 
     def results_of(self, output):
         """In any order of the ranks."""
-        return sorted(re.sub(r"\s+", " ", each) for each in re.findall(self.results, output, re.M))
+        found = (" ".join(filter(None, each.groups())) or each.group()
+                 for each in re.finditer(self.results, output, re.M))
+        return sorted(re.sub(r"\s+", " ", each) for each in found)
 
     def seconds_of(self, output):
         """None where the program does not print any."""
@@ -72,12 +76,20 @@ class Program:
 
 @dataclasses.dataclass
 class Job:
-    """Where and how a program is to run; `isLong`: as benchmarks want it."""
+    """Where and how a program is to run; `isLong`: as benchmarks want it; `built`: the folder with programs
+    that the user has built."""
     mpi: str
     ranks: int
     work: str
     isLong: bool
     mpi4pyTests: str | None = None
+    built: str | None = None
+
+
+def add_options(add):
+    """The options that say where programs are that no package has; `add` is a parser's add_argument."""
+    add("--mpi4py-tests", metavar="DIR", help="the folder with runtests.py, of the version that is installed")
+    add("--programs", metavar="DIR", help="the folder with programs that are built for an MPI, below DIR/MPI")
 
 
 def has_modules(*names):
@@ -150,6 +162,46 @@ def make_lu(job):
     return Command(found[:1], folder)
 
 
+def built(job, name):
+    """The path of a program that the user has built for the job's MPI."""
+    if not job.built:
+        raise Missing("no package has it; --programs names a folder with it")
+    top = os.path.join(os.path.abspath(job.built), job.mpi)
+    for folder, _, files in os.walk(top):
+        path = os.path.join(folder, name)
+        if name in files and os.access(path, os.X_OK):
+            return path
+    raise Missing(f"no {name} is below {top}")
+
+
+def make_npb(name):
+    return lambda job: Command([built(job, name)], job.work)
+
+
+def make_amg(job):
+    # The ranks part the longest side, so there are as many unknowns with 4 ranks as with 2.
+    length, side = (120, 50) if job.isLong else (40, 10)
+    words = ["-problem", "1", "-n", length // job.ranks, side, side, "-P", job.ranks, 1, 1]
+    return Command([built(job, "amg"), *map(str, words)], job.work)
+
+
+def make_graph500(job):
+    return Command([built(job, "graph500_reference_bfs"), "13" if job.isLong else "10", "16"], job.work)
+
+
+def make_heffte(job):
+    size, runs = (["128"] * 3, "-nruns10") if job.isLong else (["32"] * 3, "-nruns1")
+    return Command([built(job, "speed3d_c2c"), "fftw", "double", *size, runs], job.work)
+
+
+def make_cp2k(job):
+    if subprocess.run(["which", "cp2k.psmp"], capture_output=True).returncode:
+        raise Missing("cp2k is not installed")
+    return Command(["cp2k.psmp", "-i", os.path.join(INPUTS, "water.cp2k")], job.work)
+
+
+BOTH = ("openmpi", "mpich")
+NPB = (r"^ *(Verification *= *SUCCESSFUL)$", r"^ Time in seconds *= *([\d.]+)")
 OPENMPI = ("openmpi",)
 PROGRAMS = [
     Program("LAMMPS melt", OPENMPI, make_lammps,
@@ -163,8 +215,20 @@ PROGRAMS = [
     Program("mpi4py neighbours", OPENMPI, make_mpi4py, r"^\[\[.*"),
     Program("mpi4py tests", OPENMPI, make_mpi4py_tests, r"^Ran \d+ tests|^OK.*|^FAILED.*",
             r"^Ran \d+ tests in ([\d.]+)s"),
-    Program("ScaLAPACK LU", ("openmpi", "mpich"), make_lu,
+    Program("ScaLAPACK LU", BOTH, make_lu,
             r"^WALL(?: +\d+){7}|(?:PASSED|FAILED)$|^ *\d+ tests .*", r"^WALL(?: +\d+){7} +([\d.]+)"),
+    Program("CP2K water", OPENMPI, make_cp2k, r"^ ENERGY.*: +(-?\d+\.\d{6})",
+            r"^ CP2K +1 +1\.0(?: +[\d.]+){3} +([\d.]+)$"),
+    Program("NPB FT, class A", BOTH, make_npb("ft.A.x"), *NPB),
+    Program("NPB IS, class A", BOTH, make_npb("is.A.x"), *NPB),
+    Program("NPB CG, class A", BOTH, make_npb("cg.A.x"), *NPB),
+    Program("AMG", BOTH, make_amg, r"^(Iterations = \d+)|^Final (Relative Residual Norm = \d\.\d\d)\d*(e-\d+)",
+            r"^PCG (?:Setup|Solve):\n +wall clock time = ([\d.]+)"),
+    # Graph500 prints these where all searches passed its validation.
+    Program("Graph500", BOTH, make_graph500, r"^(?:NBFS|min_nedge|mean_nedge|max_nedge): *\d+",
+            r"^Time for BFS \d+ is ([\d.e-]+)"),
+    # Its ranks exchange blocks and add up nothing, so the error is the same to the last digit.
+    Program("heFFTe", BOTH, make_heffte, r"^Max error: .*", r"^Time per run: ([\d.e-]+)"),
 ]
 
 
