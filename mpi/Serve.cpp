@@ -123,7 +123,7 @@ Status start(Job &job, MPI_Comm comm, ServedComm &served, const Call &call, bool
              MPI_Request *request, Outcome &outcome) {
   Guard guard(job);
   if (!isPersistent)
-    served.firstCalls().count(call.kind);
+    served.firstCalls().count(call);
   MadeOperation made = isPersistent ? served.persistentCalls().make(call, outcome.wrong)
                                     : served.operations().find(call, outcome.wrong);
   outcome.isServed = isServed(made, outcome.wrong);
@@ -172,7 +172,7 @@ bool serve(MPI_Comm comm, const Call &call, int &code) {
   Job *job = Job::current();
   CommRecord *record =
       job && !Settings::all().isOff(call.kind) ? recordFor(comm, call.kind) : nullptr;
-  if (!record || (record->firstCalls().count(call.kind) && FirstCalls::mayPassOn(call)))
+  if (!record || (record->firstCalls().count(call) && FirstCalls::mayPassOn(call)))
     return passOn(call);
   ServedComm *served = knownOrAdopted(*job, comm, call.kind);
   if (!served || !served->serves(call.kind))

@@ -23,7 +23,7 @@ bool runAgain(MPI_Comm comm, ServedComm &served, CallKind kind, int &code);
 [[gnu::always_inline]] inline bool passesOnAgain(MPI_Comm comm, const Call &call) {
   CommRecord *record = KnownComms::cachedRecord(comm);
   if (!record || !FirstCalls::mayPassOn(call) || Settings::all().isOff(call.kind) ||
-      !record->firstCalls().count(call.kind))
+      !record->firstCalls().count(call))
     return false;
   Summary::all().passedOn(call.kind, Reason::Other);
   return true;

@@ -1,8 +1,7 @@
 #include "mpi/comm/FirstCalls.h"
 
+#include "mpi/Real.h"
 #include "mpi/Settings.h"
-
-#include <algorithm>
 
 namespace colldsl::mpi {
 namespace {
@@ -13,12 +12,28 @@ constexpr uint32_t kUsual = 48;
 constexpr uint32_t kInTimeSlices = 4;
 // An exchange with neighbors costs 2 us to make.
 constexpr uint32_t kOfNeighbors = 4;
+// The MPIs move so many bytes in the time of some short calls.
+constexpr MPI_Count kShortBytes = 16 << 10;
 
 } // namespace
 
 void FirstCalls::begin(bool takeTimeSlices) {
   limit_ = Settings::all().firstCalls().value_or(takeTimeSlices ? kInTimeSlices : kUsual);
   neighborLimit_ = std::min(limit_, kOfNeighbors);
+}
+
+uint32_t FirstCalls::inShortCalls(const Call &call) {
+  if (call.kind == CallKind::Barrier || !mayPassOn(call))
+    return 1;
+  const TypeLayout *layout = knownLayoutOf(call.recv.type);
+  MPI_Count size = layout ? static_cast<MPI_Count>(layout->size) : 0;
+  if (!layout && real::Type_size_x(call.recv.type, &size) != MPI_SUCCESS)
+    return 1;
+  if (size <= 0 || call.recv.count <= 0)
+    return 1;
+  MPI_Count most =
+      MPI_Count{limit_} * kShortBytes / size; // elements of the longest block that counts
+  return static_cast<uint32_t>(1 + std::min(call.recv.count, most + 1) * size / kShortBytes);
 }
 
 } // namespace colldsl::mpi

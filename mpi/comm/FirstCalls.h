@@ -3,9 +3,12 @@
 
 #include "mpi/Call.h"
 
+#include <algorithm>
+
 namespace colldsl::mpi {
 
-/// Counts collectives, as all ranks do.
+/// Counts collectives, as all ranks do. A long call counts as many short ones: what is prepared for
+/// it costs little beside it.
 class FirstCalls {
 public:
   /// Called when the job begins, alike on all ranks. `takeTimeSlices`: Job::takesTimeSlices().
@@ -25,11 +28,17 @@ public:
     return isAlongTopology(kind) ? neighborCalls_ < neighborLimit_ : !areOver();
   }
 
-  /// Counts a call, and returns includes().
-  bool count(CallKind kind) {
-    bool isFirst = includes(kind);
-    (isAlongTopology(kind) ? neighborCalls_ : calls_) += isFirst;
-    return isFirst;
+  /// Counts a call; true if it is one of the first.
+  bool count(const Call &call) {
+    if (!includes(call.kind))
+      return false;
+    if (isAlongTopology(call.kind)) {
+      ++neighborCalls_;
+      return true;
+    }
+    uint32_t left = limit_ - calls_, calls = std::min(left + 1, inShortCalls(call));
+    calls_ += std::min(left, calls);
+    return calls <= left;
   }
 
   /// True if the MPI below may serve this blocking call, when it is one of the first: all MPIs
@@ -46,6 +55,8 @@ private:
     return kind == CallKind::Barrier || kind == CallKind::Bcast || kind == CallKind::Allgather ||
            kind == CallKind::Alltoall || kind == CallKind::NeighborAllgather;
   }
+  /// The number of short calls that a call counts as: from its bytes where all ranks know them.
+  static uint32_t inShortCalls(const Call &call);
   static bool isUsualType(MPI_Datatype type) {
     return type == MPI_INT || type == MPI_LONG || type == MPI_LONG_LONG || type == MPI_FLOAT ||
            type == MPI_DOUBLE;

@@ -335,6 +335,32 @@ TEST(Making, NothingIsPreparedForFewCalls) {
   }
 }
 
+// A long call is worth the preparation after fewer of its kind, or at once; ranks describe the same
+// bytes by different types.
+TEST(Making, LongCallsCountAsManyShortOnes) {
+  if (numFirstCalls() == 0)
+    GTEST_SKIP() << "there are no first calls";
+  MPI_Datatype chunk;
+  MPI_Type_contiguous(1 << 10, MPI_INT, &chunk);
+  MPI_Type_commit(&chunk);
+  for (int kibibytes : {15, 64, 1 << 10}) {
+    MPI_Comm made = dup(MPI_COMM_WORLD);
+    std::vector<int> block(size_t{256} * static_cast<size_t>(kibibytes), rankOf(made));
+    int calls = 0;
+    for (; !isServed(made) && calls < 100; ++calls) {
+      bool isInChunks = rankOf(made) % 2 != 0 && kibibytes % 4 == 0;
+      MPI_Bcast(block.data(), isInChunks ? kibibytes / 4 : 256 * kibibytes,
+                isInChunks ? chunk : MPI_INT, 0, made);
+    }
+    int weight = 1 + kibibytes / 16;
+    EXPECT_EQ(calls, weight > numFirstCalls() ? 1 : numFirstCalls() / weight + 1)
+        << kibibytes << " KiB";
+    EXPECT_EQ(std::count(block.begin(), block.end(), 0), static_cast<long>(block.size()));
+    MPI_Comm_free(&made);
+  }
+  MPI_Type_free(&chunk);
+}
+
 TEST(Making, OtherCallsAreServedFromTheFirstOn) {
   MPI_Comm comms[3] = {dup(MPI_COMM_WORLD), dup(MPI_COMM_WORLD), dup(MPI_COMM_WORLD)};
   int one = 1, sum = 0;
