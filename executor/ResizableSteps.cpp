@@ -66,7 +66,7 @@ bool ResizableSteps::resize(const Combiner &combiner) {
       combiner.elementBytes != before.elementBytes)
     return false;
   steps_.combiner_ = combiner;
-  steps_.work_ = {};
+  steps_.work_ = {.combines = steps_.work_.combines};
   for (const Message &message : messages_) {
     Payload &payload = steps_.steps_[message.op].payload;
     payload.bytes = steps_.listPieces(message.slices, const_cast<iovec *>(payload.pieces));

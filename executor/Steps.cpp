@@ -29,7 +29,9 @@ Status Steps::bind(const Edges &edges, const Combiner &combiner) {
     Status s = isMessage(view_.ops[i].kind) ? addMessage(i) : addLocal(i);
     if (!s)
       return s;
-    if (steps_[i].kind != Step::Kind::Combine)
+    if (steps_[i].kind == Step::Kind::Combine)
+      work_.combines = true;
+    else
       work_.movedBytes += steps_[i].payload.bytes;
   }
   return {};

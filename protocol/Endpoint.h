@@ -72,6 +72,7 @@ struct EdgeSpec {
 struct Work {
   uint64_t maxBytes = 0;   ///< of one message, sent or received
   uint64_t movedBytes = 0; ///< sent, received and copied; where ends share work, a hint
+  bool combines = false;   ///< some of what is received
 };
 
 class Channels;

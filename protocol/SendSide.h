@@ -152,16 +152,19 @@ private:
   uint32_t unreadyPolls_ = 0; ///< since one of them was put, or came
 };
 
-// Receivers that post late are not awaited, because the payload is copied twice anyway.
+// Ranks that exchange copy all the time, so one copy less is worth more than a sender that
+// continues at once. Receivers that post late are not awaited, because the payload is copied twice
+// anyway.
 template <typename Wire> bool SendSide<Wire>::mayBeEager(const Request &request) const {
   uint64_t bytes = request.payload.bytes;
-  if (request.protocol == Protocol::Rendezvous || wire_.isThrottled(bytes))
+  if (request.protocol == Protocol::Rendezvous || wire_.isThrottled(bytes) ||
+      bytes > std::max<uint64_t>(limits_.rendezvousThresholdBytes, wire_.longestEagerBytes()))
     return false;
-  return bytes <= limits_.rendezvousThresholdBytes ||
-         (bytes <= wire_.longestEagerBytes() &&
-          (request.protocol == Protocol::Eager ||
-           (wire_.receiverPostsLate() &&
-            !(wire_.canReach() && limits_.isWorthSingleCopy(bytes, request.payload.count)))));
+  if (request.protocol == Protocol::Eager)
+    return true;
+  bool isSingleCopy = wire_.canReach() && limits_.isWorthSingleCopy(bytes, request.payload.count);
+  return bytes <= limits_.rendezvousThresholdBytes ? !(isSingleCopy && request.counter->exchanges)
+                                                   : wire_.receiverPostsLate() && !isSingleCopy;
 }
 
 template <typename Wire> void SendSide<Wire>::send(Request &request) {

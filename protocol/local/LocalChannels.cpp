@@ -21,6 +21,19 @@ template <typename Ends> void assign(const Ends &ends, shm::StaticRtr *rtrs) {
       end.payload.fixed->rtr = rtrs++;
 }
 
+/// True if a message comes from each peer to which one goes.
+bool isAnswered(const OpenRequest &request) {
+  auto peersOf = [](std::span<const EdgeSpec> edges) {
+    std::vector<Rank> peers;
+    for (const EdgeSpec &edge : edges)
+      peers.push_back(edge.peer);
+    std::sort(peers.begin(), peers.end());
+    return peers;
+  };
+  std::vector<Rank> from = peersOf(request.in), to = peersOf(request.out);
+  return std::includes(from.begin(), from.end(), to.begin(), to.end());
+}
+
 // Reading how far a peer is takes its cache line away from it.
 constexpr uint32_t kChecksPerProbe = 16;
 // Room is made for the messages of peers that are so many runs ahead, the run at hand included.
@@ -38,6 +51,7 @@ LocalChannels::~LocalChannels() {
 Status LocalChannels::connect(const OpenRequest &request) {
   if (Status s = PlanChannels::connect(request); !s)
     return s;
+  isAnswered_ = isAnswered(request);
   auto held = endpoint_.hold();
   for (size_t e = 0; e < in_.receives.size(); ++e)
     nameStaticRtrs(e);
@@ -92,13 +106,18 @@ void LocalChannels::start() {
 Status LocalChannels::prepare(const Work &work) {
   counter_.copyKiB = static_cast<uint32_t>(std::min<uint64_t>(work.movedBytes >> 10, UINT32_MAX));
   counter_.sendsOnly = in_.ends.empty();
+  counter_.exchanges = isAnswered_ && !work.combines;
   // A group that numbers the runs has many plans, and early messages may allocate.
   if (numbersRuns() || (reservedBytes_ && work.maxBytes <= *reservedBytes_))
     return {};
   auto held = endpoint_.hold();
   for (size_t e = 0; e < in_.receives.size(); ++e)
     in_.receives[e]->reserve(reservedBytes_ ? 0 : kRunsAhead * in_.numMessages(e), work.maxBytes);
-  if (work.maxBytes > endpoint_.worker().options().rendezvousThresholdBytes)
+  const LocalOptions &options = endpoint_.worker().options();
+  uint64_t longestEager = options.rendezvousThresholdBytes;
+  if (counter_.exchanges)
+    longestEager = std::min(longestEager, options.singleCopyMinBytes);
+  if (work.maxBytes > longestEager)
     for (size_t e = 0; e < out_.sends.size(); ++e)
       out_.sends[e]->reserve(std::min(out_.numMessages(e), shm::kIdsAtOnce));
   reservedBytes_ = work.maxBytes;

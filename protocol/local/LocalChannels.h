@@ -24,6 +24,7 @@ private:
   }
   std::optional<Fault> findDeserted();
 
+  bool isAnswered_ = false;               ///< a message comes from each peer to which one goes
   std::optional<uint64_t> reservedBytes_; ///< of each message that comes before it is wanted
   uint32_t checks_ = 0;
   std::vector<size_t> unnamed_; ///< edges out with static messages whose RTRs are not known yet
