@@ -6,6 +6,7 @@
 #include "tests/transports/Harness.h"
 #include "transports/shm/Sleep.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -276,6 +277,53 @@ TEST(LocalEndpoint, aRankThatIsBehindLearnsOfEachFailedRun) {
                   return exchange(*pair.open(), index(pair.endpoint.rank()), index(pair.peer));
                 }),
       "");
+}
+
+// A send is eager, and over at once, or waits for a receiver that copies the message once.
+TEST(LocalEndpoint, RanksThatExchangeCopyOnce) {
+  struct Case {
+    uint64_t bytes;
+    bool isAnswered, combines, waits;
+  };
+  for (Case c : {Case{24 << 10, true, false, true},
+                 {24 << 10, true, true, false},
+                 {24 << 10, false, false, false},
+                 {8 << 10, true, false, false}}) {
+    std::atomic<bool> isSent = false;
+    auto body = [&](LocalWorker &worker) -> std::string {
+      LocalEndpoint both(worker, groupOf(1, {0, 1}, worker.rank()), nullptr);
+      Rank peer{1 - index(both.rank())};
+      bool isFirst = both.rank() == Rank{0};
+      std::vector<EdgeSpec> edge = edgeTo(peer, 1), none;
+      auto channels = both.open({isFirst || c.isAnswered ? edge : none,
+                                 !isFirst || c.isAnswered ? edge : none,
+                                 {},
+                                 {}})
+                          .take();
+      if (!channels->prepare({.maxBytes = c.bytes, .combines = c.combines}))
+        return "not prepared";
+      std::vector<char> bytes(c.bytes, static_cast<char>(1 + index(both.rank())));
+      iovec piece{bytes.data(), bytes.size()};
+      Payload payload{&piece, 1, false, false, bytes.size()};
+      std::vector<Completion> done;
+      channels->start();
+      if (isFirst) {
+        bool waits = channels->send({0, 0}, OpId{0}, payload) == Posted::Pending;
+        isSent = true;
+        if (waits != c.waits)
+          return waits ? "waits" : "does not wait";
+        return !waits || pollUntil(*channels, done, [&] { return !done.empty(); }) ? "" : "stays";
+      }
+      while (!isSent)
+        std::this_thread::yield();
+      bool isHere = channels->recv({0, 0}, OpId{0}, payload) == Posted::Done ||
+                    pollUntil(*channels, done, [&] { return !done.empty(); });
+      return isHere && std::count(bytes.begin(), bytes.end(), 1) == std::ssize(bytes) ? "" : "lost";
+    };
+    EXPECT_EQ(onWorkers(2, {}, body), "")
+        << c.bytes << " bytes" << (c.isAnswered ? ", answered" : "")
+        << (c.combines ? ", combined" : "");
+  }
 }
 
 // Rank 0 sends as fast as it can and rank 1 takes one run in a hundred polls: what waits at
