@@ -4,6 +4,8 @@
 #include "tests/mpi/Deal.h"
 #include "tests/mpi/Groups.h"
 
+#include <algorithm>
+
 namespace conformance {
 namespace {
 
@@ -126,6 +128,112 @@ bool runRepeat(Case &c) {
   return true;
 }
 
+/// Trials in one memory, the last few of which run again.
+class Series {
+public:
+  explicit Series(Random &local) : local_(local) { reused_.areShared = local.oneIn(2); }
+
+  Reused &reused() { return reused_; }
+  void moveBuffers() {
+    reused_.send.move(local_);
+    reused_.recv.move(local_);
+  }
+  /// Makes one, or takes one that was made before.
+  Trial &next(const Case &c, const Members &members, const Deal &deal, bool again, uint64_t which) {
+    if (again && !made_.empty())
+      return *made_[which % made_.size()];
+    auto trial = makeTrial(members, deal, Random({local_.next()}), c.report, &reused_);
+    if (made_.size() < kKept)
+      return *made_.emplace_back(std::move(trial));
+    return *(made_[which % kKept] = std::move(trial));
+  }
+
+private:
+  static constexpr size_t kKept = 8;
+
+  Random &local_;
+  Reused reused_;
+  std::vector<std::unique_ptr<Trial>> made_;
+};
+
+// Long blocks of structs are left out: MPICH 4.0.2 delivers them wrongly.
+int drawMostCount(const Members &members, const Deal &deal, Random &shared) {
+  constexpr int kMost[] = {0, 1, 8, 8, 50, 300, 700, 700};
+  int most = kMost[shared.below(std::size(kMost))];
+  if (shared.oneIn(24))
+    most = 20000 / members.size;
+  bool hasStructs = deal.form.collective == Collective::Alltoallw || patternOf(deal).size() > 1;
+  return hasStructs ? std::min(most, 50) : most;
+}
+
+void runBoth(Trial &first, Trial &second, bool swaps, Report &report) {
+  first.prepare();
+  second.prepare();
+  MPI_Request requests[] = {first.start(), second.start()};
+  for (int i : {swaps ? 1 : 0, swaps ? 0 : 1})
+    report.expectSuccess(MPI_Wait(&requests[i], MPI_STATUS_IGNORE), "MPI_Wait of " + first.label());
+  first.check();
+  second.check();
+}
+
+// A call that a prepared one may be taken for.
+Deal vary(Deal deal, Random &shared) {
+  uint64_t number = shared.next();
+  switch (shared.below(3)) {
+  case 0:
+    deal.root = static_cast<uint32_t>(number);
+    break;
+  case 1:
+    deal.inPlace = !deal.inPlace;
+    break;
+  default:
+    deal.key = number;
+    deal.mostCount = 8;
+  }
+  return deal;
+}
+
+// Calls of one form, in the same memory, whose sizes and places change, among others of its kind
+// and of other kinds.
+bool runRepeated(Case &c) {
+  Deal deal = drawDeal(kAll, c.shared);
+  deal.elements = c.shared.oneIn(8) ? deal.elements : 1;
+  deal.anyShape = c.shared.oneIn(8);
+  while (patternOf(deal).size() > 1 && !c.shared.oneIn(4))
+    deal.key = c.shared.next();
+  Members members = makeMembers(c.shared);
+  Series series(c.local), beside(c.local);
+  bool ran = false;
+  for (int calls = c.shared.between(20, 100); calls > 0; --calls) {
+    Deal next = deal;
+    next.form.large = hasLargeCollectives() && c.shared.oneIn(4);
+    next.turn = c.shared.below(40);
+    next.mostCount = drawMostCount(members, deal, c.shared);
+    Deal like = vary(next, c.shared), other = drawDeal(kAll, c.shared);
+    other.mostCount = 8;
+    other.form.form = c.shared.oneIn(6) ? Form::Persistent : other.form.form;
+    if (c.shared.oneIn(2))
+      other = like;
+    uint32_t what = c.shared.below(16);
+    uint64_t which = c.shared.next();
+    bool again = c.shared.oneIn(4);
+    if (c.local.oneIn(16))
+      series.moveBuffers();
+    if (what < 3 && !skip(c, members, other))
+      runOnce(*makeTrial(members, other, Random({c.local.next()}), c.report, &series.reused()),
+              c.report);
+    if (skip(c, members, next))
+      continue;
+    ran = true;
+    Trial &trial = series.next(c, members, next, again, which);
+    if (what == 3)
+      runBoth(trial, beside.next(c, members, next, false, which), which % 3 == 0, c.report);
+    else
+      runOnce(trial, c.report);
+  }
+  return ran;
+}
+
 // Several at once, on one communicator and on another, beside messages.
 bool runFlight(Case &c) {
   std::vector<Members> members;
@@ -224,6 +332,8 @@ const std::vector<Group> &groups() {
       {"big", "hundreds of thousands of elements", runBig},
       {"large", "counts of type MPI_Count, where the MPI has them", runLarge},
       {"repeat", "equal calls, until one rank alone changes buffers or all change all", runRepeat},
+      {"repeated", "calls in the same memory that differ in sizes and places, among others",
+       runRepeated},
       {"persistent", "made once, started many times", runPersistent},
       {"flight", "several at once on two communicators beside messages, completed in any order",
        runFlight},

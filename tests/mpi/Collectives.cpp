@@ -92,9 +92,12 @@ MPI_Request StartedCall::start(const CollectiveForm &form, CollectiveArguments a
 
 MPI_Request StartedCall::make(const CollectiveForm &form, CollectiveArguments arguments,
                               const std::string &label, Report &report) {
-  call_.emplace(form, std::move(arguments));
+  CollectiveCall made(form, std::move(arguments));
+  bool isReused = reused_ && form.form != Form::Persistent;
+  // A copy keeps the addresses of the arrays, and has other contents.
+  CollectiveCall &call = isReused ? *reused_ = made : call_.emplace(std::move(made));
   MPI_Request request = MPI_REQUEST_NULL;
-  report.expectSuccess(call_->make(&request), label);
+  report.expectSuccess(call.make(&request), label);
   return request;
 }
 

@@ -54,6 +54,7 @@ struct CollectiveArguments {
 /// Makes a call; the arrays that the MPI sees live as long as this.
 class CollectiveCall {
 public:
+  CollectiveCall() : CollectiveCall({}, {}) {}
   CollectiveCall(const CollectiveForm &form, CollectiveArguments arguments);
   /// What the MPI returns. `request` is set unless the form is Blocking.
   int make(MPI_Request *request);
@@ -77,7 +78,8 @@ private:
 /// A call of a trial: made anew at each start, or, if it is persistent, before the first one.
 class StartedCall {
 public:
-  StartedCall() = default;
+  /// `reused`: holds the arrays of calls that are not persistent; null: they have new ones.
+  explicit StartedCall(CollectiveCall *reused) : reused_(reused) {}
   StartedCall(const StartedCall &) = delete;
   StartedCall &operator=(const StartedCall &) = delete;
   ~StartedCall();
@@ -94,6 +96,7 @@ private:
   MPI_Request make(const CollectiveForm &form, CollectiveArguments arguments,
                    const std::string &label, Report &report);
 
+  CollectiveCall *reused_;
   std::optional<CollectiveCall> call_;
   MPI_Request persistent_ = MPI_REQUEST_NULL;
 };

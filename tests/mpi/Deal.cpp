@@ -27,12 +27,12 @@ std::string describe(const Members &members, const Deal &deal) {
 }
 
 std::unique_ptr<Trial> makeTrial(const Members &members, const Deal &deal, Random local,
-                                 Report &report) {
+                                 Report &report, Reused *reused) {
   if (deal.form.collective == Collective::Barrier)
     return std::make_unique<Meeting>(members, deal, local, report);
   if (isReduction(deal.form.collective))
-    return std::make_unique<Reduction>(members, deal, local, report);
-  return std::make_unique<Movement>(members, deal, local, report);
+    return std::make_unique<Reduction>(members, deal, local, report, reused);
+  return std::make_unique<Movement>(members, deal, local, report, reused);
 }
 
 } // namespace conformance

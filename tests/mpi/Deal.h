@@ -29,9 +29,14 @@ bool isReduction(Collective collective);
 bool hasRoot(Collective collective);
 bool hasInPlace(Collective collective);
 
-/// `local` differs from rank to rank.
+/// The buffers, counts and displacements of trials that run one after the other.
+struct Reused : Arenas {
+  CollectiveCall call;
+};
+
+/// `local` differs from rank to rank. `reused`: outlives the trial; null: it has memory of its own.
 std::unique_ptr<Trial> makeTrial(const Members &members, const Deal &deal, Random local,
-                                 Report &report);
+                                 Report &report, Reused *reused = nullptr);
 
 /// For messages.
 std::string describe(const Members &members, const Deal &deal);

@@ -47,10 +47,15 @@ void draw(Side &side, const Spec &spec, const std::vector<Edge> &edges, int rank
 
 } // namespace
 
-Exchange::Exchange(const Topology &topology, const Spec &spec, Random local, Report &report)
+Exchange::Exchange(const Topology &topology, const Spec &spec, Random local, Report &report,
+                   const Arenas *arenas)
     : topology_(topology), spec_(spec), local_(local), report_(report),
       label_(spell(spec.name) + " on " + topology.name) {
   MPI_Comm_rank(topology.comm, &rank_);
+  if (arenas) {
+    send_.arena = &arenas->send;
+    recv_.arena = &arenas->recv;
+  }
   redraw(true, true);
 }
 

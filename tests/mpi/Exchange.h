@@ -19,8 +19,10 @@ struct Spec : Data {
 
 class Exchange : public Trial {
 public:
-  /// `local` differs from rank to rank.
-  Exchange(const Topology &topology, const Spec &spec, Random local, Report &report);
+  /// `local` differs from rank to rank. `arenas`: the memory of its buffers, which outlives it;
+  /// null: they have new memory.
+  Exchange(const Topology &topology, const Spec &spec, Random local, Report &report,
+           const Arenas *arenas = nullptr);
   Exchange(const Exchange &) = delete;
   ~Exchange() override;
 

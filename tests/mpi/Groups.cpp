@@ -145,6 +145,34 @@ bool runRepeat(Case &c) {
   return true;
 }
 
+// Sizes and places change on all ranks, while the memory stays; calls come again.
+bool runRepeated(Case &c) {
+  constexpr size_t kKept = 8;
+  constexpr int kMostCounts[] = {0, 1, 2, 8, 8, 8, 50, 700};
+  Spec spec = drawSpec(c.shared.oneIn(2) ? Form::Blocking : Form::Nonblocking, c.shared);
+  spec.name.large = hasLargeCounts() && c.shared.oneIn(4);
+  spec.elements = c.shared.oneIn(4) ? spec.elements : 1;
+  spec.anyShape = c.shared.oneIn(8);
+  Topology topology = makeTopology(drawKind(c.shared), false, c.shared);
+  if (c.skipKnownFaults && isKnownFault(spec.name, topology.features))
+    return false;
+  Arenas arenas;
+  std::vector<std::unique_ptr<Exchange>> made(kKept);
+  for (int calls = c.shared.between(20, 60); calls > 0 && topology.comm != MPI_COMM_NULL; --calls) {
+    spec.turn = c.shared.below(40);
+    spec.mostCount = kMostCounts[c.shared.below(std::size(kMostCounts))];
+    std::unique_ptr<Exchange> &exchange = made[c.shared.below(kKept)];
+    bool again = c.shared.oneIn(4);
+    if (c.local.oneIn(16))
+      arenas.recv.move(c.local);
+    if (!again || !exchange)
+      exchange =
+          std::make_unique<Exchange>(topology, spec, Random({c.local.next()}), c.report, &arenas);
+    runOnce(*exchange, c.report);
+  }
+  return true;
+}
+
 using Exchanges = std::vector<std::unique_ptr<Exchange>>;
 
 void startRound(Case &c, const std::vector<Form> &forms, Exchanges &exchanges, Flight &flight) {
@@ -275,6 +303,7 @@ const std::vector<Group> &groups() {
        runArrays},
       {"progress", "a call advances while its rank is inside other blocking calls", runProgress},
       {"large", "every form with counts of type MPI_Count, where the MPI has them", runLarge},
+      {"repeated", "calls in the same memory that differ in sizes and places", runRepeated},
   };
   return all;
 }

@@ -31,7 +31,7 @@ private:
   /// When the others came, which they say as soon as they have.
   std::vector<double> others_;
   std::vector<MPI_Request> requests_;
-  StartedCall call_;
+  StartedCall call_{nullptr};
 };
 
 } // namespace conformance

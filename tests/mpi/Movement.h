@@ -9,7 +9,7 @@ namespace conformance {
 
 class Movement : public Trial {
 public:
-  Movement(const Members &members, const Deal &deal, Random local, Report &report);
+  Movement(const Members &members, const Deal &deal, Random local, Report &report, Reused *reused);
 
   void prepare() override;
   MPI_Request start() override;
@@ -23,6 +23,9 @@ private:
   bool isInPlace() const;
   Draft draft(int from, int to) const;
   Layout layout(bool sending) const;
+  void useArenas(const Arenas &arenas);
+  bool mayShareMemory() const;
+  void drawLanes();
   void draw(bool sending);
   void askOracle();
   void send(int peer, size_t slot, std::vector<MPI_Request> &requests);
@@ -33,6 +36,7 @@ private:
   Random local_;
   Report &report_;
   int root_;
+  bool sharesMemory_ = false; ///< its sides do
   std::string label_;
   /// A side that does not count has no blocks.
   Side send_, recv_;

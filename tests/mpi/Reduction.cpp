@@ -23,12 +23,18 @@ std::unique_ptr<Operator> makeOperator(const Deal &deal) {
   return deal.userOperator ? makeUser(shared) : makePredefined(shared);
 }
 
-Reduction::Reduction(const Members &members, const Deal &deal, Random local, Report &report)
-    : members_(members), deal_(deal), local_(local), report_(report), root_(deal.rootOf(members)) {
+Reduction::Reduction(const Members &members, const Deal &deal, Random local, Report &report,
+                     Reused *reused)
+    : members_(members), deal_(deal), local_(local), report_(report), root_(deal.rootOf(members)),
+      call_(reused ? &reused->call : nullptr) {
   Random shared({deal.key, 11});
   operator_ = deal.userOperator ? makeUser(shared) : makePredefined(shared);
   label_ = describe(members, deal) + ", " + operator_->name;
   drawCounts();
+  if (reused) {
+    send_.arena = &reused->send;
+    recv_.arena = &reused->recv;
+  }
   moveBuffers();
 }
 

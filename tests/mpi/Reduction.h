@@ -13,7 +13,7 @@ std::unique_ptr<Operator> makeOperator(const Deal &deal);
 
 class Reduction : public Trial {
 public:
-  Reduction(const Members &members, const Deal &deal, Random local, Report &report);
+  Reduction(const Members &members, const Deal &deal, Random local, Report &report, Reused *reused);
 
   void prepare() override;
   MPI_Request start() override;

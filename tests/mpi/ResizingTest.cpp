@@ -442,5 +442,44 @@ TEST(Resizing, OperationsInFlightStayAsTheyAre) {
   }
 }
 
+// Calls of one kind that differ in counts and places alone are under way at once, with the same
+// buffers: each has blocks of its own, with room for kRoom elements.
+TEST(Resizing, OperationsInFlightAtTheSameAddresses) {
+  constexpr int kInFlight = 5, kRoom = 16, kRounds = 40;
+  Ranks ranks;
+  auto all = static_cast<size_t>(ranks.all);
+  size_t elements = kInFlight * kRoom * all;
+  std::vector<int> in(elements), out(elements);
+  auto count = [](int call, size_t from, size_t to) {
+    return (call * 7 + static_cast<int>(3 * from + 5 * to)) % kRoom;
+  };
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<MPI_Request> requests(kInFlight, MPI_REQUEST_NULL);
+    std::vector<std::vector<int>> sent(kInFlight), received(kInFlight), places(kInFlight);
+    std::vector<int> expected(elements, kGuard);
+    out = expected;
+    for (size_t at = 0; at < elements; ++at)
+      in[at] = valueOf(round, ranks.self, 0) + static_cast<int>(at);
+    for (size_t i = 0; i < kInFlight; ++i) {
+      int call = round * kInFlight + static_cast<int>(i);
+      for (size_t peer = 0; peer < all; ++peer) {
+        auto self = static_cast<size_t>(ranks.self);
+        sent[i].push_back(count(call, self, peer));
+        received[i].push_back(count(call, peer, self));
+        places[i].push_back(static_cast<int>(i * all + peer) * kRoom);
+        for (int k = 0; k < received[i].back(); ++k)
+          expected[static_cast<size_t>(places[i].back() + k)] =
+              valueOf(round, static_cast<int>(peer), 0) + static_cast<int>(i * all + self) * kRoom +
+              k;
+      }
+      MPI_Ialltoallv(in.data(), sent[i].data(), places[i].data(), MPI_INT, out.data(),
+                     received[i].data(), places[i].data(), MPI_INT, MPI_COMM_WORLD, &requests[i]);
+    }
+    MPI_Waitall(kInFlight, requests.data(), MPI_STATUSES_IGNORE);
+    ASSERT_EQ(out, expected) << "round " << round;
+  }
+}
+
 } // namespace
 } // namespace colldsl::mpi::test

@@ -18,10 +18,15 @@ Memory::Memory(size_t size, bool fromMpi) : size_(size) {
   bytes_ = {static_cast<std::byte *>(memory), [](std::byte *p) { MPI_Free_mem(p); }};
 }
 
+Memory::Memory(std::byte *begin, size_t size) : size_(size), bytes_{begin, [](std::byte *) {}} {}
+
 namespace {
 
 // The bytes around each buffer that no call may touch.
 constexpr size_t kMargin = 64;
+constexpr size_t kArenaBytes = 16 << 20;
+// Elements between the longest block and the next one.
+constexpr int kLaneGap = 64;
 
 void fillRandomly(std::byte *bytes, size_t size, Random &random) {
   for (size_t i = 0; i < size; i += 8) {
@@ -38,10 +43,22 @@ Datatype drawType(const Data &data, const Pattern &pattern, int elements, int re
 
 } // namespace
 
+Arena::Arena() : memory_(kArenaBytes, false), begin_(kArenaBytes / 4) {}
+
+void Arena::move(Random &random) { begin_ = kArenaBytes / 4 + 16 * random.below(64); }
+
+Memory Arena::around(size_t base, size_t size) const {
+  if (base > begin_ || size > kArenaBytes - begin_)
+    return Memory(size, false);
+  return Memory(memory_.data() + begin_ - base, size);
+}
+
 int drawSize(const Data &data, Random random) {
+  for (uint64_t turn = 0; turn < data.turn; ++turn)
+    random.next();
   if (random.oneIn(5))
     return data.leastCount;
-  return random.between(std::max(data.leastCount, 1), data.mostCount);
+  return random.between(std::max(data.leastCount, std::min(data.mostCount, 1)), data.mostCount);
 }
 
 const Pattern &patternOf(const Data &data) { return Random({data.key, 7}).oneOf(patterns()); }
@@ -92,6 +109,12 @@ void Side::drawUniform(const Data &data, Layout layout, bool mayOverlap,
   }
   types.push_back(drawType(data, patternOf(data), perType, std::max(end, 1), random));
   MPI_Aint extent = boundsOf(types[0].get()).extent;
+  if (!lanes.mine.empty()) {
+    int lane = (data.mostCount + kLaneGap) * (data.elements / perType);
+    laneBytes_ = lane * extent;
+    for (size_t slot = 0; slot < drafts.size(); ++slot)
+      displacements[slot] = lanes.mine[slot] * lane;
+  }
   for (size_t slot = 0; slot < places.size(); ++slot)
     places[slot] = displacements[slot] * extent;
 }
@@ -133,8 +156,11 @@ void Side::allocate(Random &random) {
     low = std::min(low, begin);
     high = std::max(high, end);
   }
+  if (!lanes.mine.empty())
+    high = std::max(high, lanes.all * laneBytes_);
   base = (kMargin - low + 15) / 16 * 16;
-  memory = Memory(base + high + kMargin, random.oneIn(4));
+  size_t size = base + high + kMargin;
+  memory = arena ? arena->around(base - lanes.offset, size) : Memory(size, random.oneIn(4));
 }
 
 void Side::fill(Random &random) { fillRandomly(memory.data(), memory.size(), random); }

@@ -17,6 +17,8 @@ struct Data {
   int elements = 1;
   /// Sizes of blocks and patterns are drawn from it.
   uint64_t key = 0;
+  /// Calls that differ in it alone have the same patterns, and blocks of other sizes.
+  uint64_t turn = 0;
 };
 int drawSize(const Data &data, Random random);
 /// Of blocks that have no types of their own.
@@ -37,12 +39,41 @@ class Memory {
 public:
   Memory() = default;
   Memory(size_t size, bool fromMpi);
+  /// A part of other memory, which lives longer.
+  Memory(std::byte *begin, size_t size);
   std::byte *data() const { return bytes_.get(); }
   size_t size() const { return size_; }
 
 private:
   size_t size_ = 0;
   std::unique_ptr<std::byte, void (*)(std::byte *)> bytes_{nullptr, nullptr};
+};
+
+/// Memory for the buffers of many calls, all of which begin at one address.
+class Arena {
+public:
+  Arena();
+  /// From now on buffers begin elsewhere.
+  void move(Random &random);
+  /// `size` bytes, the buffer's first one of which is at `base`. Too many: of their own.
+  Memory around(size_t base, size_t size) const;
+
+private:
+  Memory memory_;
+  size_t begin_;
+};
+
+struct Arenas {
+  Arena send, recv;
+  /// Both sides lie in `send`, as far as they can: see Lanes.
+  bool areShared = false;
+};
+
+/// Places for the blocks of two sides in the same memory: multiples of the longest block and a gap.
+struct Lanes {
+  std::vector<int> mine; ///< by slot; empty: blocks lie elsewhere
+  int all = 0;           ///< of both sides
+  size_t offset = 0;     ///< of this side's buffer, less than the gap
 };
 
 /// Where blocks lie: in order, side by side; in any order with gaps; the same where each has a
@@ -81,6 +112,9 @@ struct Side {
   Memory memory;
   size_t base = 0;
   bool bottom = false;
+  /// Where allocate() takes memory; null: it is new.
+  const Arena *arena = nullptr;
+  Lanes lanes;
 
   const Datatype &oracleType(size_t slot) const {
     return oracleTypes[oracleTypes.size() == 1 ? 0 : slot];
@@ -90,6 +124,8 @@ private:
   void drawUniform(const Data &data, Layout layout, bool mayOverlap,
                    const std::vector<Draft> &drafts, Random &random);
   void drawPerSlot(const Data &data, const std::vector<Draft> &drafts, Random &random);
+
+  MPI_Aint laneBytes_ = 0;
 };
 
 /// What a byte of a side is compared with.
