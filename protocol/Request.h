@@ -17,7 +17,7 @@ struct CompletionCounter {
   uint32_t outstanding = 0;
   uint32_t copyKiB = 0;   ///< what this rank has to copy for the operation, as far as is known
   bool sendsOnly = false; ///< the operation receives nothing here
-  bool exchanges = false; ///< the operation gets a message from each rank that it sends to, as it is
+  bool exchanges = false; ///< a message comes from each rank that it sends to; combines none
   /// A request whose message has another length at the peer, which is `transferred`, or never
   /// comes.
   Request *mismatched = nullptr;
