@@ -15,7 +15,7 @@ namespace {
 // and a thousand if one does. A sleep and its wake-up take a few thousand, on both sides.
 constexpr SpinBudget kOnOwnCore = {2000, 2000, std::chrono::microseconds(20)};
 // The awaited peer needs this core, or runs just now on another one and answers in a moment.
-constexpr SpinBudget kOversubscribed = {4, 4, std::chrono::microseconds(100)};
+constexpr SpinBudget kOversubscribed = {4, 4, std::chrono::milliseconds(1)};
 
 // To wake, to poll and to sleep again takes some 20 us of a core. With one such poll per 250 us and
 // rank, the sleepers of a core take a twelfth of it, however many they are.
