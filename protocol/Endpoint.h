@@ -49,7 +49,8 @@ namespace colldsl {
 /// The capabilities of a transport, as data.
 struct Caps {
   std::string_view name;
-  uint64_t bufferedSendBytes = 0; ///< a longer send may wait until its receive has started
+  uint64_t bufferedSendBytes = 0; ///< a longer send may wait until its receive has started,
+                                  ///< and a shorter one where ranks exchange
   bool opensAlone = false;        ///< open() waits for no other rank
   bool batches = false;           ///< sends between Channels::hold() and push() cost less
   bool mustBePolled = false;      ///< its events end no sleep: a waiting thread takes naps
@@ -72,7 +73,7 @@ struct EdgeSpec {
 struct Work {
   uint64_t maxBytes = 0;   ///< of one message, sent or received
   uint64_t movedBytes = 0; ///< sent, received and copied; where ends share work, a hint
-  bool combines = false;   ///< some of what is received
+  bool combines = false;   ///< some received bytes are combined
 };
 
 class Channels;

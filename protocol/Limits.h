@@ -8,12 +8,13 @@ namespace colldsl::protocol {
 /// The limits that are measured between ranks of a machine: see CopyCosts.h.
 struct CopyLimits {
   uint64_t singleCopyMinBytes;
-  uint32_t rendezvousThresholdBytes; ///< the longest message that is eager in any case
+  uint32_t rendezvousThresholdBytes; ///< the longest message that is eager unless ranks exchange
 };
 
 struct Limits {
   /// Longer messages begin with a request to send. Those up to the wire's longest eager message do
-  /// so only if the receiver posts in time, or gets the payload by a single copy.
+  /// so only if the receiver posts in time, or gets the payload by a single copy. Where ranks
+  /// exchange, shorter ones do so, too, if a single copy is worth its call.
   uint32_t rendezvousThresholdBytes = 32 << 10;
   /// The most bytes of one fragment of a payload.
   uint32_t fragmentBytes = 8 << 10;

@@ -153,8 +153,8 @@ private:
 };
 
 // Ranks that exchange copy all the time, so one copy less is worth more than a sender that
-// continues at once. Receivers that post late are not awaited, because the payload is copied twice
-// anyway.
+// continues at once. Other sends do not await receivers that post late, because their payload is
+// copied twice anyway.
 template <typename Wire> bool SendSide<Wire>::mayBeEager(const Request &request) const {
   uint64_t bytes = request.payload.bytes;
   if (request.protocol == Protocol::Rendezvous || wire_.isThrottled(bytes) ||

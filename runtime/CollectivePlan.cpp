@@ -170,7 +170,7 @@ Status CollectivePlan::move(std::string_view buffer, ptrdiff_t by) {
   } catch (const std::bad_alloc &) { // the next start binds
     isBound_ = false;
   }
-  isChecked_ &= isBound_;
+  isChecked_ &= isBound_ && !areas_[id].begin; // areas that moved are compared again
   return {};
 }
 

@@ -228,7 +228,7 @@ private:
   bool isGathered_ = true; ///< false: the ranks could not exchange graphs, as all of them know
   std::unique_ptr<Plan> plan_;
   bool isBound_ = false;    ///< to the memory that was given last
-  bool isChecked_ = false;  ///< that memory has the right size
+  bool isChecked_ = false;  ///< checkBinding() accepted it, or place() kept it right
   bool isMoved_ = false;    ///< since areas were compared
   std::vector<Area> areas_; ///< by parameter
 };

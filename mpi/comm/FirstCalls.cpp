@@ -23,13 +23,14 @@ void FirstCalls::begin(bool takeTimeSlices) {
 }
 
 uint32_t FirstCalls::inShortCalls(const Call &call) {
-  if (call.kind == CallKind::Barrier || !mayPassOn(call))
+  if (call.kind == CallKind::Barrier || !mayPassOn(call) || call.recv.count <= 0 ||
+      call.recv.type == MPI_DATATYPE_NULL)
     return 1;
   const TypeLayout *layout = knownLayoutOf(call.recv.type);
   MPI_Count size = layout ? static_cast<MPI_Count>(layout->size) : 0;
   if (!layout && real::Type_size_x(call.recv.type, &size) != MPI_SUCCESS)
     return 1;
-  if (size <= 0 || call.recv.count <= 0)
+  if (size <= 0)
     return 1;
   MPI_Count most =
       MPI_Count{limit_} * kShortBytes / size; // elements of the longest block that counts

@@ -1,5 +1,5 @@
-// A call that differs from the one before in lengths and places of blocks alone: the checks of the
-// call before hold for this one, since buffers, types and operator are alike.
+// Follows a call that differs from the one before in lengths and places of blocks alone: its
+// buffers, types and operator were checked then.
 #include "mpi/operations/CollectiveOperation.h"
 
 #include "mpi/comm/ServedComm.h"
@@ -53,7 +53,6 @@ bool CollectiveOperation::follow(const Call &call) {
     return false;
   made_ = call;
   made_.send.isSent = true;
-  forgetShape();
   return true;
 }
 
@@ -74,6 +73,7 @@ bool CollectiveOperation::followLength(const Call &call) {
   }
   if (in.touches(out, 0, 0))
     return false;
+  forgetShape();
   sentBytes_ = sentBytes_ / elements_ * elements;
   // Cannot fail: the plan knows the buffers, and no run is under way.
   (void)setElements(elements);
@@ -89,10 +89,10 @@ bool CollectiveOperation::followLength(const Call &call) {
 std::optional<CollectiveOperation::Area>
 CollectiveOperation::placeBlocks(const BlockSide &side, int slots, BlockTable &table) {
   const TypeLayout *layout = knownLayoutOf(side.type);
-  if (!layout || !layout->isDense() || !side.buffer || side.isListed != (side.counts != nullptr) ||
-      side.isPlaced != (side.displs != nullptr))
+  if (!layout || !layout->isNamed || !layout->isDense() || !side.buffer ||
+      side.isListed != (side.counts != nullptr) || side.isPlaced != (side.displs != nullptr))
     return std::nullopt;
-  auto *first = reinterpret_cast<std::byte *>(UINTPTR_MAX), *end = first - UINTPTR_MAX;
+  std::byte *first = nullptr, *end = nullptr;
   table.offset.resize(static_cast<size_t>(slots));
   table.length.resize(static_cast<size_t>(slots));
   for (int slot = 0; slot < slots; ++slot) {
@@ -105,12 +105,10 @@ CollectiveOperation::placeBlocks(const BlockSide &side, int slots, BlockTable &t
     table.length[at] = bytes;
     table.offset[at] = reinterpret_cast<uintptr_t>(address);
     if (bytes > 0) {
-      first = std::min(first, address);
+      first = end ? std::min(first, address) : address;
       end = std::max(end, address + bytes);
     }
   }
-  if (end < first) // no bytes
-    first = end = nullptr;
   for (size_t at = 0; at < table.offset.size(); ++at)
     table.offset[at] =
         table.length[at] > 0 ? table.offset[at] - reinterpret_cast<uintptr_t>(first) : 0;
@@ -128,6 +126,7 @@ bool CollectiveOperation::followLists(const Call &call) {
   }
   if (in.touches(out, 0, 0))
     return false;
+  forgetShape();
   for (size_t i = 0; i < direct_.size(); ++i)
     place(direct_[i], direct_[i].isRead ? in : out, placed_[i]);
   sentBytes_ = in.bytes;
@@ -164,6 +163,7 @@ bool CollectiveOperation::followCounts(const Call &call) {
   std::byte *parts = firstScratch(others);
   if (own == 0 || !parts || in.touches(out, 0, 0))
     return false;
+  forgetShape();
   placed_[0].offset.clear();
   place(direct_[0], in, placed_[0]);
   placed_[1].offset.clear();

@@ -26,10 +26,13 @@ MadeOperation OperationCache::find(const Call &call, WrongArgument &wrong) {
     return last(call.kind);
   Quick &quick = quick_[static_cast<size_t>(call.kind)];
   Call known = significant(call, comm_.ranks().self());
-  if (std::shared_ptr<Operation> operation = mayFollow(call) ? prepared_.follow(known) : nullptr) {
+  MadeOperation followed = std::shared_ptr<Operation>();
+  if (mayFollow(call))
+    followed = unlessMemoryIsShort([&] { return MadeOperation(prepared_.follow(known)); });
+  if (!followed || *followed) {
     Summary::all().countResized();
-    quick = {call.hasLists() ? nullptr : operation, call};
-    return operation;
+    quick = {followed && !call.hasLists() ? *followed : nullptr, call};
+    return followed;
   }
   if (call.op != MPI_OP_NULL && Reduction::isKnownUnserved(call.op, call.reducedType()))
     return std::shared_ptr<Operation>();

@@ -143,8 +143,8 @@ long timesPreempted() {
   return usage.ru_nivcsw;
 }
 
-/// True if no more processes are ready to run than the machine has cores. Others slow two ranks
-/// down although they take no core from them.
+/// True if no more processes are ready to run than the machine has cores. More of them slow
+/// the two ranks down, even if these keep their cores.
 bool hasCores() {
   std::ifstream file("/proc/loadavg"); // "0.21 0.18 0.12 3/80 11206": 3 of 80 are ready
   std::string average;
@@ -152,7 +152,7 @@ bool hasCores() {
   return (file >> average >> average >> average >> ready) && ready <= sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/// The sizes that quiet machines measured, for a job that could measure nothing.
+/// The sizes that quiet machines measured, for a job beside which other work ran.
 constexpr shm::CopySizes kUsualSizes = {32 << 10, UINT32_MAX};
 
 } // namespace

@@ -116,7 +116,7 @@ Status LocalChannels::prepare(const Work &work) {
   const LocalOptions &options = endpoint_.worker().options();
   uint64_t longestEager = options.rendezvousThresholdBytes;
   if (counter_.exchanges)
-    longestEager = std::min(longestEager, options.singleCopyMinBytes);
+    longestEager = std::min(longestEager, std::max<uint64_t>(options.singleCopyMinBytes, 1) - 1);
   if (work.maxBytes > longestEager)
     for (size_t e = 0; e < out_.sends.size(); ++e)
       out_.sends[e]->reserve(std::min(out_.numMessages(e), shm::kIdsAtOnce));
