@@ -18,8 +18,8 @@ public:
   /// then local work, then receives as late as possible. Steps know their kinds.
   StraightLine(const RankView &view, const Steps &steps, const Endpoint &endpoint);
 
-  /// True unless the plan is too long, has steps that change from run to run, or messages that are
-  /// not eager as the steps are bound now, which take too long.
+  /// True unless the plan is too long, has steps that change from run to run, or messages that
+  /// are longer than the endpoint buffers, as the steps are bound now: these take too long.
   bool mayRun(const Steps &steps) const;
 
   const std::vector<uint32_t> &ops() const { return ops_; }

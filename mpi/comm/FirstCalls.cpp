@@ -32,9 +32,9 @@ uint32_t FirstCalls::inShortCalls(const Call &call) {
     return 1;
   if (size <= 0)
     return 1;
-  MPI_Count most =
-      MPI_Count{limit_} * kShortBytes / size; // elements of the longest block that counts
-  return static_cast<uint32_t>(1 + std::min(call.recv.count, most + 1) * size / kShortBytes);
+  // A longer block counts no more, and its bytes might be too many for the product.
+  MPI_Count longest = MPI_Count{limit_} * kShortBytes / size + 1;
+  return static_cast<uint32_t>(1 + std::min(call.recv.count, longest) * size / kShortBytes);
 }
 
 } // namespace colldsl::mpi

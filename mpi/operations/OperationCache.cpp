@@ -29,9 +29,13 @@ MadeOperation OperationCache::find(const Call &call, WrongArgument &wrong) {
   MadeOperation followed = std::shared_ptr<Operation>();
   if (mayFollow(call))
     followed = unlessMemoryIsShort([&] { return MadeOperation(prepared_.follow(known)); });
-  if (!followed || *followed) {
+  if (!followed) { // the operation of the last call may be bound in part
+    quick = {};
+    return followed;
+  }
+  if (*followed) {
     Summary::all().countResized();
-    quick = {followed && !call.hasLists() ? *followed : nullptr, call};
+    quick = {call.hasLists() ? nullptr : *followed, call};
     return followed;
   }
   if (call.op != MPI_OP_NULL && Reduction::isKnownUnserved(call.op, call.reducedType()))

@@ -112,7 +112,7 @@ struct Side {
   Memory memory;
   size_t base = 0;
   bool bottom = false;
-  /// Where allocate() takes memory; null: it is new.
+  /// allocate() takes its memory from this arena; null: it makes new memory.
   const Arena *arena = nullptr;
   Lanes lanes;
 

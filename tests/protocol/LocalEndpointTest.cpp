@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <filesystem>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <thread>
 #include <unistd.h>
 
@@ -156,6 +158,35 @@ TEST(CopyCosts, RanksUseWhatEarlierJobsMeasured) {
   Chosen chosen = chosenBy(2, kGiven, true, shm::CopySizes{54321, 4321});
   EXPECT_EQ(chosen.singleCopyFrom, 54321u);
   EXPECT_EQ(chosen.bufferedSendBytes, 4321u);
+}
+
+// Threads that run only on idle cores stand for other work: they are ready to run, and take no core
+// from the ranks.
+TEST(CopyCosts, RanksBesideOtherWorkKeepNoSizes) {
+  if (shm::isOversubscribed(2))
+    GTEST_SKIP() << "this machine has one core";
+  std::string cache = ::testing::TempDir() + "colldsl-no-sizes-" + std::to_string(getpid());
+  std::filesystem::create_directory(cache);
+  setenv("XDG_CACHE_HOME", cache.c_str(), 1);
+  std::atomic<bool> isOver = false;
+  std::vector<std::thread> others;
+  for (uint32_t i = 0; i <= shm::numCores(); ++i)
+    others.emplace_back([&isOver] {
+      sched_param idle = {};
+      sched_setscheduler(0, SCHED_IDLE, &idle);
+      while (!isOver)
+        ;
+    });
+  std::vector<uint64_t> chosen;
+  for (int job = 0; job < 10; ++job)
+    chosen.push_back(chosenBy(2, kGiven, true).singleCopyFrom);
+  isOver = true;
+  for (std::thread &other : others)
+    other.join();
+  unsetenv("XDG_CACHE_HOME");
+  EXPECT_EQ(chosen, std::vector<uint64_t>(10, 32 << 10));
+  EXPECT_TRUE(std::filesystem::is_empty(cache));
+  std::filesystem::remove_all(cache);
 }
 
 TEST(CopyCosts, RanksThatShareCoresMeasureNothing) {

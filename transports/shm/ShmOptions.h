@@ -22,8 +22,8 @@ inline constexpr uint64_t kSingleCopyOnSharedCores = 64 << 10;
 /// The sizes from which one copy by the kernel takes less time than two through shared memory.
 struct CopySizes {
   uint64_t singleCopyMinBytes = 0; ///< where ranks exchange
-  uint32_t rendezvousThresholdBytes =
-      0; ///< the longest messages in two copies, unless ranks exchange
+  /// The longest messages that travel in two copies, unless ranks exchange.
+  uint32_t rendezvousThresholdBytes = 0;
 };
 
 struct Options {
