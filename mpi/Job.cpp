@@ -286,10 +286,10 @@ void Job::assumeMachine() {
   machine_ = knownModel(most[0] ? KnownModel::Ethernet : KnownModel::Cluster);
   uint64_t lateNs = most[1] * (most[1] > kMostTurns ? kNapNs : kTurnNs);
   for (unsigned distance = 1; most[1] > 1 && distance <= kMaxDistance; ++distance)
-    machine_.distances[distance].L += lateNs;
+    machine_.changeAll(distance, [&](LogGop &costs) { costs.L += lateNs; });
   if (Settings::all().graphPasses() == GraphPasses::Always)
     for (unsigned distance = kOtherNode; distance <= kMaxDistance; ++distance)
-      machine_.distances[distance].o *= 1000;
+      machine_.changeAll(distance, [](LogGop &costs) { costs.o *= 1000; });
 }
 
 void Job::report(uint32_t ranksHere, const Status &shared, bool isFine) {

@@ -24,8 +24,7 @@ Result<uint64_t> simulatedNs(Result<sim::Workload> workload, const CostModel &co
 
 sim::WorkloadOptions packing(const CostModel &cost, const Topology *topology) {
   sim::WorkloadOptions options;
-  options.copy = cost.machine.copy;
-  options.combine = cost.machine.combine;
+  options.model = &cost.machine;
   options.topology = topology;
   return options;
 }

@@ -31,7 +31,7 @@ Result<DagOutcome> chooseProtocols(Schedule schedule, const ProtocolChoice &opti
   Result<std::vector<MessageEnds>> messages = messagesOf(schedule);
   if (!messages)
     return messages.status();
-  const MemoryRate &copy = context.cost.machine.copy;
+  const MemoryCosts &copy = context.cost.machine.copy;
   uint32_t counts[kProtocols] = {};
   for (const MessageEnds &m : *messages) {
     Dag &from = schedule.ranks[index(m.from)], &to = schedule.ranks[index(m.to)];

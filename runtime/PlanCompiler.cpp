@@ -86,13 +86,22 @@ CostModel perElement(const MachineModel &machine, uint64_t elementBytes) {
     double ns = rate.ns() * static_cast<double>(elementBytes);
     rate = PerByte::fromNs(std::min(ns, static_cast<double>(PerByte::kMaxNs)));
   };
-  for (LogGop &distance : cost.machine.distances) {
-    scale(distance.G);
-    scale(distance.O);
-    distance.S /= elementBytes;
+  cost.machine.changeAll([&](LogGop &costs) {
+    scale(costs.G);
+    scale(costs.O);
+    costs.S /= elementBytes;
+  });
+  for (auto &longer : cost.machine.longer)
+    for (FromBytes<LogGop> &next : longer)
+      next.bytes /= elementBytes;
+  for (MemoryCosts *memory : {&cost.machine.copy, &cost.machine.combine}) {
+    scale(memory->shortest.perByte);
+    for (FromBytes<MemoryRate> &next : memory->longer) {
+      next.bytes /= elementBytes;
+      scale(next.costs.perByte);
+    }
   }
-  scale(cost.machine.copy.perByte);
-  scale(cost.machine.combine.perByte);
+  scale(cost.machine.node.G);
   return cost;
 }
 

@@ -39,6 +39,7 @@ Result<std::vector<PathStep>> criticalPath(const Workload &workload, const Recor
     step.begin = activity.begin;
     step.end = activity.end;
     step.cause = activity.cause;
+    step.bytes = v.kind == VertexKind::Calc ? 0 : workload.amountOf(v);
     Result<Op> what = workload.describe(Rank{owner}, workload.opOf(id.vertex));
     if (!what)
       return what.status();

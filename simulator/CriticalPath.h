@@ -14,6 +14,7 @@ struct PathStep {
   uint32_t peer = 0; ///< of a message: the sender
   uint64_t begin = 0;
   uint64_t end = 0;
+  uint64_t bytes = 0;         ///< of a send, a receive or a message
   Cause cause = Cause::Start; ///< why it did not begin earlier
   Op what;                    ///< the op; of a message, its send
 };

@@ -42,10 +42,16 @@ uint64_t noiseStretch(const NoiseOptions &noise) {
 template <bool kPlain> Status Engine<kPlain>::checkTimes() const {
   LogGop most;
   most = {0, 0, 0, PerByte(), PerByte(), 0, 0};
-  for (const LogGop &p : model_.distances)
+  auto include = [&](const LogGop &p) {
     most = {std::max(most.L, p.L),          std::max(most.o, p.o), std::max(most.g, p.g),
             std::max(most.G, p.G),          std::max(most.O, p.O), 0,
             std::max(most.notice, p.notice)};
+  };
+  for (unsigned d = 0; d <= kMaxDistance; ++d) {
+    include(model_.distances[d]);
+    for (const FromBytes<LogGop> &next : model_.longer[d])
+      include(next.costs);
+  }
   auto scaled = [](UInt128 bytes, PerByte rate) {
     // A sum of more than 2^64 bytes at a rate of 1 is too large anyway.
     UInt128 perByte = static_cast<UInt128>(rate.ns()) + 1;
@@ -56,6 +62,8 @@ template <bool kPlain> Status Engine<kPlain>::checkTimes() const {
       UInt128{workload_.messages} * (3 * UInt128{most.o} + 2 * most.L + 2 * most.g + most.notice);
   constexpr unsigned kEnds = 2; // the processors and interfaces of both take their time per byte
   total += (scaled(workload_.bytes, most.G) + scaled(workload_.bytes, most.O)) * kEnds;
+  total += UInt128{workload_.messages} * model_.node.g * kEnds +
+           scaled(workload_.bytes, model_.node.G) * kEnds;
   if (network_)
     total += scaled(workload_.bytes, options_.network.G) * 64 * kEnds +
              UInt128{workload_.messages} * options_.network.hopNs * options_.network.numNodes();

@@ -128,9 +128,7 @@ template <bool kPlain> void Engine<kPlain>::hop(const Event &event) {
   const Vertex &v = vertices_[event.vertex];
   uint32_t receiver = isByTag ? v.peer : vertices_[v.partner].peer;
   if (event.host == nodeOf(receiver)) {
-    uint64_t order = (event.order & ~uint64_t{kKindMask}) | (isByTag ? kTagMessage : kMessage);
-    wheel_.push({now_, order, event.vertex, receiver});
-    return;
+    return arrive(event.vertex, receiver, now_, isByTag);
   }
   Network::Step step = network_->forward(event.host, nodeOf(receiver), now_, workload_.amountOf(v));
   wheel_.push({step.arrival, event.order, event.vertex, step.next});

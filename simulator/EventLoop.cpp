@@ -18,6 +18,12 @@ Engine<kPlain>::Engine(Workload &workload, const SimulateOptions &options)
       clocks_(hosts_ * stride_), readyAt_(isSimple_ ? 0 : workload.vertices.size()),
       lines_(cpus_ + 2 * cpus_ * nics_, uint64_t{1} << kFlagBits),
       nextTold_(options.watch ? kWatchEvery : UINT64_MAX) {
+  hasSizes_ = std::any_of(model_.longer.begin(), model_.longer.end(),
+                          [](const auto &longer) { return !longer.empty(); });
+  if (model_.node != NodeCosts())
+    nodes_.emplace(model_.node, topology_, hosts_);
+  if (nodes_ && nodes_->hasInterfaces())
+    through_.grow(workload.vertices.size());
   if (options.noise.kind != NoiseOptions::Kind::None)
     noise_.emplace(options.noise, uint64_t{hosts_} * cpus_, options.seed);
   if (options.record)
@@ -113,7 +119,7 @@ template <bool kPlain>
     if constexpr (kPlain)
       __builtin_unreachable();
     else
-      dispatchOwnWay(event);
+      dispatchOther(event);
   }
 }
 
@@ -133,7 +139,7 @@ template <bool kPlain> void Engine<kPlain>::runCalc(const Event &event) {
   Ports ports = portsOf(v);
   if (!isReady(event, cpu(host, ports), LineKind::Calc, ports))
     return;
-  uint64_t end = busyUntil(host, ports, now_, workload_.amountOf(v));
+  uint64_t end = workUntil(v, host, ports, now_, workload_.amountOf(v));
   if (recorder())
     recorder()->ranOp(event.vertex, useOf(host, ports, false), now_, end, false);
   cpu(host, ports) = end;
@@ -162,11 +168,11 @@ template <bool kPlain>
   startOp(event.vertex, host);
   uint64_t leaves = busyUntil(host, ports, now_, p.o);
   uint64_t further = p.sendNs(bytes) - p.o;
-  uint64_t end = further == 0 ? leaves : busyUntil(host, ports, leaves, further);
+  uint64_t end = further == 0 ? leaves : workUntil(v, host, ports, leaves, further);
   if (recorder())
     recorder()->ranOp(event.vertex, useOf(host, ports, false), now_, end, true);
   processor = end;
-  gap = now_ + p.gapNs(bytes);
+  gap = now_ + (isWhole(v, p) ? p.g : p.gapNs(bytes));
   if (recorder())
     recorder()->sendsUntil(event.vertex, gap);
   deliver(v, event.vertex, host, leaves + p.L);
@@ -198,7 +204,8 @@ template <bool kPlain>
   uint32_t send = isByTag ? event.vertex : v.partner;
   Ports ports = isSimple() ? Ports() : portsOf(vertices_[send]);
   uint64_t &processor = cpu(host, ports), &gap = receiveGap(host, ports);
-  if (!kPlain && isStatic(v.way))
+  const LogGop &p = costs(v);
+  if (!kPlain && (isStatic(v.way) || isMovedByInterface(v, p)))
     return land(event, v, ports);
   if (recorder() && !(event.order & kIsWaiting) && !v.hasArrived)
     recorder()->arrived(send, now_);
@@ -208,15 +215,17 @@ template <bool kPlain>
   }
   if (!isReady(event, std::max(processor, gap), LineKind::Message, ports))
     return;
-  const LogGop &p = costs(v);
   uint64_t bytes = workload_.amountOf(v), takes = p.receiveNs(bytes), gapNs = p.gapNs(bytes);
   if (!kPlain && v.way == Way::Writer) {
     takes = p.o;
     gapNs = p.g;
+  } else if (isWhole(v, p)) {
+    takes = p.sendNs(bytes);
+    gapNs = p.g;
   }
   if (crossesNetwork(v))
     takes = std::max(takes, p.o + network_->G().times(LogGop::furtherBytes(bytes)));
-  uint64_t end = busyUntil(host, ports, now_, takes);
+  uint64_t end = workUntil(v, host, ports, now_, takes);
   if (recorder())
     recorder()->ranMessage(send, useOf(host, ports, true), now_, end);
   processor = end;
@@ -251,7 +260,9 @@ Engine<kPlain>::takenIn(uint32_t vertex, uint32_t host, uint32_t send, uint64_t 
 template <bool kPlain>
 [[gnu::always_inline]] inline void Engine<kPlain>::deliver(const Vertex &send, uint32_t sendIndex,
                                                            uint32_t from, uint64_t at) {
-  if (crossesNetwork(send))
+  if (crossesInterfaces(send))
+    leaveNode(send, sendIndex, from, at);
+  else if (crossesNetwork(send))
     enterNetwork(send, sendIndex, from, at);
   else if (!kPlain && send.isByTag)
     wheel_.push({at, newOrder(kTagMessage), sendIndex, send.peer});
@@ -388,110 +399,6 @@ template <bool kPlain> [[gnu::always_inline]] inline void Engine<kPlain>::push(c
   if (!isSimple())
     time = std::max(time, readyAt_[freed.vertex]);
   wheel_.push({time, newOrder(static_cast<uint64_t>(v.kind)), freed.vertex, freed.host});
-}
-
-/// True if data may move. If not, the send has started, and continues with its receive; other sends
-/// use its interface meanwhile.
-template <bool kPlain>
-bool Engine<kPlain>::mayMove(const Event &event, const Vertex &v, Ports ports) {
-  if (!awaitsReceive(v.way) || vertices_[v.partner].isStarted)
-    return true;
-  startOp(event.vertex, event.host);
-  vertices_[event.vertex].hasArrived = 1;
-  if (event.order & kIsWaiting)
-    leaveLine(event, LineKind::Send, ports);
-  return false;
-}
-
-template <bool kPlain>
-void Engine<kPlain>::moveOne(const Event &event, const Vertex &v, Ports ports) {
-  const LogGop &p = costs(v);
-  uint64_t bytes = workload_.amountOf(v), work = p.sendNs(bytes), gapNs = p.gapNs(bytes);
-  uint32_t host = event.host;
-  if (v.way == Way::Reader) {
-    work = p.o;
-    gapNs = p.g;
-  } else if (v.way == Way::Writer) {
-    work = p.receiveNs(bytes);
-  } else if (hasFlag(v.way)) {
-    work += p.o;
-    gapNs += p.g;
-  }
-  if (!v.isStarted)
-    startOp(event.vertex, host);
-  uint64_t notice = isStatic(v.way) && awaitsReceive(v.way) ? p.notice : 0;
-  uint64_t leaves = busyUntil(host, ports, now_, notice + p.o);
-  uint64_t end = work == p.o ? leaves : busyUntil(host, ports, leaves, work - p.o);
-  if (recorder())
-    recorder()->ranOp(event.vertex, useOf(host, ports, false), now_, end, true);
-  cpu(host, ports) = end;
-  sendGap(host, ports) = now_ + notice + gapNs;
-  if (recorder())
-    recorder()->sendsUntil(event.vertex, sendGap(host, ports));
-  deliver(v, event.vertex, host, (v.way == Way::Writer ? end : leaves) + p.L);
-  if (v.way != Way::Reader)
-    finishOp(event.vertex, host, end, {event.vertex, false});
-  if (event.order & kIsWaiting)
-    leaveLine(event, LineKind::Send, ports);
-}
-
-/// Continues the send or the message that waited for the start of this receive.
-template <bool kPlain> void Engine<kPlain>::began(const Event &event, const Vertex &v) {
-  Vertex &send = vertices_[v.partner];
-  if (send.hasArrived) {
-    send.hasArrived = 0;
-    if (recorder())
-      recorder()->awaited(v.partner, false, event.vertex, now_);
-    wheel_.push({now_, newOrder(kSend), v.partner, v.peer});
-  } else if (v.hasArrived && v.way == Way::Reader) {
-    if (recorder())
-      recorder()->awaited(v.partner, true, event.vertex, now_);
-    wheel_.push({now_, newOrder(kMessage), event.vertex, event.host});
-  } else if (v.hasArrived) {
-    meet(event.vertex, event.host, v.partner, v.peer,
-         isSimple() ? now_ : std::max(now_, readyAt_[v.partner]));
-  }
-}
-
-/// The first byte of a static message arrives: the interface takes it, and all that follows.
-template <bool kPlain> void Engine<kPlain>::land(const Event &event, const Vertex &v, Ports ports) {
-  uint32_t host = event.host;
-  uint64_t &gap = receiveGap(host, ports);
-  if (!isReady(event, gap, LineKind::Message, ports))
-    return;
-  const LogGop &p = costs(v);
-  uint64_t bytes = workload_.amountOf(v), further = LogGop::furtherBytes(bytes);
-  uint64_t last = hasFlag(v.way) ? p.nextSendNs(bytes) : p.G.times(further);
-  if (crossesNetwork(v))
-    last = std::max(last, network_->G().times(further));
-  gap = now_ + p.gapNs(bytes) + (hasFlag(v.way) ? p.g : 0);
-  wheel_.push({now_ + last, newOrder(kLanded), event.vertex, host});
-  if (event.order & kIsWaiting)
-    leaveLine(event, LineKind::Message, ports);
-}
-
-template <bool kPlain> void Engine<kPlain>::dispatchOwnWay(const Event &event) {
-  if ((event.order & kKindMask) == kLanded)
-    runLanded(event);
-  else
-    acknowledge(event.vertex, event.host);
-}
-
-template <bool kPlain> void Engine<kPlain>::runLanded(const Event &event) {
-  const Vertex &v = vertices_[event.vertex];
-  uint32_t host = event.host, send = v.partner;
-  Ports ports = portsOf(vertices_[send]);
-  if (recorder() && !(event.order & kIsWaiting))
-    recorder()->arrived(send, now_);
-  if (!isReady(event, cpu(host, ports), LineKind::Calc, ports))
-    return;
-  uint64_t end = busyUntil(host, ports, now_, costs(v).o);
-  if (recorder())
-    recorder()->ranMessage(send, useOf(host, ports, true), now_, end);
-  cpu(host, ports) = end;
-  takenIn(event.vertex, host, send, end, false);
-  if (event.order & kIsWaiting)
-    leaveLine(event, LineKind::Calc, ports);
 }
 
 template class Engine<true>;

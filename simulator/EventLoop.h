@@ -6,6 +6,7 @@
 #pragma once
 
 #include "simulator/Recorder.h"
+#include "simulator/SharedNodes.h"
 #include "simulator/Simulate.h"
 #include "simulator/TagMatcher.h"
 #include "simulator/TimeWheel.h"
@@ -16,13 +17,17 @@
 
 namespace colldsl::sim {
 
+/// True if interfaces move some messages.
+bool isMovedByInterfaces(const MachineModel &model);
+
 /// True for a run that needs only LogGOP on ranks of one processor and one interface. The loop is
 /// compiled for such runs and for all others.
 inline bool isPlain(const Workload &workload, const SimulateOptions &options) {
   return workload.cpus == 1 && workload.nics == 1 && !workload.hasTags && !workload.hasWays &&
          !options.record && options.receiveSlots == 0 &&
          options.noise.kind == NoiseOptions::Kind::None &&
-         options.network.kind == NetworkOptions::Kind::None;
+         options.network.kind == NetworkOptions::Kind::None && options.model.node == NodeCosts() &&
+         !isMovedByInterfaces(options.model);
 }
 
 template <bool kPlain> class Engine {
@@ -45,6 +50,10 @@ private:
     kSlotFree = 7,   ///< host: the receiver
     kLanded = 8,     ///< all of a static message is there; vertex: the receive
     kWasRead = 9,    ///< its reader has copied it; vertex: the send
+    kThrough = 10,   ///< a message is through an interface that it shared; vertex: the number of
+                     ///< joins, host: the interface
+    kAtNode = 11,    ///< of a kMessage: it arrives at the interface of its node
+    kTagAtNode = 12, ///< of a kTagMessage
     kKindMask = 15,
     kIsWaiting = 16, ///< stands in a line
     kHasSlot = 32,   ///< a send that may use a receive slot that was kept for it
@@ -72,6 +81,7 @@ private:
   void runMessage(const Event &event, bool isByTag);
   bool isReady(const Event &event, uint64_t readyAt, LineKind kind, Ports ports);
   void deliver(const Vertex &send, uint32_t sendIndex, uint32_t from, uint64_t at);
+  void arrive(uint32_t vertex, uint32_t receiver, uint64_t at, bool isByTag);
   void meetByTag(uint32_t recv, uint32_t recvHost, uint32_t send, uint32_t sendHost, uint64_t end);
   void takenIn(uint32_t vertex, uint32_t host, uint32_t send, uint64_t end, bool isByTag);
   void acknowledge(uint32_t send, uint32_t sendHost);
@@ -108,13 +118,36 @@ private:
   void arriveByTag(uint32_t send, uint32_t to, uint64_t end);
   bool agree(uint32_t send, uint32_t recv);
 
-  // Messages that one end alone moves (EventLoop.cpp, at its end)
+  // Messages that one end alone moves (EngineMoves.cpp)
   bool mayMove(const Event &event, const Vertex &v, Ports ports);
   void moveOne(const Event &event, const Vertex &v, Ports ports);
   void began(const Event &event, const Vertex &v);
   void land(const Event &event, const Vertex &v, Ports ports);
   void runLanded(const Event &event);
-  void dispatchOwnWay(const Event &event);
+  void dispatchOther(const Event &event);
+
+  // Interfaces and memory that the ranks of a node share (EngineNodes.cpp)
+  bool crossesInterfaces(const Vertex &v) const {
+    return !kPlain && nodes_ && nodes_->hasInterfaces() && v.distance >= kOtherNode;
+  }
+  bool isMovedByInterface(const Vertex &v, const LogGop &p) const {
+    return p.movedBy == MovedBy::Interfaces && v.way <= Way::Rendezvous && !v.isByTag;
+  }
+  void leaveNode(const Vertex &send, uint32_t sendIndex, uint32_t from, uint64_t at);
+  void share(uint32_t interface, uint64_t bytes, uint32_t send);
+  void expectThrough(uint32_t interface);
+  void through(const Event &event);
+  void enterNode(const Event &event);
+  /// True for a message that arrives as a whole, because it shared interfaces on its way.
+  bool isWhole(const Vertex &v, const LogGop &p) const {
+    return crossesInterfaces(v) && nodes_->isShared(isLong(v, p));
+  }
+  /// The end of a processor's work for an op or a message.
+  uint64_t workUntil(const Vertex &v, uint32_t host, Ports ports, uint64_t from, uint64_t workNs) {
+    uint64_t end = busyUntil(host, ports, from, workNs);
+    bool isInMemory = !kPlain && nodes_ && (v.kind == VertexKind::Calc || v.distance < kOtherNode);
+    return isInMemory ? std::max(end, nodes_->copyUntil(host, from, workNs)) : end;
+  }
 
   // The end of a run (EngineReport.cpp)
   Status checkTimes() const;
@@ -142,7 +175,10 @@ private:
       return workload_.amountOf(v) > p.S;
     return v.way == Way::Rendezvous;
   }
-  const LogGop &costs(const Vertex &v) const { return model_.distances[v.distance]; }
+  const LogGop &costs(const Vertex &v) const {
+    return !hasSizes_ ? model_.distances[v.distance]
+                      : model_.costs(v.distance, workload_.amountOf(v));
+  }
   uint32_t lineOf(LineKind kind, Ports p) const {
     if (kPlain)
       return static_cast<uint32_t>(kind);
@@ -169,6 +205,7 @@ private:
   const Topology *topology_;
   uint32_t hosts_, cpus_, nics_;
   bool isSimple_; ///< one processor and one interface each
+  bool hasSizes_; ///< costs of messages differ by size
   size_t stride_; ///< of clocks_, per rank
   PagedArray<uint64_t> clocks_;
   PagedArray<uint64_t> readyAt_; ///< not simple: when an op's dependencies were met; of a send
@@ -187,6 +224,12 @@ private:
   std::optional<Noise> noise_;
   std::optional<Recorder> recorder_;
   std::optional<Network> network_;
+  std::optional<SharedNodes> nodes_;
+  struct Through {
+    uint64_t lastByteAt = 0; ///< at the receiver, at the earliest
+    uint64_t interfaces = 0; ///< that the message is through
+  };
+  PagedArray<Through> through_; ///< per send, if messages share interfaces
   struct TagHost {
     TagQueue receives, messages;
   };

@@ -127,6 +127,11 @@ Status RankPacker::addMessage(const RankView &view, uint32_t i, uint64_t bytes, 
   }
   if (options_.topology && op.peer != kNoRank)
     v.distance = options_.topology->distance(view.rank, op.peer) & 15;
+  if (v.way == Way::Usual && options_.model && !options_.isPlainGoal) {
+    const LogGop &costs = options_.model->costs(v.distance, bytes);
+    if (costs.movedBy == MovedBy::Reader && bytes > costs.S)
+      v.way = Way::Reader;
+  }
   return {};
 }
 
@@ -162,10 +167,15 @@ Status RankPacker::addVertex(const RankView &view, uint32_t i, const Sizes &size
       return s;
     break;
   case OpKind::Copy:
-    amount = options_.copy.ns(isSized ? amount : bytesOf(view, view.targets(op), sizes));
+    if (!isSized)
+      amount = bytesOf(view, view.targets(op), sizes);
+    amount = options_.model ? options_.model->copy.ns(amount) : 0;
     break;
   case OpKind::Combine:
-    amount = options_.combine.ns(isSized ? amount : bytesOf(view, view.targets(op), sizes));
+    if (!isSized)
+      amount = bytesOf(view, view.targets(op), sizes);
+    amount = options_.model ? options_.model->combine.ns(amount) : 0;
+    v.isCombine = 1;
     break;
   case OpKind::Calc:
     break;

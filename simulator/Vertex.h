@@ -60,6 +60,7 @@ struct Vertex {
   uint8_t isAnyTag : 1; ///< by tag: the tag does not matter
   uint8_t isStarted : 1;
   uint8_t hasArrived : 1; ///< receive: the message is there; send: it awaits its receive
+  uint8_t isCombine : 1;  ///< a calc that is a reduction
   uint8_t run;            ///< the number of successors in the run, or kIsList
   uint8_t cpu;
   uint8_t nic;

@@ -12,8 +12,9 @@
 namespace colldsl::sim {
 
 struct WorkloadOptions {
-  MemoryRate copy, combine;           ///< the time of local ops
-  const Topology *topology = nullptr; ///< null: all ranks are equally far apart (distance 0)
+  const MachineModel *model = nullptr; ///< the times of local ops, and who moves messages; null:
+                                       ///< local ops take no time
+  const Topology *topology = nullptr;  ///< null: all ranks are equally far apart (distance 0)
   bool isPlainGoal = false; ///< ends meet by rank and tag, also wildcards; empty messages travel
   uint64_t maxOps = uint64_t{1} << 30; ///< of all ranks
 };

@@ -11,6 +11,8 @@ namespace {
 
 constexpr const char *kModel = "machine model";
 constexpr uint64_t kMaxTimeNs = uint64_t{1} << 40; ///< 18 minutes
+constexpr std::array<std::string_view, 3> kMovedBy = {"processors", "reader", "interfaces"};
+constexpr uint32_t kMaxInterfaces = 1024;
 constexpr size_t kMaxModelBytes = 1 << 20;
 
 void readRate(JsonReader &reader, const char *key, PerByte &into) {
@@ -19,8 +21,8 @@ void readRate(JsonReader &reader, const char *key, PerByte &into) {
   into = PerByte::fromNs(ns);
 }
 
-Status readLogGop(const Json &json, const JsonPlace &place, LogGop &into) {
-  JsonReader reader(json, place);
+/// Reads the members of one set of parameters; what is left out keeps its value in `into`.
+void readLogGop(JsonReader &reader, LogGop &into) {
   reader.number("L", into.L, kMaxTimeNs);
   reader.number("o", into.o, kMaxTimeNs);
   reader.number("g", into.g, kMaxTimeNs);
@@ -28,15 +30,56 @@ Status readLogGop(const Json &json, const JsonPlace &place, LogGop &into) {
   readRate(reader, "O", into.O);
   reader.number("S", into.S, UINT64_MAX);
   reader.number("notice", into.notice, kMaxTimeNs);
+  std::string movedBy(kMovedBy[static_cast<size_t>(into.movedBy)]);
+  reader.text("movedBy", movedBy);
+  auto found = std::find(kMovedBy.begin(), kMovedBy.end(), movedBy);
+  if (found == kMovedBy.end())
+    return reader.fail("movedBy", "is none of \"processors\", \"reader\" and \"interfaces\"");
+  into.movedBy = static_cast<MovedBy>(found - kMovedBy.begin());
+}
+
+void readRateMembers(JsonReader &reader, MemoryRate &into) {
+  reader.number("latency", into.latencyNs, kMaxTimeNs);
+  readRate(reader, "perByte", into.perByte);
+}
+
+/// Reads costs that differ by size. Each entry of the list "longer" has what the one before it has,
+/// unless it says otherwise.
+template <typename Costs, typename ReadMembers>
+Status readBySize(const Json &json, const JsonPlace &place, ReadMembers readMembers,
+                  Costs &shortest, std::vector<FromBytes<Costs>> &longer) {
+  JsonReader reader(json, place);
+  readMembers(reader, shortest);
+  const Json *list = reader.list("longer", false);
+  JsonPlace here = reader.placeOf("longer");
+  FromBytes<Costs> next{0, shortest};
+  for (size_t i = 0; list && i < list->size(); ++i) {
+    uint64_t before = next.bytes;
+    JsonReader members((*list)[i], here.element(i));
+    members.member("from", true);
+    members.number("from", next.bytes, UINT64_MAX);
+    readMembers(members, next.costs);
+    if (members.status() && next.bytes <= before)
+      members.fail("from", concat("is not more than ", before, " bytes"));
+    reader.absorb(members.finish());
+    longer.push_back(next);
+  }
   return reader.finish();
 }
 
-Status readMemory(const Json *json, const JsonPlace &place, MemoryRate &into) {
+Status readMemory(const Json *json, const JsonPlace &place, MemoryCosts &into) {
+  return json ? readBySize(*json, place, readRateMembers, into.shortest, into.longer) : Status();
+}
+
+Status readNode(const Json *json, const JsonPlace &place, NodeCosts &into) {
   if (!json)
     return {};
   JsonReader reader(*json, place);
-  reader.number("latency", into.latencyNs, kMaxTimeNs);
-  readRate(reader, "perByte", into.perByte);
+  reader.number("interfaces", into.interfaces, kMaxInterfaces);
+  reader.number("g", into.g, kMaxTimeNs);
+  readRate(reader, "G", into.G);
+  reader.flag("fair", into.isFair);
+  reader.number("copiers", into.copiers, UINT32_MAX);
   return reader.finish();
 }
 
@@ -66,7 +109,8 @@ Status readDistances(const Json *json, const JsonPlace &place, MachineModel &mod
       return here.error(
           concat("names no classes: they are 0 to ", kMaxDistance, ", as in \"7\" or \"1..4\""));
     LogGop parameters;
-    if (Status s = readLogGop(value, here, parameters); !s)
+    std::vector<FromBytes<LogGop>> longer;
+    if (Status s = readBySize(value, here, readLogGop, parameters, longer); !s)
       return s;
     for (unsigned d = first; d <= last; ++d) {
       if (known[d])
@@ -74,11 +118,13 @@ Status readDistances(const Json *json, const JsonPlace &place, MachineModel &mod
             concat(place.what, ": distance ", d, " is given twice, again in ", here.path));
       known[d] = true;
       model.distances[d] = parameters;
+      model.longer[d] = longer;
     }
   }
   if (!known[kMaxDistance] && known[kOtherNode]) {
     known[kMaxDistance] = true;
     model.distances[kMaxDistance] = model.distances[kOtherNode];
+    model.longer[kMaxDistance] = model.longer[kOtherNode];
   }
   auto missing = std::find(known.begin(), known.end(), false);
   if (missing != known.end())
@@ -88,12 +134,34 @@ Status readDistances(const Json *json, const JsonPlace &place, MachineModel &mod
 }
 
 Json toJson(const LogGop &p) {
-  return {{"L", p.L},      {"o", p.o}, {"g", p.g},          {"G", p.G.ns()},
-          {"O", p.O.ns()}, {"S", p.S}, {"notice", p.notice}};
+  Json json = {{"L", p.L},      {"o", p.o}, {"g", p.g},          {"G", p.G.ns()},
+               {"O", p.O.ns()}, {"S", p.S}, {"notice", p.notice}};
+  if (p.movedBy != MovedBy::Processors)
+    json["movedBy"] = kMovedBy[static_cast<size_t>(p.movedBy)];
+  return json;
 }
 
 Json toJson(const MemoryRate &rate) {
   return {{"latency", rate.latencyNs}, {"perByte", rate.perByte.ns()}};
+}
+
+template <typename Costs>
+Json toJson(const Costs &shortest, const std::vector<FromBytes<Costs>> &longer) {
+  Json json = toJson(shortest);
+  for (const FromBytes<Costs> &next : longer) {
+    Json entry = toJson(next.costs);
+    entry["from"] = next.bytes;
+    json["longer"].push_back(std::move(entry));
+  }
+  return json;
+}
+
+Json toJson(const NodeCosts &node) {
+  return {{"interfaces", node.interfaces},
+          {"g", node.g},
+          {"G", node.G.ns()},
+          {"fair", node.isFair},
+          {"copiers", node.copiers}};
 }
 
 } // namespace
@@ -106,7 +174,8 @@ MachineModel MachineModel::flat(const LogGop &parameters) {
 
 bool MachineModel::isFlat() const {
   return std::all_of(distances.begin(), distances.end(),
-                     [&](const LogGop &p) { return p == distances.front(); });
+                     [&](const LogGop &p) { return p == distances.front(); }) &&
+         std::all_of(longer.begin(), longer.end(), [](const auto &list) { return list.empty(); });
 }
 
 Result<MachineModel> readModel(const Json &json, const JsonPlace &place) {
@@ -121,6 +190,7 @@ Result<MachineModel> readModel(const Json &json, const JsonPlace &place) {
   read("distances", true, readDistances, model);
   read("copy", false, readMemory, model.copy);
   read("combine", false, readMemory, model.combine);
+  read("node", false, readNode, model.node);
   if (Status s = reader.finish(); !s)
     return s;
   return model;
@@ -129,16 +199,22 @@ Result<MachineModel> readModel(const Json &json, const JsonPlace &place) {
 Json jsonOf(const MachineModel &model) {
   Json classes = Json::object();
   const auto &distances = model.distances;
+  const auto &longer = model.longer;
   for (unsigned first = 0, last = 0; first <= kMaxDistance; first = last + 1) {
     last = first;
-    while (last < kMaxDistance && distances[last + 1] == distances[first])
+    while (last < kMaxDistance && distances[last + 1] == distances[first] &&
+           longer[last + 1] == longer[first])
       ++last;
-    classes[first == last ? concat(first) : concat(first, "..", last)] = toJson(distances[first]);
+    classes[first == last ? concat(first) : concat(first, "..", last)] =
+        toJson(distances[first], longer[first]);
   }
-  return {{"name", model.name},
-          {"distances", std::move(classes)},
-          {"copy", toJson(model.copy)},
-          {"combine", toJson(model.combine)}};
+  Json json = {{"name", model.name},
+               {"distances", std::move(classes)},
+               {"copy", toJson(model.copy.shortest, model.copy.longer)},
+               {"combine", toJson(model.combine.shortest, model.combine.longer)}};
+  if (model.node != NodeCosts())
+    json["node"] = toJson(model.node);
+  return json;
 }
 
 Result<MachineModel> MachineModel::parse(std::string_view json) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 namespace colldsl {
 
@@ -38,6 +39,13 @@ private:
   uint64_t fixed_ = 0;
 };
 
+/// The way in which the bytes of a message get to their receiver.
+enum class MovedBy : uint8_t {
+  Processors, ///< LogGOPS: the receiver's processor takes them as they arrive
+  Reader,     ///< messages longer than S: the receiver copies them, once its receive has started
+  Interfaces, ///< the receiver's processor learns of the message when all of it is there
+};
+
 /// The parameters of Hoefler, Schneider, Lumsdaine, LogGOPSim (2010). Times in nanoseconds.
 /// The default values are those of its program.
 struct LogGop {
@@ -48,6 +56,7 @@ struct LogGop {
   PerByte O;                      ///< processor time per byte, from the second on
   uint64_t S = 65535;             ///< longer messages wait for their receive
   uint64_t notice = 0;            ///< processor time of a sender to learn that a receiver is ready
+  MovedBy movedBy = MovedBy::Processors;
   bool operator==(const LogGop &) const = default;
 
   static constexpr uint64_t furtherBytes(uint64_t bytes) { return bytes > 0 ? bytes - 1 : 0; }
@@ -62,6 +71,26 @@ struct LogGop {
   uint64_t endToEndNs(uint64_t bytes) const { return o + L + receiveNs(bytes); }
 };
 
+/// Costs that differ by size: those from a number of bytes on.
+template <typename Costs> struct FromBytes {
+  uint64_t bytes = 0;
+  Costs costs;
+  bool operator==(const FromBytes &) const = default;
+};
+
+/// Costs of all sizes: those of the shortest, and others from some sizes on, in ascending order.
+template <typename Costs>
+const Costs &costsOf(const Costs &shortest, const std::vector<FromBytes<Costs>> &longer,
+                     uint64_t bytes) {
+  const Costs *found = &shortest;
+  for (const FromBytes<Costs> &next : longer) {
+    if (bytes < next.bytes)
+      break;
+    found = &next.costs;
+  }
+  return *found;
+}
+
 /// The time that a copy or a reduction within one rank takes.
 struct MemoryRate {
   uint64_t latencyNs = 0;
@@ -70,12 +99,45 @@ struct MemoryRate {
   bool operator==(const MemoryRate &) const = default;
 };
 
+struct MemoryCosts {
+  MemoryRate shortest;
+  std::vector<FromBytes<MemoryRate>> longer;
+  uint64_t ns(uint64_t bytes) const { return costsOf(shortest, longer, bytes).ns(bytes); }
+  bool operator==(const MemoryCosts &) const = default;
+};
+
+/// The parts of a node that its ranks share.
+struct NodeCosts {
+  uint32_t interfaces = 0; ///< towards other nodes; ranks take turns; 0: each rank has its own
+  uint64_t g = 0;          ///< from one message of an interface to the next, in each direction
+  PerByte G;               ///< an interface's time per byte, in each direction
+  bool isFair = false;     ///< long messages that an interface sends share it; else one by one
+  uint32_t copiers = 0;    ///< ranks that copy at once and saturate the memory; 0: any number
+  bool operator==(const NodeCosts &) const = default;
+};
+
 struct MachineModel {
   std::string name = "flat";
   std::array<LogGop, kMaxDistance + 1> distances; ///< index: Topology::distance()
-  MemoryRate copy;                                ///< per byte copied
-  MemoryRate combine;                             ///< per byte of the result
+  std::array<std::vector<FromBytes<LogGop>>, kMaxDistance + 1> longer; ///< for longer messages
+  MemoryCosts copy;                                                    ///< per byte copied
+  MemoryCosts combine;                                                 ///< per byte of the result
+  NodeCosts node;
   bool operator==(const MachineModel &) const = default;
+
+  const LogGop &costs(unsigned distance, uint64_t bytes) const {
+    return costsOf(distances[distance], longer[distance], bytes);
+  }
+  /// Calls change(LogGop &) for the parameters of all distances and sizes.
+  template <typename Change> void changeAll(Change change) {
+    for (unsigned d = 0; d <= kMaxDistance; ++d)
+      changeAll(d, change);
+  }
+  template <typename Change> void changeAll(unsigned distance, Change change) {
+    change(distances[distance]);
+    for (FromBytes<LogGop> &next : longer[distance])
+      change(next.costs);
+  }
 
   /// A model with these parameters at all distances, and memory that costs nothing.
   static MachineModel flat(const LogGop &parameters = {});

@@ -81,8 +81,7 @@ private:
     if (Status s = chooseLengths(model); !s)
       return s;
     sim::WorkloadOptions packing;
-    packing.copy = model.model.copy;
-    packing.combine = model.model.combine;
+    packing.model = &model.model;
     packing.topology = job_.plan.topology.get();
     packing.maxOps = single_.schedule.instantiate.maxTotalOps;
     Result<sim::Workload> workload = sim::packSchedule(*job_.schedule, sizes_, packing);

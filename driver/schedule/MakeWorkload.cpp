@@ -36,8 +36,7 @@ Result<SimulatedJob> makeWorkload(Source &source, const Source::Target &target,
   SimulatedJob job;
   job.plan = plan.take();
   sim::WorkloadOptions packing;
-  packing.copy = options.model.copy;
-  packing.combine = options.model.combine;
+  packing.model = &options.model;
   packing.topology = job.plan.topology.get();
   packing.maxOps = single.schedule.instantiate.maxTotalOps;
   auto finish = [&](Result<sim::Workload> workload) -> Result<SimulatedJob> {

@@ -125,7 +125,7 @@ TEST(SimulateTest, distancesHaveTheirOwnParameters) {
   options.topology = &*topology;
   options.model.distances[7] = {90000, 10, 0, PerByte(), PerByte(), 0};
   options.model.distances[7].S = 1000;
-  options.model.copy = {5, PerByte::fromNs(0.5)};
+  options.model.copy.shortest = {5, PerByte::fromNs(0.5)};
   WorkloadOptions packing;
   packing.topology = &*topology;
   EXPECT_EQ(run(pack("barrier_dissemination", 4, 0, packing), options).makespan,
@@ -134,8 +134,10 @@ TEST(SimulateTest, distancesHaveTheirOwnParameters) {
 }
 
 TEST(SimulateTest, copiesTakeTheirTime) {
+  MachineModel model;
+  model.copy.shortest = {5, PerByte::fromNs(0.5)};
   WorkloadOptions packing;
-  packing.copy = {5, PerByte::fromNs(0.5)};
+  packing.model = &model;
   EXPECT_EQ(run(pack("alltoall_rotated", 1, 100, packing)).makespan, 5u + 200);
 }
 

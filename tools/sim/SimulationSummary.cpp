@@ -52,6 +52,8 @@ llvm::json::Object stepJson(const sim::PathStep &step, const std::vector<std::st
   };
   if (step.op != kNoOp)
     object["op"] = index(step.op);
+  if (step.isMessage || isMessage(step.what.kind))
+    object["bytes"] = step.bytes;
   if (step.isMessage)
     object["peer"] = step.peer;
   else if (isMessage(step.what.kind) && step.what.peer != kNoRank)

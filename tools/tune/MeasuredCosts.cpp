@@ -350,8 +350,8 @@ void fillIn(const std::array<std::optional<Pair>, kMaxDistance + 1> &pairs, Mach
       model.distances[d] = model.distances[nearest(d)];
   LogGop self; // a copy
   self.L = 0;
-  self.o = self.g = model.copy.latencyNs;
-  self.G = self.O = model.copy.perByte;
+  self.o = self.g = model.copy.shortest.latencyNs;
+  self.G = self.O = model.copy.shortest.perByte;
   self.S = UINT64_MAX;
   model.distances[0] = self;
 }
@@ -397,8 +397,8 @@ Status measureCosts(const Topology &topology, const LaunchOptions &options, doub
   const LocalTimes &local = measured->local;
   MachineModel &model = profile.model;
   model.name = "tuned";
-  model.copy = rateOf(local.shortCopy, local.longCopy);
-  model.combine = rateOf(local.shortCombine, local.longCombine);
+  model.copy.shortest = rateOf(local.shortCopy, local.longCopy);
+  model.combine.shortest = rateOf(local.shortCombine, local.longCombine);
   for (size_t i = 0; i < list.size(); ++i)
     model.distances[distances[i]] = parametersOf(measured->pairs[i], distances[i]);
   fillIn(pairs, model);

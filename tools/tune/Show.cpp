@@ -42,8 +42,8 @@ void printCosts(const MachineProfile &profile, llvm::raw_ostream &out) {
                   timeWord(static_cast<int64_t>(p.g)), llvm::formatv("{0:f3} ns/B", p.G.ns())});
   }
   table.print(out);
-  out << llvm::formatv("copy {0:f3} ns/B, reduction {1:f3} ns/B, ", model.copy.perByte.ns(),
-                       model.combine.perByte.ns());
+  out << llvm::formatv("copy {0:f3} ns/B, reduction {1:f3} ns/B, ",
+                       model.copy.shortest.perByte.ns(), model.combine.shortest.perByte.ns());
   if (profile.singleCopyFrom > 0)
     out << llvm::formatv("the kernel's copy {0:f3} ns/B and from {1} on, ", profile.singleCopy.ns(),
                          bytesWord(profile.singleCopyFrom));
