@@ -83,6 +83,28 @@ Status readNode(const Json *json, const JsonPlace &place, NodeCosts &into) {
   return reader.finish();
 }
 
+Status readImplementations(const Json *json, const JsonPlace &place,
+                           std::map<std::string, ImplementationFactors> &into) {
+  if (!json)
+    return {};
+  if (!json->is_object())
+    return place.error("is no object");
+  for (const auto &[name, list] : json->items()) {
+    JsonPlace here = place.member(name);
+    auto isPair = [](const Json &pair) {
+      return pair.is_array() && pair.size() == 2 && pair[0].is_number_unsigned() &&
+             pair[1].is_number() && pair[1].get<double>() > 0;
+    };
+    if (!list.is_array() || list.empty() || !std::all_of(list.begin(), list.end(), isPair))
+      return here.error("is no list of pairs of bytes and a factor above 0");
+    for (const Json &pair : list)
+      into[name].emplace_back(pair[0].get<uint64_t>(), pair[1].get<double>());
+    if (!std::is_sorted(into[name].begin(), into[name].end()))
+      return here.error("has sizes that do not ascend");
+  }
+  return {};
+}
+
 /// "3" or "1..4": the first and the last class.
 bool parseClasses(std::string_view text, unsigned &first, unsigned &last) {
   auto parse = [](std::string_view digits, unsigned &into) {
@@ -191,6 +213,7 @@ Result<MachineModel> readModel(const Json &json, const JsonPlace &place) {
   read("copy", false, readMemory, model.copy);
   read("combine", false, readMemory, model.combine);
   read("node", false, readNode, model.node);
+  read("implementations", false, readImplementations, model.implementations);
   if (Status s = reader.finish(); !s)
     return s;
   return model;
@@ -214,6 +237,9 @@ Json jsonOf(const MachineModel &model) {
                {"combine", toJson(model.combine.shortest, model.combine.longer)}};
   if (model.node != NodeCosts())
     json["node"] = toJson(model.node);
+  for (const auto &[name, factors] : model.implementations)
+    for (auto [bytes, factor] : factors)
+      json["implementations"][name].push_back({bytes, factor});
   return json;
 }
 
@@ -224,8 +250,11 @@ Result<MachineModel> MachineModel::parse(std::string_view json) {
   return readModel(*root, {kModel, ""});
 }
 
-std::string MachineModel::toJson() const {
-  return jsonOf(*this).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+std::string MachineModel::toJson(std::string_view description) const {
+  Json json = jsonOf(*this);
+  if (!description.empty())
+    json["description"] = description;
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 } // namespace colldsl

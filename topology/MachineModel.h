@@ -7,6 +7,7 @@
 #include "topology/Topology.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -116,6 +117,10 @@ struct NodeCosts {
   bool operator==(const NodeCosts &) const = default;
 };
 
+/// How much longer an implementation of an algorithm takes than its schedule says: a factor at each
+/// of some sizes, in ascending order.
+using ImplementationFactors = std::vector<std::pair<uint64_t, double>>;
+
 struct MachineModel {
   std::string name = "flat";
   std::array<LogGop, kMaxDistance + 1> distances; ///< index: Topology::distance()
@@ -123,6 +128,8 @@ struct MachineModel {
   MemoryCosts copy;                                                    ///< per byte copied
   MemoryCosts combine;                                                 ///< per byte of the result
   NodeCosts node;
+  /// Measured ones by function and algorithm: "allreduce ring_ompi". The simulator takes no notice.
+  std::map<std::string, ImplementationFactors> implementations;
   bool operator==(const MachineModel &) const = default;
 
   const LogGop &costs(unsigned distance, uint64_t bytes) const {
@@ -145,8 +152,8 @@ struct MachineModel {
 
   /// Reads JSON. An error names the fault and its place: line and column, or the member.
   static Result<MachineModel> parse(std::string_view json);
-  /// JSON from which parse() reads an equal model.
-  std::string toJson() const;
+  /// JSON from which parse() reads an equal model. `description`: text for people.
+  std::string toJson(std::string_view description = {}) const;
 };
 
 } // namespace colldsl

@@ -1,0 +1,37 @@
+/// Times that a machine model predicts for measured calls.
+#pragma once
+
+#include "driver/fit/Measurement.h"
+#include "program/Program.h"
+#include "simulator/PathTimes.h"
+#include "topology/MachineProfile.h"
+
+#include <map>
+#include <memory>
+
+namespace colldsl::driver {
+
+struct Prediction {
+  uint64_t ns = 0;
+  std::map<sim::CostId, uint64_t>
+      spent; ///< ns by parameter, see sim::pathTimes(); empty: not asked
+};
+
+/// One thread at a time.
+class Predictor {
+public:
+  /// The program, of the standard library, outlives this.
+  explicit Predictor(const Program &program) : program_(program) {}
+
+  /// An error: the collective has no schedule for the call, or more ops than that.
+  Result<Prediction> predict(const Measurement &call, const TunedCollective &collective,
+                             const MachineModel &model, uint64_t mostOps, bool tellsSpent);
+
+private:
+  Result<const Topology *> topologyOf(const Measurement &call);
+
+  const Program &program_;
+  std::map<std::pair<uint32_t, uint32_t>, std::unique_ptr<Topology>> topologies_;
+};
+
+} // namespace colldsl::driver
