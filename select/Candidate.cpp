@@ -115,13 +115,13 @@ Result<CandidateFinder> CandidateFinder::of(Library &library, const CostModel &c
 }
 
 // False: the request has no schedule for these ranks.
-bool CandidateFinder::predict(const InstantiateRequest &request, uint64_t &opsLeft,
-                              RatedCandidate &candidate) const {
+bool CandidateFinder::predict(const InstantiateRequest &request, uint64_t mostOps,
+                              uint64_t &opsLeft, RatedCandidate &candidate) const {
   Result<size_t> ofOne = opsOfFirstRank(program_, request);
   if (!ofOne)
     return false;
   uint64_t ops = *ofOne * request.ranks; // about
-  if (ops > opsLeft)
+  if (ops > std::min(opsLeft, mostOps))
     return true;
   opsLeft -= ops;
   if (Result<uint64_t> ns = cost_.makespanNs(program_, request))
@@ -129,8 +129,8 @@ bool CandidateFinder::predict(const InstantiateRequest &request, uint64_t &opsLe
   return true;
 }
 
-void CandidateFinder::add(DeclId collective, const CandidateCall &call, uint64_t &opsLeft,
-                          std::vector<RatedCandidate> &found) const {
+void CandidateFinder::add(DeclId collective, const CandidateCall &call, uint64_t mostOps,
+                          uint64_t &opsLeft, std::vector<RatedCandidate> &found) const {
   const Decl &decl = program_.decl(collective);
   if (call.inPlace && decl.aliases.empty())
     return;
@@ -144,7 +144,7 @@ void CandidateFinder::add(DeclId collective, const CandidateCall &call, uint64_t
       request.values[choices[i].param] = values[i];
       candidate.what.values.push_back({program_.nameOf(decl.params[choices[i].param]), values[i]});
     }
-    bool isThere = predict(request, opsLeft, candidate);
+    bool isThere = predict(request, mostOps, opsLeft, candidate);
     bool isKnown =
         std::any_of(found.begin() + first, found.end(), [&](const RatedCandidate &other) {
           return other.ns && other.ns == candidate.ns;
@@ -160,7 +160,7 @@ std::vector<RatedCandidate> CandidateFinder::find(const CandidateCall &call,
   std::vector<RatedCandidate> found;
   uint64_t opsLeft = limits.mostOps;
   for (DeclId collective : collectivesFor(program_, rules_, call.function))
-    add(collective, call, opsLeft, found);
+    add(collective, call, limits.mostOpsOfOne, opsLeft, found);
   std::stable_sort(found.begin(), found.end(),
                    [](const RatedCandidate &a, const RatedCandidate &b) {
                      return a.ns.value_or(UINT64_MAX) < b.ns.value_or(UINT64_MAX);

@@ -39,6 +39,7 @@ struct CandidateLimits {
   uint64_t reach = 4;
   /// Ops that are simulated; beyond them the model has no estimate.
   uint64_t mostOps = uint64_t{1} << 20;
+  uint64_t mostOpsOfOne = UINT64_MAX; ///< of these, for one candidate
   bool needsModel = false; ///< leaves out candidates without an estimate; else they come last
 };
 
@@ -72,9 +73,9 @@ public:
   std::vector<RatedCandidate> find(const CandidateCall &call, const CandidateLimits &limits) const;
 
 private:
-  void add(DeclId collective, const CandidateCall &call, uint64_t &opsLeft,
+  void add(DeclId collective, const CandidateCall &call, uint64_t mostOps, uint64_t &opsLeft,
            std::vector<RatedCandidate> &found) const;
-  bool predict(const InstantiateRequest &request, uint64_t &opsLeft,
+  bool predict(const InstantiateRequest &request, uint64_t mostOps, uint64_t &opsLeft,
                RatedCandidate &candidate) const;
 
   const Program &program_;

@@ -1,3 +1,4 @@
+#include "driver/Lists.h"
 #include "driver/files/WriteFile.h"
 #include "driver/fit/FitReport.h"
 #include "tools/Commands.h"
@@ -32,7 +33,6 @@ void FitOptions::addTo(Options &options) {
   options.addFlag("--json", "print one JSON object", json);
 }
 
-std::string factorWord(double factor) { return llvm::formatv("{0:f2}", factor).str(); }
 std::string usWord(double ns) { return llvm::formatv("{0:f1}", ns / 1000).str(); }
 
 void printParameters(const FitReport &report, llvm::raw_ostream &out) {

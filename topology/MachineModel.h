@@ -117,8 +117,8 @@ struct NodeCosts {
   bool operator==(const NodeCosts &) const = default;
 };
 
-/// How much longer an implementation of an algorithm takes than its schedule says: a factor at each
-/// of some sizes, in ascending order.
+/// Factors by which an implementation of an algorithm takes longer than its schedule says, at some
+/// sizes, in ascending order.
 using ImplementationFactors = std::vector<std::pair<uint64_t, double>>;
 
 struct MachineModel {

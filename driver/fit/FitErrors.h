@@ -1,4 +1,5 @@
-/// How far predictions are from measured times, and how good the algorithms are that they pick.
+/// Distances between predictions and measured times, and the quality of the algorithms that they
+/// pick.
 #pragma once
 
 #include "driver/fit/ModelFit.h"

@@ -106,7 +106,7 @@ private:
       for (size_t i = 0; i < points.size(); ++i)
         (folds[i] == fold ? unseen : seen).push_back(points[i]);
       FittedModel fitted;
-      if (Status s = fit(seen, fitted, llvm::formatv("part {0} of {1}", fold + 1, count).str()); !s)
+      if (Status s = fit(seen, fitted, llvm::formatv("without part {0}", fold + 1).str()); !s)
         return s;
       std::vector<double> times = predict(unseen, fitted.model);
       for (size_t i = 0, next = 0; i < points.size(); ++i)

@@ -64,7 +64,7 @@ public:
       predictors_.emplace_back(program);
   }
 
-  /// Of 0 ns: calls of more ops, and those that cannot run.
+  /// Calls of more ops, and those that cannot run, have 0 ns.
   std::vector<Prediction> run(const MachineModel &model, uint64_t mostOps, bool tellsSpent) {
     std::vector<Prediction> found(points_.size());
     std::atomic<size_t> next{0};

@@ -5,6 +5,7 @@
 #include "select/Candidate.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace colldsl::driver {
 
@@ -25,8 +26,7 @@ Result<Prediction> Predictor::predict(const Measurement &call, const TunedCollec
                                       const MachineModel &model, uint64_t mostOps,
                                       bool tellsSpent) {
   DeclId decl = program_.find(collective.name, DeclKind::Collective);
-  if (decl == kNoDecl)
-    return Status::error(concat("there is no collective '", collective.name, "'"));
+  assert(decl != kNoDecl);
   Result<const Topology *> topology = topologyOf(call);
   if (!topology)
     return topology.status();

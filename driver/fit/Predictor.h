@@ -23,7 +23,8 @@ public:
   /// The program, of the standard library, outlives this.
   explicit Predictor(const Program &program) : program_(program) {}
 
-  /// An error: the collective has no schedule for the call, or more ops than that.
+  /// The collective is one of the program. An error: it has no schedule for the call, or more ops
+  /// than that.
   Result<Prediction> predict(const Measurement &call, const TunedCollective &collective,
                              const MachineModel &model, uint64_t mostOps, bool tellsSpent);
 

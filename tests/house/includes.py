@@ -57,6 +57,8 @@ PARTS = {
                "choice": ["", "files", "requests", "rules", "source", "schedule"],
                "proofs": ["", "explain", "requests", "source", "schedule", "choice"],
                "library": ["", "files", "requests", "rules", "source", "choice", "proofs"],
+               "fit": ["", "files", "requests"],
+               "regret": ["", "files", "fit", "requests", "rules"],
                "draw": ["", "files", "requests", "source", "schedule", "proofs"]},
 }
 # Libraries that only some folders know.
@@ -64,6 +66,7 @@ LIBRARIES = {
     "ANTLR": (r"antlr4-runtime|Coll(Lexer|Parser|Visitor|BaseVisitor|Listener|BaseListener)\.h",
               ["compiler", "tools"]),
     "LLVM": (r"llvm/|llvm-c/", ["compiler", "driver", "lsp", "show", "tools", "python"]),
+    "Eigen": (r"Eigen/", ["driver/fit"]),
     "hwloc": (r"hwloc", ["topology"]),
     "libfabric": (r"rdma/", ["transports"]),
     "libibverbs": (r"infiniband/", ["transports"]),

@@ -1,0 +1,26 @@
+/// Finds rules from predicted times: short lists that choose nearly the best at all calls.
+///
+/// For each function the calls are split, by one condition at a time (bytes, nodes, ranks of a
+/// node, ranks), where that gains most: a tree of decisions whose leaves name the collective that
+/// is best over all calls of the leaf. A leaf never names one that cannot serve some of its calls.
+/// The tree is written as rules, the first that fits serves.
+#pragma once
+
+#include "driver/regret/RuleCosts.h"
+
+namespace colldsl::driver {
+
+struct FindSettings {
+  /// A split is made if it reduces the sum of the logarithms of the regrets by this at least.
+  double leastGain = 0.5;
+  /// Regrets beyond it count several times.
+  double mostRegret = 1.4;
+  /// Conditions of all rules, such as "nodes 2..".
+  std::string condition;
+};
+
+/// Rules for the functions of the costs, a line each. A function without times has none.
+std::vector<std::string> findRules(const std::vector<RuleCosts> &costs,
+                                   const FindSettings &settings);
+
+} // namespace colldsl::driver
