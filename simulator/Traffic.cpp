@@ -35,6 +35,16 @@ Crossing crossingAt(const Topology &topology, size_t index) {
   return {index > 0 ? name(index - 1) : "", name(index)};
 }
 
+std::string decimal(UInt128 number) {
+  std::string digits;
+  do {
+    digits += static_cast<char>('0' + static_cast<int>(number % 10));
+    number /= 10;
+  } while (number > 0);
+  std::reverse(digits.begin(), digits.end());
+  return digits;
+}
+
 uint64_t messageBytes(std::span<const Slice> slices, std::span<const Buffer> buffers,
                       const Sizes &sizes) {
   uint64_t bytes = 0;

@@ -40,6 +40,9 @@ struct Crossing {
 };
 Crossing crossingAt(const Topology &topology, size_t index);
 
+/// All digits of the number.
+std::string decimal(UInt128 number);
+
 /// The bytes of a message. A block that travels with its length counts with its capacity.
 uint64_t messageBytes(std::span<const Slice> slices, std::span<const Buffer> buffers,
                       const Sizes &sizes);

@@ -155,7 +155,7 @@ void printJobs(const Jobs &jobs) {
     for (const auto &[level, count] : groupCounts(*job.topology))
       row.push_back(std::to_string(count));
     for (const sim::LevelTraffic &level : job.traffic.levels())
-      row.push_back(decimal(level.bytes));
+      row.push_back(sim::decimal(level.bytes));
     table.addRow(row);
   }
   table.print(resultStream());

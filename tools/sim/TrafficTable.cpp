@@ -2,8 +2,6 @@
 
 #include "tools/options/Table.h"
 
-#include <algorithm>
-
 namespace colldsl::tools {
 
 std::string crossingWord(const sim::Crossing &crossing) {
@@ -15,22 +13,12 @@ std::string crossingWord(const sim::Crossing &crossing) {
   return word;
 }
 
-std::string decimal(UInt128 number) {
-  std::string digits;
-  do {
-    digits += static_cast<char>('0' + static_cast<int>(number % 10));
-    number /= 10;
-  } while (number > 0);
-  std::reverse(digits.begin(), digits.end());
-  return digits;
-}
-
 void printTraffic(const sim::Traffic &traffic, const Topology &topology, llvm::raw_ostream &out) {
   Table table({"traffic to", "messages", "bytes"});
   for (size_t i = 0; i < traffic.levels().size(); ++i) {
     const sim::LevelTraffic &level = traffic.levels()[i];
     table.addRow({crossingWord(sim::crossingAt(topology, i)), std::to_string(level.messages),
-                  decimal(level.bytes)});
+                  sim::decimal(level.bytes)});
   }
   table.print(out);
 }
@@ -50,7 +38,7 @@ llvm::json::Array trafficJson(const sim::Traffic &traffic, const Topology &topol
         {"within", nameOrNull(crossing.within)},
         {"messages", level.messages},
         {"bytes", fits ? llvm::json::Value(static_cast<uint64_t>(level.bytes))
-                       : llvm::json::Value(decimal(level.bytes))},
+                       : llvm::json::Value(sim::decimal(level.bytes))},
     });
   }
   return levels;

@@ -9,8 +9,6 @@ namespace colldsl::tools {
 /// "same node", "other node, same switch", "other switch".
 std::string crossingWord(const sim::Crossing &crossing);
 
-std::string decimal(UInt128 number);
-
 /// A table with a row per level.
 void printTraffic(const sim::Traffic &traffic, const Topology &topology, llvm::raw_ostream &out);
 
