@@ -65,7 +65,8 @@ Completion completionOfNames(Completion::Names names, char separator) {
 
 Completion completionOfTopology() {
   Completion completion = completionOfFiles({".xml"});
-  completion.words = {"flat", "local", "node:", "bind=core", "bind=scatter", "oversubscribe"};
+  completion.words = {"flat",      "local",        "node:",   "nodes=",       "hosts=",
+                      "bind=core", "bind=scatter", "hosts=@", "oversubscribe"};
   return completion;
 }
 

@@ -69,7 +69,7 @@ void ProgramPacker::work() {
   Instantiator instantiator(program_, request_);
   sim::RankPacker packer(request_.ranks, options_);
   Dag dag;
-  sim::PackedRanks packed;
+  sim::PackedRanks packed(options_.topology);
   for (;;) {
     uint32_t begin = nextToMake_.fetch_add(sim::kStride);
     if (begin >= request_.ranks)

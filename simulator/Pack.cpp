@@ -15,7 +15,7 @@ Result<Workload> packSchedule(const Schedule &schedule, std::span<const Sizes> s
   WorkloadBuilder builder(schedule.numRanks(), options);
   RankPacker packer(schedule.numRanks(), options);
   Sizes common{schedule.sizeClass.elements, {}};
-  PackedRanks packed;
+  PackedRanks packed(options.topology);
   for (uint32_t r = 0; r < schedule.numRanks(); ++r) {
     if (r % kStride == 0)
       packed.clear();

@@ -18,15 +18,6 @@ SourceLoc locOf(const ImageOp &op) {
 /// True for GOAL's tag -1.
 bool isAnyTag(MessageId message) { return tagOf(message) == UINT32_MAX; }
 
-/// An upper bound for a block that travels with its length, which is not known before.
-uint64_t capacityOf(const Slice &slice, const Buffer &buffer, const Sizes &sizes) {
-  uint64_t elementBytes = sizeBytes(buffer.type);
-  uint64_t elements = extentBytes(buffer, sizes) / elementBytes / std::max(buffer.blocks, 1u);
-  int64_t begin = positionAt(slice.beginScale, slice.beginOffset, slice.denominator, elements);
-  int64_t end = positionAt(slice.endScale, slice.endOffset, slice.denominator, elements);
-  return end > begin ? static_cast<uint64_t>(end - begin) * elementBytes : 0;
-}
-
 /// The way of a transfer. If it has several attributes, the static place comes first, then the end
 /// that copies.
 Way wayOf(const Transfer &transfer) {
@@ -71,19 +62,8 @@ void PackedRanks::clear() {
   receives.clear();
   sends = 0;
   bytes = calcNs = 0;
+  traffic.clear();
   hasWays = false;
-}
-
-uint64_t RankPacker::bytesOf(const RankView &view, std::span<const Slice> slices,
-                             const Sizes &sizes) {
-  uint64_t bytes = 0;
-  for (const Slice &slice : slices) {
-    const Buffer &buffer = view.buffers[index(slice.buffer)];
-    bytes += buffer.layout == Layout::Capacity && slice.block != kNoBlock
-                 ? capacityOf(slice, buffer, sizes)
-                 : resolve(slice, buffer, sizes).length;
-  }
-  return bytes;
 }
 
 void RankPacker::addSuccessors(const RankView &view, uint32_t i, Vertex &v, PackedRanks &into) {
@@ -135,6 +115,12 @@ Status RankPacker::addMessage(const RankView &view, uint32_t i, uint64_t bytes, 
   return {};
 }
 
+void RankPacker::addTraffic(Rank sender, Rank receiver, uint64_t bytes, PackedRanks &into) const {
+  into.bytes += bytes;
+  into.traffic.add(options_.topology ? options_.topology->levelsCrossed(sender, receiver) : 0,
+                   bytes);
+}
+
 Status RankPacker::addVertex(const RankView &view, uint32_t i, const Sizes &sizes,
                              PackedRanks &into) const {
   const ImageOp &op = view.ops[i];
@@ -154,7 +140,8 @@ Status RankPacker::addVertex(const RankView &view, uint32_t i, const Sizes &size
   case OpKind::Send:
   case OpKind::Recv:
     if (!isSized)
-      amount = bytesOf(view, op.kind == OpKind::Send ? view.sources(op) : view.targets(op), sizes);
+      amount = messageBytes(op.kind == OpKind::Send ? view.sources(op) : view.targets(op),
+                            view.buffers, sizes);
     if (amount == 0 && !options_.isPlainGoal)
       break; // does not travel
     if (Status s = addMessage(view, i, amount, v); !s)
@@ -168,12 +155,12 @@ Status RankPacker::addVertex(const RankView &view, uint32_t i, const Sizes &size
     break;
   case OpKind::Copy:
     if (!isSized)
-      amount = bytesOf(view, view.targets(op), sizes);
+      amount = messageBytes(view.targets(op), view.buffers, sizes);
     amount = options_.model ? options_.model->copy.ns(amount) : 0;
     break;
   case OpKind::Combine:
     if (!isSized)
-      amount = bytesOf(view, view.targets(op), sizes);
+      amount = messageBytes(view.targets(op), view.buffers, sizes);
     amount = options_.model ? options_.model->combine.ns(amount) : 0;
     v.isCombine = 1;
     break;
@@ -186,7 +173,7 @@ Status RankPacker::addVertex(const RankView &view, uint32_t i, const Sizes &size
   if (v.kind == VertexKind::Calc)
     into.calcNs += amount;
   else if (v.kind == VertexKind::Send)
-    into.bytes += amount;
+    addTraffic(view.rank, op.peer, amount, into);
   v.isWide = amount > UINT32_MAX;
   v.amount = static_cast<uint32_t>(v.isWide ? into.wide.size() : amount);
   if (v.isWide)
@@ -220,6 +207,7 @@ Status RankPacker::add(Rank rank, const Dag &dag, const Sizes &sizes, PackedRank
 WorkloadBuilder::WorkloadBuilder(uint32_t numRanks, const WorkloadOptions &options)
     : options_(options), tables_(numRanks) {
   workload_.ranks.reserve(numRanks);
+  workload_.traffic = Traffic(options.topology);
 }
 
 /// kStride for ranks that lie side by side; 1 if that would leave much room empty.
@@ -262,6 +250,7 @@ Result<WorkloadBuilder::Place> WorkloadBuilder::makeRoom(const PackedRanks &batc
   w.messages += batch.sends;
   w.hasWays |= batch.hasWays;
   w.bytes += batch.bytes;
+  w.traffic += batch.traffic;
   w.calcNs += batch.calcNs;
   return place;
 }

@@ -13,6 +13,8 @@ namespace colldsl::sim {
 /// Consecutive ranks, packed, one behind the other; indices into lists and wide amounts count
 /// from the batch's own first ones.
 struct PackedRanks {
+  explicit PackedRanks(const Topology *topology) : traffic(topology) {}
+
   std::vector<Vertex> vertices;
   std::vector<MessageId> messages; ///< per vertex; what its ends have in common
   std::vector<uint32_t> lists;
@@ -21,6 +23,7 @@ struct PackedRanks {
   std::vector<uint32_t> receives; ///< of these, per rank
   uint64_t sends = 0;
   UInt128 bytes = 0, calcNs = 0;
+  Traffic traffic;
   uint32_t cpus = 1, nics = 1;
   bool hasWays = false;
 
@@ -37,7 +40,7 @@ public:
 private:
   Status addVertex(const RankView &view, uint32_t i, const Sizes &sizes, PackedRanks &into) const;
   Status addMessage(const RankView &view, uint32_t i, uint64_t bytes, Vertex &v) const;
-  static uint64_t bytesOf(const RankView &view, std::span<const Slice> slices, const Sizes &sizes);
+  void addTraffic(Rank sender, Rank receiver, uint64_t bytes, PackedRanks &into) const;
   static void addSuccessors(const RankView &view, uint32_t i, Vertex &v, PackedRanks &into);
 
   uint32_t numRanks_;

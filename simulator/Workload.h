@@ -4,6 +4,7 @@
 
 #include "ir/Image.h"
 #include "ir/PagedArray.h"
+#include "simulator/Traffic.h"
 #include "simulator/Vertex.h"
 #include "topology/MachineModel.h"
 
@@ -37,6 +38,7 @@ public:
   uint32_t cpus = 1, nics = 1; ///< of each rank
   uint64_t messages = 0;       ///< sends
   UInt128 bytes = 0;           ///< of all messages, each counted once
+  Traffic traffic;             ///< of the same, by the levels of the topology
   UInt128 calcNs = 0;
   bool hasTags = false; ///< some ends meet when they run
   bool hasWays = false; ///< some messages have another way than the usual one

@@ -63,7 +63,13 @@ public:
     }();
     if (!outcome)
       return report(outcome.status());
-    SimulatedRun run{target_.name, job->plan.bytes, settings_.verify, &workload, &*outcome, {}};
+    SimulatedRun run{target_.name,
+                     job->plan.bytes,
+                     settings_.verify,
+                     &workload,
+                     &*outcome,
+                     job->plan.topology.get(),
+                     {}};
     if (settings_.criticalPath && !addPath(run))
       return false;
     if (Status s = saveTrace(workload, *outcome); !s)

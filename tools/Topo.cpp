@@ -37,12 +37,13 @@ void TopoSettings::addTo(Options &options) {
   options.section("what to show");
   options.addText("--topology", "T",
                   "flat; local (the default), this machine; FILE.xml, one that hwloc\n"
-                  "exported; or levels such as 'node:4 package:2 core:8', and how ranks\n"
+                  "exported; levels such as 'node:4 package:2 core:8'; or nodes=FILE with\n"
+                  "nodes and switches, hosts=node[01-16] or hosts=@FILE; and how ranks\n"
                   "are bound: bind=core, bind=scatter, bind=0,2,4-7, oversubscribe",
                   topology) = completionOfTopology();
   options.addNumber("-n", "N",
                     "number of ranks (default: as many as the machine has threads, or the\n"
-                    "list that they are bound to has cores)",
+                    "list that they are bound to has cores or hosts)",
                     ranks, 1, kMostRanks);
   options.addFlag("--dot", "draw the machine for Graphviz: dot -Tsvg", dot);
   options.addFlag("--json", "print one JSON object, distances of all pairs included", json);
@@ -68,6 +69,22 @@ std::string membersWord(std::span<const Rank> members) {
 /// The leader as in the language: the first member, unless a program chooses another one.
 Rank leaderOf(std::span<const Rank> members) { return members.front(); }
 
+/// The ranks of each group of a level above the node.
+std::vector<std::vector<Rank>> outerGroups(const Topology &topology, size_t level) {
+  std::vector<std::vector<Rank>> groups;
+  for (uint32_t r = 0; r < topology.numRanks(); ++r) {
+    uint32_t group = topology.outerGroupOf(level, Rank{r});
+    groups.resize(std::max<size_t>(groups.size(), group + 1));
+    groups[group].push_back(Rank{r});
+  }
+  return groups;
+}
+
+/// The name of the group, or its number.
+std::string groupWord(const OuterLevel &level, size_t group) {
+  return level.groups.empty() ? std::to_string(group) : level.groups[group];
+}
+
 /// Prints line by line, not as a Table: there may be more groups than ranks.
 void printGroups(const Topology &topology) {
   auto print = [](llvm::StringRef level, const std::string &group, const std::string &leader,
@@ -76,12 +93,22 @@ void printGroups(const Topology &topology) {
                    << llvm::right_justify(leader, 6) << "  " << ranks << "\n";
   };
   print("level", "group", "leader", "ranks");
-  for (Level level : kLevels)
+  for (Level level : kLevels) {
     for (uint32_t g = 0; g < topology.numGroups(level); ++g) {
       auto members = topology.members(level, g);
       print(spelling(level), std::to_string(g), std::to_string(index(leaderOf(members))),
             membersWord(members));
     }
+    if (level != Level::All)
+      continue;
+    for (size_t outer = 0; outer < topology.outerLevels().size(); ++outer) {
+      const OuterLevel &named = topology.outerLevels()[outer];
+      std::vector<std::vector<Rank>> groups = outerGroups(topology, outer);
+      for (size_t g = 0; g < groups.size(); ++g)
+        print(named.name, groupWord(named, g), std::to_string(index(leaderOf(groups[g]))),
+              membersWord(groups[g]));
+    }
+  }
 }
 
 void printDistances(const Topology &topology) {
@@ -101,16 +128,28 @@ void printDistances(const Topology &topology) {
          "4 same socket, other memory, 5 same board, 6 same node, 7 other node,\n8 other switch\n";
 }
 
-llvm::json::Object groupJson(const Topology &topology, Level level, uint32_t group) {
+llvm::json::Object groupJson(std::string_view level, size_t group, std::span<const Rank> members) {
   llvm::json::Array ranks;
-  for (Rank rank : topology.members(level, group))
+  for (Rank rank : members)
     ranks.push_back(index(rank));
   return llvm::json::Object{
-      {"level", std::string(spelling(level))},
+      {"level", jsonText(std::string(level))},
       {"group", group},
-      {"leader", index(leaderOf(topology.members(level, group)))},
+      {"leader", index(leaderOf(members))},
       {"ranks", std::move(ranks)},
   };
+}
+
+void printOuterGroups(const Topology &topology, llvm::json::OStream &json) {
+  for (size_t outer = 0; outer < topology.outerLevels().size(); ++outer) {
+    const OuterLevel &level = topology.outerLevels()[outer];
+    std::vector<std::vector<Rank>> groups = outerGroups(topology, outer);
+    for (size_t g = 0; g < groups.size(); ++g) {
+      llvm::json::Object group = groupJson(level.name, g, groups[g]);
+      group["name"] = jsonText(groupWord(level, g));
+      json.value(std::move(group));
+    }
+  }
 }
 
 llvm::json::Object placeJson(const Topology &topology, Rank rank) {
@@ -143,7 +182,8 @@ void printAll(const Topology &topology) {
     json.attributeArray("groups", [&] {
       for (Level level : kLevels)
         for (uint32_t g = 0; g < topology.numGroups(level); ++g)
-          json.value(groupJson(topology, level, g));
+          json.value(groupJson(spelling(level), g, topology.members(level, g)));
+      printOuterGroups(topology, json);
     });
     json.attributeArray("places", [&] {
       for (uint32_t r = 0; r < numRanks; ++r)

@@ -1,6 +1,7 @@
 #include "topology/Binding.h"
 
 #include <algorithm>
+#include <cassert>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -101,25 +102,60 @@ Result<std::vector<Place>> bindToList(const Machine &machine, const RankBinding 
   return places;
 }
 
+Result<std::vector<Place>> bindToNodes(const Machine &machine, const RankBinding &binding,
+                                       uint32_t numRanks) {
+  std::vector<uint32_t> threads; // of a node, in the order in which ranks take them
+  for (const auto &round :
+       roundsOfThreads(machine, coresInOrder(machine, RankBinding::Order::Core)))
+    threads.insert(threads.end(), round.begin(), round.end());
+  std::vector<Place> places;
+  places.reserve(numRanks);
+  std::vector<uint32_t> taken(machine.nodes());
+  for (uint32_t r = 0; r < numRanks; ++r) {
+    uint32_t node = binding.nodes[r % binding.nodes.size()];
+    uint32_t next = taken[node]++;
+    if (next >= threads.size() && !binding.oversubscribe)
+      return Status::error("a host is listed more often than its " +
+                           plural(threads.size(), "hardware thread"));
+    places.push_back(machine.place(node, threads[next % threads.size()]));
+  }
+  return places;
+}
+
 } // namespace
 
 uint64_t room(const Machine &machine, const RankBinding &binding) {
-  bool list = binding.order == RankBinding::Order::List;
-  return list ? binding.cores.size() : machine.numPus();
+  switch (binding.order) {
+  case RankBinding::Order::Core:
+  case RankBinding::Order::Scatter:
+    return machine.numPus();
+  case RankBinding::Order::List:
+    return binding.cores.size();
+  case RankBinding::Order::Nodes:
+    return binding.nodes.size();
+  }
+  assert(false && "not an order");
+  return 0;
 }
 
 Result<std::vector<Place>> bindRanks(const Machine &machine, const RankBinding &binding,
                                      uint32_t numRanks) {
-  bool list = binding.order == RankBinding::Order::List;
+  using Order = RankBinding::Order;
   uint64_t most = room(machine, binding);
-  if (numRanks > most && !binding.oversubscribe)
-    return Diagnostic::error(
-        {},
-        list ? "the binding lists " + plural(most, "core") + " for " + plural(numRanks, "rank")
-             : plural(numRanks, "rank") + " do not fit on " + plural(most, "hardware thread"),
-        "add 'oversubscribe' to let ranks share");
-  if (list)
+  if (numRanks > most && !binding.oversubscribe) {
+    std::string ranks = plural(numRanks, "rank");
+    return Diagnostic::error({},
+                             binding.order == Order::List
+                                 ? "the binding lists " + plural(most, "core") + " for " + ranks
+                             : binding.order == Order::Nodes
+                                 ? "hosts are listed for " + plural(most, "rank") + ", not " + ranks
+                                 : ranks + " do not fit on " + plural(most, "hardware thread"),
+                             "add 'oversubscribe' to let ranks share");
+  }
+  if (binding.order == Order::List)
     return bindToList(machine, binding, numRanks);
+  if (binding.order == Order::Nodes)
+    return bindToNodes(machine, binding, numRanks);
   return bindInOrder(machine, binding.order, numRanks);
 }
 

@@ -6,9 +6,10 @@
 namespace colldsl {
 
 struct RankBinding {
-  enum class Order : uint8_t { Core, Scatter, List };
+  enum class Order : uint8_t { Core, Scatter, List, Nodes };
   Order order = Order::Core;
   std::vector<uint32_t> cores; ///< List: a core of the machine per rank
+  std::vector<uint32_t> nodes; ///< Nodes: the node of each rank, whose next thread it takes
   bool oversubscribe = false;
 };
 

@@ -4,8 +4,8 @@
 
 namespace colldsl {
 
-Machine::Machine(uint32_t nodes, std::vector<Place> pusOfNode, uint32_t nodesPerSwitch)
-    : nodes_(nodes), nodesPerSwitch_(nodesPerSwitch), pus_(std::move(pusOfNode)) {
+Machine::Machine(uint32_t nodes, std::vector<Place> pusOfNode, std::vector<OuterLevel> outer)
+    : nodes_(nodes), pus_(std::move(pusOfNode)), outer_(std::move(outer)) {
   for (const Place &pu : pus_) {
     perNode_.board = std::max(perNode_.board, pu.board + 1);
     perNode_.socket = std::max(perNode_.socket, pu.socket + 1);
@@ -19,7 +19,7 @@ Machine::Machine(uint32_t nodes, std::vector<Place> pusOfNode, uint32_t nodesPer
 Place Machine::place(uint32_t node, uint32_t puOfNode) const {
   Place place = pus_[puOfNode];
   place.node = node;
-  place.leafSwitch = node / nodesPerSwitch_;
+  place.leafSwitch = outer_.empty() ? 0 : outer_.back().groupOfNode[node];
   place.board += node * perNode_.board;
   place.socket += node * perNode_.socket;
   place.numa += node * perNode_.numa;

@@ -15,14 +15,15 @@ public:
   Machine() = default;
 
   /// pusOfNode: the threads of one node, in physical order. Ids count from 0 within
-  /// the node, threads of one core are neighbours.
-  Machine(uint32_t nodes, std::vector<Place> pusOfNode, uint32_t nodesPerSwitch);
+  /// the node, threads of one core are neighbours. outer: the levels above the node.
+  Machine(uint32_t nodes, std::vector<Place> pusOfNode, std::vector<OuterLevel> outer = {});
 
   uint32_t nodes() const { return nodes_; }
   uint64_t numPus() const { return uint64_t{nodes_} * pus_.size(); }
   uint32_t coresPerNode() const { return static_cast<uint32_t>(firstPu_.size() - 1); }
   uint64_t numCores() const { return uint64_t{nodes_} * coresPerNode(); }
   const std::vector<Place> &pusOfNode() const { return pus_; }
+  const std::vector<OuterLevel> &outerLevels() const { return outer_; }
 
   uint32_t pusOfCore(uint32_t coreOfNode) const {
     return firstPu_[coreOfNode + 1] - firstPu_[coreOfNode];
@@ -35,8 +36,8 @@ public:
 
 private:
   uint32_t nodes_ = 0;
-  uint32_t nodesPerSwitch_ = 1;
   std::vector<Place> pus_;
+  std::vector<OuterLevel> outer_;
   std::vector<uint32_t> firstPu_{0}; ///< per core of a node, and one more
   Place perNode_;                    ///< the numbers of each in a node
 };

@@ -50,6 +50,24 @@ uint32_t makeDense(std::vector<Place> &places, uint32_t Place::*id) {
   return count;
 }
 
+/// The level among the nodes that have ranks, which the topology numbers anew: `old` and `places`
+/// have the old and new numbers of each rank's node.
+OuterLevel ofUsedNodes(const OuterLevel &level, std::span<const uint32_t> old,
+                       std::span<const Place> places, uint32_t numNodes) {
+  OuterLevel used{level.name, std::vector<uint32_t>(numNodes), {}};
+  for (size_t r = 0; r < places.size(); ++r)
+    used.groupOfNode[places[r].node] = level.groupOfNode[old[r]];
+  std::vector<uint32_t> ids = used.groupOfNode;
+  std::ranges::sort(ids);
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  for (uint32_t &group : used.groupOfNode)
+    group = static_cast<uint32_t>(std::ranges::lower_bound(ids, group) - ids.begin());
+  if (!level.groups.empty())
+    for (uint32_t id : ids)
+      used.groups.push_back(level.groups[id]);
+  return used;
+}
+
 /// Makes ids that each node counts for itself unique: those of each node follow those of the nodes
 /// before.
 void makeUnique(std::vector<Place> &places, uint32_t Place::*id) {
@@ -81,11 +99,18 @@ Topology Topology::flat(uint32_t numRanks) {
   return fromPlaces(std::move(places));
 }
 
-Topology Topology::fromPlaces(std::vector<Place> places) {
+Topology Topology::fromPlaces(std::vector<Place> places, std::span<const OuterLevel> outer) {
   Topology topology;
+  std::vector<uint32_t> oldNodes;
+  if (!outer.empty())
+    for (const Place &place : places)
+      oldNodes.push_back(place.node);
   std::array<uint32_t, kLevels.size()> counts = {
       1, makeDense(places, &Place::node), makeDense(places, &Place::board),
       makeDense(places, &Place::socket), makeDense(places, &Place::numa)};
+  for (const OuterLevel &level : outer)
+    topology.outer_.push_back(
+        ofUsedNodes(level, oldNodes, places, counts[static_cast<size_t>(Level::Node)]));
   for (Level level : kLevels) {
     // A counting sort of the ranks by group; it is stable, so members ascend.
     Groups &groups = topology.groups_[static_cast<size_t>(level)];
@@ -127,21 +152,10 @@ Result<Topology> Topology::onThisMachine(std::span<const uint32_t> pus) {
 }
 
 Result<Topology> Topology::make(std::string_view description, uint32_t numRanks) {
-  constexpr uint32_t maxRanks = 1u << 24;
-  if (numRanks > maxRanks)
-    return Status::error(std::to_string(numRanks) + " ranks; a topology holds at most " +
-                         std::to_string(maxRanks));
-  if (numRanks == 0)
-    return Status::error("a topology needs at least one rank");
   Result<Spec> spec = parseSpec(description);
   if (!spec)
     return spec.status();
-  if (spec->flat)
-    return flat(numRanks);
-  Result<std::vector<Place>> places = bindRanks(spec->machine, spec->binding, numRanks);
-  if (!places)
-    return places.status();
-  return fromPlaces(places.take());
+  return placeRanks(*spec, numRanks);
 }
 
 uint32_t Topology::numGroups(Level level) const {
@@ -154,6 +168,17 @@ std::span<const Rank> Topology::members(Level level, uint32_t group) const {
   const Groups &groups = groups_[static_cast<size_t>(level)];
   return std::span(groups.members)
       .subspan(groups.begin[group], groups.begin[group + 1] - groups.begin[group]);
+}
+
+unsigned Topology::levelsCrossed(Rank a, Rank b) const {
+  uint32_t na = place(a).node, nb = place(b).node;
+  if (na == nb)
+    return 0;
+  unsigned crossed = 1;
+  for (size_t level = outer_.size(); level > 0; --level, ++crossed)
+    if (outer_[level - 1].groupOfNode[na] == outer_[level - 1].groupOfNode[nb])
+      return crossed;
+  return crossed;
 }
 
 unsigned Topology::distance(Rank a, Rank b) const {

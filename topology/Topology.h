@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -38,8 +39,15 @@ struct Place {
   uint32_t pu = kNoPu; ///< the hardware thread to bind to, as its node's OS counts; kNoPu: do not
   uint32_t numaOfNode =
       0; ///< memory controller, of all of the node, whether or not ranks sit there
-  uint32_t leafSwitch = 0; ///< the switch of the node
+  uint32_t leafSwitch = 0; ///< the switch of the node: its group of the innermost outer level
   bool operator==(const Place &) const = default;
+};
+
+/// A level above the node, such as switches, or groups of switches: which nodes form groups.
+struct OuterLevel {
+  std::string name;
+  std::vector<uint32_t> groupOfNode; ///< index: node
+  std::vector<std::string> groups;   ///< names, index: group; empty: groups have numbers alone
 };
 
 class Topology {
@@ -48,8 +56,9 @@ public:
   static Topology flat(uint32_t numRanks);
 
   /// One place per rank. Ids of groups may have gaps, but memory is proportional to
-  /// the largest; core ids are kept as they are.
-  static Topology fromPlaces(std::vector<Place> places);
+  /// the largest; core ids are kept as they are. `outer`: levels above the node, outermost first,
+  /// each within the one before.
+  static Topology fromPlaces(std::vector<Place> places, std::span<const OuterLevel> outer = {});
 
   /// Variant of fromPlaces() for places of which only the node is unique in the whole job: each
   /// node counts all else for itself.
@@ -61,11 +70,19 @@ public:
   ///   local                                this machine, as far as this process may use it
   ///   FILE.xml                             a machine that hwloc wrote down
   ///   node:4 package:2 numa:1 core:8 pu:1  a synthetic one
+  ///   nodes=FILE hosts=LIST                nodes of a file, of a host list, or both
   ///
   /// A synthetic machine is a list of levels from the outside in, each with its count
-  /// per parent: switch, node, board, package (or socket) and numa in either order, l3, l2,
-  /// core, pu. What is left out counts one per parent. `node:N` before `local` or
-  /// `FILE.xml` means N such nodes, `switch:S node:N` N on each of S switches. What may follow:
+  /// per parent: group (of switches), switch, node, board, package (or socket) and numa in either
+  /// order, l3, l2, core, pu. What is left out counts one per parent. `node:N` before `local` or
+  /// `FILE.xml` means N such nodes, `switch:S node:N` N on each of S switches.
+  ///
+  /// nodes=FILE names the nodes and their groups at the levels above (topology/NodeTable.h):
+  /// `prefix=TEXT` comes before each name there, `levels=A,B` says which levels count. Node k of
+  /// the job is the k-th of hosts=LIST, a host list of Slurm or @FILE with hosts in each line
+  /// (topology/JobHosts.h), and without it the k-th of the file. Levels within a node, `local` or
+  /// `FILE.xml` describe each of the nodes, which has one core otherwise. A host that is listed
+  /// several times has as many ranks, in the order of the list. What may follow:
   ///
   ///   bind=core      rank r on core r, in physical order (the default)
   ///   bind=scatter   consecutive ranks on different nodes, then sockets, then NUMA nodes
@@ -94,6 +111,17 @@ public:
   /// The rank's place; its node, board, socket and numa are the numbers of its groups.
   const Place &place(Rank rank) const { return places_[index(rank)]; }
 
+  /// The levels above the node, outermost first. Their nodes are the groups of Level::Node, and
+  /// their groups are numbered as those are.
+  std::span<const OuterLevel> outerLevels() const { return outer_; }
+  uint32_t outerGroupOf(size_t level, Rank rank) const {
+    return outer_[level].groupOfNode[place(rank).node];
+  }
+  /// The number of levels at which the ranks are of different groups, from the node outwards: 0 on
+  /// one node, 1 on nodes of one innermost outer group, outerLevels().size() + 1 in different
+  /// groups of the outermost level.
+  unsigned levelsCrossed(Rank a, Rank b) const;
+
   /// The distance classes of Ma, Kernel-assisted and Topology-aware MPI Collectives
   /// (2012), section 4.4.1, and one for the network:
   ///   0 itself               4 same socket, other memory controller
@@ -117,6 +145,7 @@ private:
 
   std::vector<Place> places_;
   std::array<Groups, kLevels.size()> groups_; ///< index == Level
+  std::vector<OuterLevel> outer_;
 };
 
 inline constexpr unsigned kOtherNode = 7; ///< from here on messages leave the node

@@ -17,6 +17,14 @@ class Failed(Exception):
     """The program did not do what the experiment asked."""
 
 
+_arguments = []
+
+
+def argument(*names, **details):
+    """Adds an option of one experiment, before options() is called."""
+    _arguments.append((names, details))
+
+
 @functools.cache
 def options():
     """What the command line says."""
@@ -26,6 +34,8 @@ def options():
                         help="folder for the tables and plots (default: build/experiments)")
     parser.add_argument("--quick", action="store_true",
                         help="few and small points: to see that it works, not what it shows")
+    for names, details in _arguments:
+        parser.add_argument(*names, **details)
     return parser.parse_args()
 
 

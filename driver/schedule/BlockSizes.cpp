@@ -49,4 +49,12 @@ Result<std::vector<Sizes>> chooseSizes(const Schedule &schedule, uint64_t elemen
   return sizes;
 }
 
+Result<bool> hasOpenBlocks(const Program &program, const InstantiateRequest &request) {
+  Dag dag;
+  if (Status s = Instantiator(program, request).instantiate(Rank{0}, dag); !s)
+    return s;
+  return std::any_of(dag.buffers.begin(), dag.buffers.end(),
+                     [](const Buffer &buffer) { return buffer.layout == Layout::CallTime; });
+}
+
 } // namespace colldsl::driver

@@ -2,7 +2,7 @@
 /// that a schedule can be proved and run with them.
 #pragma once
 
-#include "ir/Schedule.h"
+#include "instantiate/Instantiate.h"
 
 namespace colldsl::driver {
 
@@ -13,5 +13,8 @@ namespace colldsl::driver {
 ///
 /// A Capacity block without a content at entry has the length that arrives there by the contract.
 Result<std::vector<Sizes>> chooseSizes(const Schedule &schedule, uint64_t elements, uint64_t seed);
+
+/// True if rank 0 has blocks whose lengths are known at call time only.
+Result<bool> hasOpenBlocks(const Program &program, const InstantiateRequest &request);
 
 } // namespace colldsl::driver

@@ -16,15 +16,6 @@ namespace {
 
 constexpr double kBytesPerOp = 32; // a vertex of the workload, at least
 
-/// True if rank 0 has blocks whose lengths are known at call time only.
-Result<bool> hasOpenBlocks(const Program &program, const InstantiateRequest &request) {
-  Dag dag;
-  if (Status s = Instantiator(program, request).instantiate(Rank{0}, dag); !s)
-    return s;
-  return std::any_of(dag.buffers.begin(), dag.buffers.end(),
-                     [](const Buffer &buffer) { return buffer.layout == Layout::CallTime; });
-}
-
 } // namespace
 
 Result<SimulatedJob> makeWorkload(Source &source, const Source::Target &target,

@@ -32,6 +32,7 @@ from .picture import Picture
 from .program import (
     Comparison,
     Counterexample,
+    LevelTraffic,
     Program,
     Report,
     Schedule,
@@ -55,6 +56,7 @@ __all__ = [
     "Counterexample",
     "Error",
     "Graph",
+    "LevelTraffic",
     "LibraryError",
     "LocalRanks",
     "NotProved",

@@ -37,6 +37,12 @@ class Verified:
     counterexamples: list[Counterexample]
     promises_of_nothing: str
 
+class LevelCount:
+    crosses: str
+    within: str
+    messages: int
+    bytes: str
+
 class Simulated:
     name: str
     bytes: int
@@ -45,6 +51,7 @@ class Simulated:
     events: int
     ops: int
     messages: int
+    traffic: list[LevelCount]
 
 class Shape:
     name: str

@@ -159,6 +159,16 @@ class Report:
         return f"<colldsl.Report: {self}>"
 
 
+@dataclass(frozen=True)
+class LevelTraffic:
+    """Messages that cross one level of the machine and stay within the next one."""
+
+    crosses: Optional[str]
+    within: Optional[str]
+    messages: int
+    bytes: int
+
+
 class Times:
     """A simulated run."""
 
@@ -178,6 +188,11 @@ class Times:
         """When the last rank is done."""
         self.ops: int = simulated.ops
         self.messages: int = simulated.messages
+        self.traffic: list[LevelTraffic] = [
+            LevelTraffic(level.crosses or None, level.within or None, level.messages, int(level.bytes))
+            for level in simulated.traffic
+        ]
+        """From the node outwards, by the levels of `topology`."""
 
     @property
     def ranks(self) -> int:

@@ -46,6 +46,11 @@ void addPrograms(py::module_ &module) {
       .def_readonly("summary", &Verified::summary)
       .def_readonly("counterexamples", &Verified::counterexamples)
       .def_readonly("promises_of_nothing", &Verified::promisesOfNothing);
+  py::class_<LevelCount>(module, "LevelCount")
+      .def_readonly("crosses", &LevelCount::crosses)
+      .def_readonly("within", &LevelCount::within)
+      .def_readonly("messages", &LevelCount::messages)
+      .def_readonly("bytes", &LevelCount::bytes);
   py::class_<Simulated>(module, "Simulated")
       .def_readonly("name", &Simulated::name)
       .def_readonly("bytes", &Simulated::bytes)
@@ -53,7 +58,8 @@ void addPrograms(py::module_ &module) {
       .def_readonly("makespan_ns", &Simulated::makespanNs)
       .def_readonly("events", &Simulated::events)
       .def_readonly("ops", &Simulated::ops)
-      .def_readonly("messages", &Simulated::messages);
+      .def_readonly("messages", &Simulated::messages)
+      .def_readonly("traffic", &Simulated::traffic);
   py::class_<Shape>(module, "Shape")
       .def_readonly("name", &Shape::name)
       .def_readonly("ranks", &Shape::ranks)

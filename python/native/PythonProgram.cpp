@@ -95,6 +95,17 @@ Ended proveAll(Source &source, const Asked<ProofRequest> &asked, const Watch &wa
   return {};
 }
 
+std::vector<LevelCount> trafficOf(const SimulatedJob &job) {
+  std::vector<LevelCount> counts;
+  std::span<const sim::LevelTraffic> levels = job.workload.traffic.levels();
+  for (size_t i = 0; i < levels.size(); ++i) {
+    sim::Crossing crossing = sim::crossingAt(*job.plan.topology, i);
+    counts.push_back({std::string(crossing.crossed), std::string(crossing.within),
+                      levels[i].messages, sim::decimal(levels[i].bytes)});
+  }
+  return counts;
+}
+
 Ended simulateOne(Source &source, const Asked<SimulationRequest> &asked, const Watch &watch,
                   Simulated &simulated) {
   SimulationRequest request = asked.request;
@@ -115,7 +126,7 @@ Ended simulateOne(Source &source, const Asked<SimulationRequest> &asked, const W
   if (!outcome)
     return failed(source, target, outcome.status());
   simulated = {target.name,     job->plan.bytes, std::move(outcome->finish), outcome->makespan,
-               outcome->events, outcome->ops,    outcome->messages};
+               outcome->events, outcome->ops,    outcome->messages,          trafficOf(*job)};
   return {};
 }
 

@@ -49,11 +49,19 @@ struct Verified {
   std::string promisesOfNothing;
 };
 
+/// Messages by a level of the machine, as sim::Crossing; the bytes are digits.
+struct LevelCount {
+  std::string crosses, within;
+  uint64_t messages = 0;
+  std::string bytes;
+};
+
 struct Simulated {
   std::string name;
   uint64_t bytes = 0;
   std::vector<uint64_t> finishNs; ///< per rank
   uint64_t makespanNs = 0, events = 0, ops = 0, messages = 0;
+  std::vector<LevelCount> traffic; ///< from the node outwards
 };
 
 /// The dimensions of a schedule.

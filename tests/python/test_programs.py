@@ -116,6 +116,23 @@ def test_simulate(first):
     assert list(same.finish_ns) == [1020, 1020]
 
 
+def test_traffic_by_levels():
+    exchange = colldsl.load("allreduce_recursive_doubling")
+    times = exchange.simulate(ranks=8, bytes=64, topology="group:2 switch:2 node:2 core:1")
+    assert [(level.crosses, level.within, level.messages, level.bytes) for level in times.traffic] == [
+        (None, "node", 0, 0), ("node", "switch", 8, 512), ("switch", "group", 8, 512), ("group", None, 8, 512)]
+
+
+def test_hosts_of_a_job(tmp_path):
+    nodes = tmp_path / "nodes"
+    nodes.write_text("node n[1-2] cell a\nnode n[3-4] cell b\n")
+    exchange = colldsl.load("allreduce_recursive_doubling")
+    times = exchange.simulate(ranks=4, bytes=4, topology=f"nodes={nodes} hosts=n[1,3,2,4]")
+    assert [level.messages for level in times.traffic] == [0, 4, 4]
+    with pytest.raises(colldsl.ProgramError, match="there is no node 'n5'"):
+        exchange.simulate(ranks=1, topology=f"nodes={nodes} hosts=n5")
+
+
 def test_frame(first):
     pytest.importorskip("pandas")
     frame = first.simulate(ranks=3, bytes=8).frame()

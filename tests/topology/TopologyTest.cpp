@@ -193,7 +193,8 @@ TEST(Topology, ErrorsNameTheFault) {
   EXPECT_EQ(errorOf("numa:2 package:2 numa:2"), "topology: level 'numa' is given twice");
   EXPECT_EQ(errorOf("core:4 nonsense"), "topology: cannot make sense of 'nonsense'");
   EXPECT_EQ(errorOf("flat local"), "topology: both 'flat' and 'local' name a machine");
-  EXPECT_EQ(errorOf("local core:2"), "topology: only levels 'switch' and 'node' go with 'local'");
+  EXPECT_EQ(errorOf("local core:2"),
+            "topology: only levels 'group', 'switch' and 'node' go with 'local'");
   EXPECT_EQ(errorOf("flat bind=scatter"),
             "topology: 'flat' has neither nodes nor cores to bind to");
   EXPECT_EQ(errorOf("core:4 bind=1,,2"), "topology: cannot make sense of '' in a binding");
@@ -249,6 +250,25 @@ TEST(Topology, PlacesMayHaveGaps) {
   EXPECT_EQ(t.groupOf(Level::Node, Rank{0}), 1u);
   EXPECT_EQ(members(t, Level::Socket, 0), (Numbers{1}));
   EXPECT_EQ(t.place(Rank{0}), (Place{1, 1, 1, 1, 700, 900, 3}));
+}
+
+TEST(Topology, LevelsAboveTheNode) {
+  Topology t = make("group:2 switch:2 node:2 core:2", 16);
+  ASSERT_EQ(t.outerLevels().size(), 2u);
+  EXPECT_EQ(t.outerLevels()[0].name, "group");
+  EXPECT_EQ(t.outerLevels()[1].name, "switch");
+  EXPECT_EQ(t.outerGroupOf(0, Rank{8}), 1u);
+  EXPECT_EQ(t.outerGroupOf(1, Rank{8}), 2u);
+  std::vector<unsigned> crossed;
+  for (uint32_t r : {1, 2, 4, 8})
+    crossed.push_back(t.levelsCrossed(Rank{0}, Rank{r}));
+  EXPECT_EQ(crossed, (std::vector<unsigned>{0, 1, 2, 3}));
+  EXPECT_EQ(t.distance(Rank{0}, Rank{4}), 8u);
+  EXPECT_EQ(make("group:2 switch:2 node:2 core:1 bind=7,6,0", 3).outerGroupOf(0, Rank{0}), 1u);
+  EXPECT_EQ(make("group:3 switch:2 node:2 core:1 bind=11,10", 2).outerGroupOf(1, Rank{0}), 0u)
+      << "groups without ranks have no number";
+  EXPECT_EQ(errorOf("switch:2 group:2"),
+            "topology: level 'group' contains level 'switch' and must come before it");
 }
 
 TEST(Topology, HashesItsGroupsAndDistances) {

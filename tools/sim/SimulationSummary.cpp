@@ -4,6 +4,7 @@
 #include "driver/source/RenderInFiles.h"
 #include "tools/options/Table.h"
 #include "tools/run/CallTimes.h"
+#include "tools/sim/TrafficTable.h"
 
 #include <algorithm>
 
@@ -93,6 +94,8 @@ void printSummary(const SimulatedRun &run, llvm::raw_ostream &out) {
         << percentile(sorted, percent);
   out << " ns\n";
   out << "proof: " << (run.isProved ? "proved" : "not tried, see --verify") << "\n";
+  if (run.topology->numGroups(Level::Node) > 1)
+    printTraffic(run.workload->traffic, *run.topology, out);
   if (!run.path.empty())
     printPath(run, out);
 }
@@ -114,6 +117,7 @@ llvm::json::Object summaryJson(const SimulatedRun &run) {
       {"ops", o.ops},
       {"messages", o.messages},
       {"percentiles", std::move(percentiles)},
+      {"traffic", trafficJson(run.workload->traffic, *run.topology)},
       {"finish", llvm::json::Array(o.finish)},
   };
   if (!run.path.empty()) {

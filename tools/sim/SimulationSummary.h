@@ -13,6 +13,7 @@ struct SimulatedRun {
   bool isProved = false;
   const sim::Workload *workload = nullptr;
   const sim::Outcome *outcome = nullptr;
+  const Topology *topology = nullptr;
   std::vector<sim::PathStep> path; ///< empty: not wanted
 };
 
