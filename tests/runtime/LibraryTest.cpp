@@ -104,6 +104,8 @@ TEST(Library, TheFirstRuleThatFitsIsChosen) {
   EXPECT_EQ(chosen({"reduce", 4, 1}), "none");
   EXPECT_EQ(chosen({"crowd", 4, 1, 1, ElementType::I32, true, true}), "crowd");
   EXPECT_EQ(chosen({"crowd", 4, 1, 1, ElementType::I32, true, false}), "none");
+  EXPECT_EQ(chosen({"together", 4, 1, 1, ElementType::I32, true, false, true}), "together");
+  EXPECT_EQ(chosen({"together", 4, 1, 1, ElementType::I32, true, false, false}), "none");
 }
 
 TEST(Library, EveryFlippedByteIsNoticed) {
