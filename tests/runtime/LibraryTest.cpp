@@ -171,7 +171,7 @@ TEST(Library, AnotherMajorVersionIsRefusedByName) {
   Bytes bytes = sound();
   headerOf(bytes).major = kLibraryMajor + 1;
   repairHead(bytes);
-  EXPECT_EQ(problemOf(bytes), "library: its format has version 4.1, this colldsl reads 3.x");
+  EXPECT_EQ(problemOf(bytes), "library: its format has version 5.0, this colldsl reads 4.x");
 }
 
 TEST(Library, SectionsMustNotOverlapOrLeaveTheFile) {
