@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@ struct colldsl_context {
   std::shared_ptr<const colldsl::PlanCompiler> compiler; ///< by these settings
   bool strictTransfers = false;
   colldsl::shm::Options shm;
+  std::optional<colldsl::Network> network; ///< none: that of the environment
 };
 
 struct colldsl_comm {

@@ -46,7 +46,13 @@ Status checkOptions(const colldsl_options &options) {
   return {};
 }
 
-void apply(const colldsl_options &options, colldsl_context &context) {
+Status apply(const colldsl_options &options, colldsl_context &context) {
+  if (options.network) {
+    Result<Network> network = Network::parse(options.network);
+    if (!network)
+      return network.status();
+    context.network = network.take();
+  }
   if (options.topology)
     context.topology = options.topology;
   context.bindToCores = options.bind_to_cores != 0;
@@ -71,6 +77,7 @@ void apply(const colldsl_options &options, colldsl_context &context) {
     context.shm.warn = [warn = options.warn, user = options.user](const std::string &message) {
       warn(message.c_str(), user);
     };
+  return {};
 }
 
 /// The topology of ranks that run on these hardware threads of this machine.
@@ -182,9 +189,10 @@ colldsl_status colldsl_context_create(const colldsl_options *options, colldsl_co
     if (options) {
       Result<colldsl_options> all = wholeOptions(options);
       Status s = all ? checkOptions(*all) : all.status();
+      if (s)
+        s = apply(*all, *made);
       if (!s)
         return report(s, COLLDSL_ERROR_ARGUMENT);
-      apply(*all, *made);
     }
     Result<std::shared_ptr<const PlanCompiler>> compiler = PlanCompiler::make(made->compile);
     if (!compiler)
@@ -238,8 +246,9 @@ colldsl_status colldsl_comm_create(colldsl_context *context, const colldsl_boots
     if (!context->topology.empty() && oob->numRanks > 0)
       own = Topology::make(context->topology, oob->numRanks).status();
     Library *tuned = tunedLibrary();
-    Result<WiredUp> wired =
-        wireUp(*oob, context->shm, own, Transports::All, tuned ? tuned->checksum() : 0);
+    Result<WiredUp> wired = wireUp(
+        *oob, context->shm, context->network ? *context->network : Network::fromEnvironment(), own,
+        tuned ? tuned->checksum() : 0);
     if (!wired)
       return report(wired.status(), COLLDSL_ERROR_SETUP);
     Result<Topology> topology = context->topology.empty()

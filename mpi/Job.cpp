@@ -258,12 +258,18 @@ void Job::chooseCopyLimits(MPI_Comm node) {
 // All ranks get the same outcome.
 void Job::connectNodes() {
   Result<std::unique_ptr<RemoteRanks>> remote = Status::error("COLLDSL_NETWORK says so");
-  WakeupPreference wakeup = Settings::all().wantsProgressThread() ? WakeupPreference::Sleeping
-                                                                  : WakeupPreference::Polling;
-  if (!Settings::all().avoidsNetwork())
-    remote = RemoteRanks::overNetwork(MPI_COMM_WORLD, wakeup, worker_->progressTable());
+  const Settings &settings = Settings::all();
+  WakeupPreference wakeup =
+      settings.wantsProgressThread() ? WakeupPreference::Sleeping : WakeupPreference::Polling;
+  std::optional<Network> network = settings.network();
+  if (network)
+    remote = RemoteRanks::overNetwork(MPI_COMM_WORLD, *network, wakeup, worker_->progressTable());
   if (!allAgree(MPI_COMM_WORLD, remote.ok()) && remote)
     remote = Status::error("another rank has no network");
+  if (!remote && network && settings.namesNetwork() && worldRank_ == 0)
+    printMessage("colldsl: warning: messages between nodes are not over the network that "
+                 "COLLDSL_NETWORK names, but over the MPI below: %s\n",
+                 remote.message().c_str());
   note("messages between nodes: " +
        (remote ? (*remote)->name() : "those of the MPI below: " + remote.message()));
   remote_ = remote ? remote.take() : RemoteRanks::overMpi(MPI_COMM_WORLD, worker_->progressTable());

@@ -20,6 +20,14 @@ constexpr std::string_view kPrefix = "COLLDSL_";
 
 void warn(const std::string &text) { printMessage("colldsl: warning: %s\n", text.c_str()); }
 
+/// True for the options of networks, of which each rank has its own.
+bool isOfNetwork(std::string_view name) {
+  for (const char *prefix : {"COLLDSL_OFI_", "COLLDSL_VERBS_", "COLLDSL_DATAGRAM_"})
+    if (name.starts_with(prefix))
+      return true;
+  return false;
+}
+
 } // namespace
 
 Settings Settings::all_;
@@ -28,7 +36,7 @@ void Settings::agree() {
   int rank = 0;
   real::Comm_rank(MPI_COMM_WORLD, &rank);
   all_ = rank == 0 ? ofThisRank() : Settings();
-  std::string *const texts[] = {&all_.library_, &all_.passes_, &all_.profile_};
+  std::string *const texts[] = {&all_.network_, &all_.library_, &all_.passes_, &all_.profile_};
   struct {
     uint32_t flags, off, ranksPerNode, firstCalls, lengths[std::size(texts)];
   } words = {all_.flags_, all_.off_, all_.ranksPerNode_, all_.firstCalls_, {}};
@@ -66,14 +74,15 @@ void Settings::read() {
       library_ = value;
     else if (name == "COLLDSL_PASSES")
       passes_ = value;
+    else if (name == "COLLDSL_NETWORK")
+      readNetwork(value);
     else if (name == "COLLDSL_DISABLE")
       readDisabled(value);
     else if (name == "COLLDSL_RANKS_PER_NODE")
       readNumber(name, value, "ranks", ranksPerNode_);
     else if (name == "COLLDSL_FIRST_CALLS")
       readNumber(name, value, "calls", firstCalls_);
-    else if (!readFlag(name, value) && name != "COLLDSL_PROFILE" &&
-             !name.starts_with("COLLDSL_OFI_")) // each rank has its own
+    else if (!readFlag(name, value) && name != "COLLDSL_PROFILE" && !isOfNetwork(name))
       warn(name + " is set, but there is no such variable");
   }
   if (!isAllOff())
@@ -109,7 +118,6 @@ bool Settings::readFlag(const std::string &name, std::string_view value) {
       {"COLLDSL_LEARN",
        "none of 0, 1 and always",
        {{"0", 0}, {"1", kLearns}, {"always", kLearnsAlways}}},
-      {"COLLDSL_NETWORK", "neither ofi nor mpi", {{"ofi", 0}, {"mpi", kAvoidsNetwork}}},
       {"COLLDSL_GRAPH_PASSES",
        "none of never, model and always",
        {{"never", kNeverPasses}, {"model", 0}, {"always", kAlwaysPasses}}},
@@ -126,6 +134,15 @@ bool Settings::readFlag(const std::string &name, std::string_view value) {
   if (!value.empty())
     warn(concat(name, " is ", variable->otherwise, ": '", value, "'"));
   return true;
+}
+
+// A text that is no network changes nothing.
+void Settings::readNetwork(std::string_view value) {
+  Status s = value.empty() ? Status() : Network::parseForMpi(value).status();
+  if (s)
+    network_ = value;
+  else
+    warn(concat("COLLDSL_NETWORK: ", s.message()));
 }
 
 void Settings::readDisabled(std::string_view names) {

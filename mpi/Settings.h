@@ -4,6 +4,7 @@
 
 #include "mpi/Call.h"
 #include "runtime/PlanCompiler.h"
+#include "runtime/job/JobNetwork.h"
 
 #include <optional>
 #include <string>
@@ -31,8 +32,12 @@ public:
   /// True if ranks compare the calls that they make (CheckCalls.h).
   bool checksCalls() const { return flags_ & kChecks; }
   bool isOff(CallKind kind) const { return off_ >> static_cast<uint32_t>(kind) & 1; }
-  /// True if messages between nodes go through the MPI although there is a network.
-  bool avoidsNetwork() const { return flags_ & kAvoidsNetwork; }
+  /// The network between nodes; nothing: messages go through the MPI although there is one.
+  std::optional<Network> network() const {
+    return namesNetwork() ? *Network::parseForMpi(network_) : Network();
+  }
+  /// True if COLLDSL_NETWORK chose it.
+  bool namesNetwork() const { return !network_.empty(); }
   /// True if a thread moves operations all the time.
   bool wantsProgressThread() const { return flags_ & kProgressThread; }
   /// The most consecutive ranks that share a node; 0: no such limit.
@@ -68,7 +73,7 @@ public:
   bool isAllOff() const { return off_ == kAllOff; }
 
 private:
-  static constexpr uint32_t kVerbose = 1, kSummary = 2, kAvoidsNetwork = 4, kProgressThread = 8;
+  static constexpr uint32_t kVerbose = 1, kSummary = 2, kProgressThread = 8;
   static constexpr uint32_t kRequiresProof = 16, kLearns = 32, kLearnsAlways = 64;
   static constexpr uint32_t kChecks = 128, kReportsProof = 256, kNeverPasses = 512;
   static constexpr uint32_t kAlwaysPasses = 1024;
@@ -81,6 +86,7 @@ private:
   /// False: the variable has no words for values.
   bool readFlag(const std::string &name, std::string_view value);
   void readDisabled(std::string_view names);
+  void readNetwork(std::string_view value);
   void readNumber(const std::string &name, std::string_view value, const char *what,
                   uint32_t &number);
   void disable(std::string_view name);
@@ -89,6 +95,7 @@ private:
   uint32_t off_ = 0; ///< a bit per CallKind
   uint32_t ranksPerNode_ = 0;
   uint32_t firstCalls_ = kNotGiven;
+  std::string network_; ///< as Network::parseForMpi() takes it; empty: none was named
   std::string library_;
   std::string passes_ = CompileSettings().passes;
   std::string profile_, profileProblem_;

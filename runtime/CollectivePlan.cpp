@@ -201,6 +201,7 @@ bool CollectivePlan::commutes() const {
 Situation CollectivePlan::situation() const {
   Situation s =
       Situation::on(communicator_.topology(), communicator_.engine().endpoint().caps().sharesCores);
+  s.multicast = communicator_.engine().endpoint().caps().transfers.multicast;
   s.function = name_;
   s.bytes = request_.elements * elementBytes();
   s.type = request_.type;

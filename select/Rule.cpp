@@ -36,7 +36,7 @@ bool fits(const SelectionRule &rule, const Situation &s) {
          rule.minBytes <= s.bytes && s.bytes <= rule.maxBytes && rule.minNodes <= s.nodes &&
          s.nodes <= rule.maxNodes && hasType(rule, s.type) &&
          (s.commutative || !rule.needsCommutative) &&
-         (s.oversubscribed || !rule.needsOversubscribed);
+         (s.oversubscribed || !rule.needsOversubscribed) && (s.multicast || !rule.needsMulticast);
 }
 
 std::string whyNot(const SelectionRule &rule, const Situation &s) {
@@ -53,6 +53,8 @@ std::string whyNot(const SelectionRule &rule, const Situation &s) {
     add("the operator does not commute");
   if (rule.needsOversubscribed && !s.oversubscribed)
     add("there are no fewer cores than ranks");
+  if (rule.needsMulticast && !s.multicast)
+    add("the network has no multicast");
   return why;
 }
 

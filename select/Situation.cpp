@@ -16,7 +16,7 @@ std::string Situation::words() const {
   return concat(ranks, ranks == 1 ? " rank on " : " ranks on ", nodes,
                 nodes == 1 ? " node, " : " nodes, ", bytes, " bytes of ", spelling(type),
                 commutative ? "" : ", an operator that does not commute",
-                oversubscribed ? ", fewer cores than ranks" : "");
+                oversubscribed ? ", fewer cores than ranks" : "", multicast ? ", multicast" : "");
 }
 
 bool commutes(std::optional<Reduction> op) { return !op || isCommutative(*op); }

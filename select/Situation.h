@@ -18,12 +18,14 @@ struct Situation {
   ElementType type = ElementType::I32;
   bool commutative = true;
   bool oversubscribed = false; ///< on one node, with fewer cores than ranks of the job
+  bool multicast = false;      ///< the network of the ranks sends to several at once
 
   /// The part that follows from the ranks' places. `sharesCores`: the ranks run, and some of this
   /// rank's node share a core. The caller sets the rest.
   static Situation on(const Topology &topology, bool sharesCores);
 
-  /// "8 ranks on 2 nodes, 65536 bytes of i32"; the operator and the cores if they are not usual.
+  /// "8 ranks on 2 nodes, 65536 bytes of i32"; the operator, the cores and the
+  /// network if they are not usual.
   std::string words() const;
 };
 

@@ -1,3 +1,4 @@
+#include "runtime/job/JobNetwork.h"
 #include "tools/Commands.h"
 #include "tools/input/ErrorMessages.h"
 #include "tools/mpi/OwnFile.h"
@@ -15,7 +16,7 @@ namespace colldsl::tools {
 namespace {
 
 struct MpiSettings {
-  std::string library;
+  std::string library, network;
   bool which = false;
 
   void addTo(Options &options);
@@ -26,6 +27,15 @@ void MpiSettings::addTo(Options &options) {
                   "the library to load (default: the one for the MPI that the programs\n"
                   "of the command are linked with, or else that its launcher belongs to)",
                   library) = completionOfFiles({".so"});
+  std::vector<llvm::StringRef> networks(kNetworkNames.begin(), kNetworkNames.end());
+  networks.push_back(kMpiBelow);
+  options.add("--network", "N",
+              "what carries messages between nodes: ofi, verbs or datagram, with options as in\n"
+              "datagram{bind=10.0.0.0/24}, or mpi, the MPI below; in place of COLLDSL_NETWORK",
+              [this](llvm::StringRef text) {
+                network = text;
+                return Network::parseForMpi(network).status();
+              }) = completionOf(networks);
   options.addFlag("--which", "print the library, and run nothing", which);
 }
 
@@ -122,7 +132,11 @@ Exit mpiCommand(Arguments arguments) {
     resultStream() << *library << "\n";
     return Exit::Success;
   }
-  if (Status status = preload(*library); !status) {
+  Status status = preload(*library);
+  if (status && !settings.network.empty() &&
+      setenv("COLLDSL_NETWORK", settings.network.c_str(), 1) != 0)
+    status = Status::error("cannot set COLLDSL_NETWORK: " + llvm::sys::StrError());
+  if (!status) {
     printError(status.diagnostic());
     return Exit::Failure;
   }

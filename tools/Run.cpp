@@ -46,7 +46,38 @@ struct RunSettings {
   std::string trace;
 
   void addTo(Options &options);
+  Status readTransport(llvm::StringRef text);
 };
+
+constexpr std::pair<llvm::StringRef, TransportKind> kWithinMachine[] = {
+    {"shm", TransportKind::Shm}, {"cma", TransportKind::Cma}, {"fake", TransportKind::Fake}};
+
+std::vector<llvm::StringRef> transportNames() {
+  std::vector<llvm::StringRef> names;
+  for (const auto &[name, kind] : kWithinMachine)
+    names.push_back(name);
+  names.insert(names.end(), kNetworkNames.begin(), kNetworkNames.end());
+  return names;
+}
+
+/// A name of one of these, or a network.
+Status RunSettings::readTransport(llvm::StringRef text) {
+  launch.network.isAlone = false;
+  for (const auto &[name, kind] : kWithinMachine)
+    if (text == name) {
+      launch.transport = kind;
+      return {};
+    }
+  if (!llvm::is_contained(kNetworkNames, std::string_view(text.split('{').first)))
+    return Fields::notOneOf(text, transportNames());
+  Result<Network> network = Network::parse(text);
+  if (!network)
+    return network.status();
+  launch.transport = TransportKind::Cma;
+  launch.network = network.take();
+  launch.network.isAlone = true;
+  return {};
+}
 
 void RunSettings::addTo(Options &options) {
   options.section("what to run");
@@ -60,22 +91,15 @@ void RunSettings::addTo(Options &options) {
   options.section("how");
   options.addNumber("--iters", "N", "timed calls (default: 100)", iterations, 1, 1 << 24);
   options.addNumber("--warmup", "N", "calls before those (default: 10)", warmup, 0, 1 << 24);
-  options.addChoice<TransportKind>(
-      "--transport", "T",
-      "cma (the default): processes that share memory, and read long\n"
-      "messages from each other's; shm: without the latter; both talk over libfabric\n"
-      "where a launcher started them on several nodes; ofi: over libfabric alone\n"
-      "(COLLDSL_OFI_PROVIDER, _DOMAIN, _BIND); datagram: over UDP alone\n"
-      "(COLLDSL_DATAGRAM_BIND); verbs: over an RDMA device alone\n"
-      "(COLLDSL_VERBS_DEVICE, _PORT, _GID, _BIND); fake: threads, whose messages\n"
-      "overtake each other",
-      launch.transport,
-      {{"shm", TransportKind::Shm},
-       {"cma", TransportKind::Cma},
-       {"ofi", TransportKind::Ofi},
-       {"datagram", TransportKind::Datagram},
-       {"verbs", TransportKind::Verbs},
-       {"fake", TransportKind::Fake}});
+  options.add("--transport", "T",
+              "cma (the default): processes that share memory, and read long\n"
+              "messages from each other's; shm: without the latter; where a launcher started\n"
+              "them on several nodes, both use the network that COLLDSL_NETWORK names between\n"
+              "these; ofi, verbs, datagram: libfabric, an RDMA device or UDP alone, with options\n"
+              "as in verbs{device=mlx5_0,port=1}; fake: threads, whose messages overtake each\n"
+              "other",
+              [this](llvm::StringRef text) { return readTransport(text); }) =
+      completionOf(transportNames());
   options.addFlag("--bind", "bind each rank to a core", launch.bindToCores);
   options.addFlag("--verify", "prove each schedule before it runs (the default)", verify);
   options.addFlag("--no-verify", "run unproved schedules", verify, false);
@@ -319,11 +343,15 @@ Status join(RunSettings &settings, std::unique_ptr<Launcher> &launcher) {
   if (launcher && launcher->numRanks() == 1)
     launcher.reset(); // there is no other rank to join
   settings.launch.launcher = launcher.get();
+  Network &network = settings.launch.network;
+  settings.single.multicast = network.isAlone && network.hasMulticast();
   if (!launcher)
     return {};
-  Result<std::optional<std::string>> nodes = nodesOf(*launcher);
+  Result<std::optional<std::string>> nodes = nodesOf(*launcher, network);
   if (!nodes)
     return nodes.status();
+  if (*nodes)
+    settings.single.multicast = network.hasMulticast();
   std::string &topology = settings.single.schedule.topology;
   if (topology == kHere && *nodes)
     topology = **nodes;

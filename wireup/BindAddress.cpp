@@ -1,7 +1,6 @@
 #include "wireup/BindAddress.h"
 
 #include "ir/Concat.h"
-#include "wireup/Environment.h"
 #include "wireup/Nodes.h"
 
 namespace colldsl {
@@ -21,10 +20,11 @@ std::string nearestTo(const std::string &address, std::span<const Threads> bound
 
 } // namespace
 
-Status chooseBindAddress(std::span<const ProcessInfo> processes, const char *variable,
+Status chooseBindAddress(std::span<const ProcessInfo> processes, NetworkSettings &settings,
                          std::span<const Threads> boundThreads, std::string &bind) {
   std::vector<uint32_t> hosts = firstOfHosts(processes);
-  if (setting(variable)) {
+  std::string variable = settings.bindVariable();
+  if (settings.has(variable)) {
     Result<std::string> address = addressAt(bind);
     if (!address)
       return address.status();

@@ -14,18 +14,22 @@ inline const char *setting(const char *variable) {
   return value && *value ? value : nullptr;
 }
 
-/// Puts the number that a variable has into `number`, which stays if the variable is not set. An
+/// Puts the number that a setting has into `number`. `place`: of the setting, for messages. An
 /// error, which says that the value is no `what`: it is no number that Given holds.
+template <typename Given, typename T>
+Status parseNumber(const std::string &place, const std::string &text, T &number, const char *what) {
+  std::optional<Given> given = parseWhole<Given>(text);
+  if (!given)
+    return Status::error(place + " is '" + text + "', which is no " + what);
+  number = *given;
+  return {};
+}
+
+/// Variant of parseNumber() for a variable; `number` stays if it is not set.
 template <typename Given, typename T>
 Status readNumber(const char *variable, T &number, const char *what) {
   const char *text = setting(variable);
-  if (!text)
-    return {};
-  std::optional<Given> given = parseWhole<Given>(text);
-  if (!given)
-    return Status::error(std::string(variable) + " is '" + text + "', which is no " + what);
-  number = *given;
-  return {};
+  return text ? parseNumber<Given>(variable, text, number, what) : Status();
 }
 
 } // namespace colldsl

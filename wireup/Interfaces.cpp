@@ -1,7 +1,6 @@
 #include "wireup/Interfaces.h"
 
 #include "ir/Numbers.h"
-#include "wireup/Environment.h"
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -187,19 +186,14 @@ Result<Address> readAddress(const std::string &text) {
   return Status::error("'" + text + "' is not an address such as 10.0.0.1 or fd00::1");
 }
 
-Status readBind(const char *variable, std::string &bind) {
-  const char *given = setting(variable);
-  if (!given)
-    return {};
-  std::string text = given, said = std::string(variable) + " is '" + text + "', which is ";
+Status checkBind(const std::string &text) {
   Result<Address> address = readAddress(text);
   Interface network;
   if (!address && !readNetwork(text, network))
     return Status::error(
-        said + "no address such as 10.0.0.1 or fd00::1, and no network such as 10.0.0.0/24");
+        "no address such as 10.0.0.1 or fd00::1, and no network such as 10.0.0.0/24");
   if (address && !isOfOneInterface(*address))
-    return Status::error(said + "not the address of one interface");
-  bind = text;
+    return Status::error("not the address of one interface");
   return {};
 }
 

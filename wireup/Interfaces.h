@@ -57,9 +57,9 @@ std::string inWords(const Address &address);
 /// "10.0.0.1", "fd00::1".
 Result<Address> readAddress(const std::string &text);
 
-/// Puts the address or network that a variable names into `bind`, which stays if it names none.
-/// A value that cannot be one interface's is an error that names the variable.
-Status readBind(const char *variable, std::string &bind);
+/// Checks that an address, or a network, can be that of one interface. An error has the rest of a
+/// sentence: "not the address of one interface".
+Status checkBind(const std::string &text);
 
 /// This machine's address in a network, if `place` is one ("10.0.0.0/24", "fd00::/64"); else
 /// `place` itself.

@@ -20,8 +20,11 @@ Result<uint32_t> countOnMachine(const Oob &oob) {
   return countOnMachine(processes, oob.rank);
 }
 
-Result<std::vector<uint32_t>> findNodes(const Oob &oob) {
+Result<std::vector<uint32_t>> findNodes(const Oob &oob, const Status &own,
+                                        std::string_view network) {
   ProcessInfoExchange exchange(oob);
+  exchange.note(own);
+  exchange.noteNetwork(network);
   exchange.describeNode();
   if (Status s = exchange.run(); !s)
     return s;

@@ -21,6 +21,12 @@ void readBootId(ProcessInfo &info) {
   info.boot[std::max<ssize_t>(length, 0)] = '\0';
 }
 
+template <size_t N> void copyText(std::string_view text, char (&to)[N]) {
+  size_t length = std::min(text.size(), N - 1);
+  std::memcpy(to, text.data(), length);
+  to[length] = '\0';
+}
+
 uint64_t namespaceAt(const char *path) {
   struct stat space {};
   return stat(path, &space) == 0 ? space.st_ino : 0;
@@ -70,11 +76,9 @@ ProcessInfo ownProcessInfo(const Oob &oob) {
   return info;
 }
 
-void noteTrouble(ProcessInfo &info, std::string_view text) {
-  size_t length = std::min(text.size(), sizeof info.trouble - 1);
-  std::memcpy(info.trouble, text.data(), length);
-  info.trouble[length] = '\0';
-}
+void noteTrouble(ProcessInfo &info, std::string_view text) { copyText(text, info.trouble); }
+
+void noteNetwork(ProcessInfo &info, std::string_view words) { copyText(words, info.network); }
 
 Status exchangeProcessInfo(const Oob &oob, const ProcessInfo &mine,
                            std::vector<ProcessInfo> &processes) {
@@ -83,7 +87,7 @@ Status exchangeProcessInfo(const Oob &oob, const ProcessInfo &mine,
     return s;
   for (ProcessInfo &info : processes) { // what another process wrote
     info.host[sizeof info.host - 1] = info.boot[sizeof info.boot - 1] = '\0';
-    info.trouble[sizeof info.trouble - 1] = '\0';
+    info.trouble[sizeof info.trouble - 1] = info.network[sizeof info.network - 1] = '\0';
   }
   return {};
 }
@@ -95,6 +99,10 @@ Status compare(std::span<const ProcessInfo> processes) {
     if (processes[r].numRanks != processes[0].numRanks)
       return Status::error(concat("rank 0 says that there are ", processes[0].numRanks,
                                   " ranks, rank ", r, " says ", processes[r].numRanks));
+    if (std::strcmp(processes[r].network, processes[0].network) != 0)
+      return Status::error(concat("rank 0 and rank ", r,
+                                  " disagree on the network: ", processes[0].network,
+                                  " on rank 0, ", processes[r].network, " on rank ", r));
   }
   return {};
 }

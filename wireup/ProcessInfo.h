@@ -23,6 +23,7 @@ struct ProcessInfo {
   char host[65] = {};
   char boot[37] = {};     ///< the machine, since it was started
   char trouble[160] = {}; ///< empty: none
+  char network[96] = {};  ///< by which it reaches other nodes, in words; alike on all ranks
   cpu_set_t allowed = {};
   std::array<Interface, 8> interfaces = {}; ///< none: zeros
 };
@@ -37,6 +38,7 @@ bool isSameMachine(const ProcessInfo &a, const ProcessInfo &b);
 uint32_t countOnMachine(std::span<const ProcessInfo> processes, uint32_t self);
 
 void noteTrouble(ProcessInfo &info, std::string_view text);
+void noteNetwork(ProcessInfo &info, std::string_view words);
 
 /// Collective. Fetches the facts of the processes of all ranks.
 Status exchangeProcessInfo(const Oob &oob, const ProcessInfo &mine,

@@ -15,6 +15,8 @@ public:
   /// The facts that this rank sends with the next exchange.
   ProcessInfo &mine() { return mine_; }
   void note(const Status &trouble);
+  /// The network, which all ranks have to know alike; shorter than ProcessInfo::network.
+  void noteNetwork(std::string_view words) { colldsl::noteNetwork(mine_, words); }
   /// Adds the interfaces of this machine and COLLDSL_RANKS_PER_NODE to what this rank sends.
   void describeNode();
 

@@ -346,7 +346,8 @@ Result<std::unique_ptr<Endpoint>> join(shm::World &world, Rank rank, const std::
   static CountedVerbs countedVerbs;
   static CountedOfi countedOfi;
   if (provider == "verbs") {
-    Result<verbs::Options> options = verbs::optionsFromEnvironment();
+    NetworkSettings settings("verbs", "", NetworkSettings::From::TextAndEnvironment);
+    Result<verbs::Options> options = verbs::readOptions(settings);
     if (!options)
       return options.status();
     return protocol::attach(world, rank, *options,

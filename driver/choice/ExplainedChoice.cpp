@@ -192,6 +192,7 @@ llvm::json::Object toJson(const ExplainedChoice &explained) {
                             {"type", jsonText(std::string(spelling(s.type)))},
                             {"commutative", s.commutative},
                             {"oversubscribed", s.oversubscribed},
+                            {"multicast", s.multicast},
                             {"inPlace", explained.inPlace},
                             {"rule", std::move(rule)},
                             {"chosen", toJson(explained.choice.chosen)},

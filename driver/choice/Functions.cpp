@@ -69,6 +69,7 @@ Result<Situation> situationOf(const std::string &function, const SingleRequest &
     return topology.status();
   Situation situation =
       Situation::on(*topology, purpose == Purpose::Run && shareCores(*request.ranks));
+  situation.multicast = request.multicast;
   situation.function = function;
   situation.bytes = request.bytes.value_or(kUsualBytes);
   situation.type = request.schedule.elementType();

@@ -14,6 +14,8 @@ void ChoiceRequest::addTo(Fields &fields) {
       [](uint32_t rank) { return std::to_string(rank); });
   fields.addFlag("--oversubscribed", "as if the ranks had fewer cores than there are ranks",
                  oversubscribed);
+  fields.addFlag("--multicast", "as if the network could send to several ranks at once",
+                 single.multicast);
   fields.section("by which rules");
   fields.addText("--rules", "FILE",
                  "rules that choose, in place of those of the standard library and of\n"

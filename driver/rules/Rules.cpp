@@ -124,10 +124,14 @@ private:
       rule_.needsOversubscribed = true;
       return {};
     }
+    if (word == "multicast") {
+      rule_.needsMulticast = true;
+      return {};
+    }
     bool known = word == "ranks" || word == "bytes" || word == "nodes" || word == "types";
     if (!known)
       return Status::error("expected 'ranks', 'bytes', 'nodes', 'types', 'commutative', "
-                           "'oversubscribed' or 'use', found '" +
+                           "'oversubscribed', 'multicast' or 'use', found '" +
                            word + "'");
     if (words_.empty() || words_.front() == "use")
       return Status::error("'" + word + "' is not followed by a value");
@@ -302,6 +306,8 @@ std::string printRule(const SelectionRule &rule, const Program &program,
     line += " commutative";
   if (rule.needsOversubscribed)
     line += " oversubscribed";
+  if (rule.needsMulticast)
+    line += " multicast";
   const Decl &decl = program.decl(DeclId{rule.collective});
   line += " use " + program.nameOf(decl);
   for (uint32_t i : rule.arguments) {

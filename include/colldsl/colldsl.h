@@ -183,12 +183,20 @@ typedef struct colldsl_options {
    * is made or a plan committed. Nonzero ends the wait, and fails all ranks for good, as a rank
    * does that does not come in time. Null: nothing ends the wait early. */
   int (*interrupted)(void *user);
+  /** The network that carries messages between nodes: "ofi" (libfabric), "verbs" (an RDMA device)
+   * or "datagram" (UDP), with options as in "ofi{provider=tcp,bind=10.0.0.0/24}". An option that is
+   * not given is that of the environment, COLLDSL_OFI_PROVIDER for example (docs/c-api.md lists
+   * them). Null: the environment's COLLDSL_NETWORK, else "ofi". Ranks with other networks,
+   * providers of libfabric or settings of multicast than rank 0 fail colldsl_comm_create() on all
+   * ranks; so does a network that a rank does not have. Ranks of one node do not use it. Not kept.
+   */
+  const char *network;
 } colldsl_options;
 
 #define COLLDSL_OPTIONS_INIT                                                                       \
   {                                                                                                \
     sizeof(colldsl_options), NULL, 0, 0.0, 0, 0, NULL, NULL, 0, 0, COLLDSL_PROOF_NONE, NULL, 0,    \
-        NULL                                                                                       \
+        NULL, NULL                                                                                 \
   }
 
 /** `options` null: as COLLDSL_OPTIONS_INIT. The context outlives all objects that are made with it.
@@ -227,8 +235,8 @@ typedef struct colldsl_bootstrap {
 /** Collective over the launcher's processes, which need not be related. The bootstrap is used
  * during the call only. Null: the launcher that started this process, over PMIx (mpirun of Open
  * MPI, PRRTE, Slurm) or PMI (mpirun of MPICH); without one, or if it started one process, a
- * communicator of this process alone. Ranks of one machine share its memory, others send over
- * libfabric (docs/c-api.md lists the addresses). Programs that use MPI take
+ * communicator of this process alone. Ranks of one machine share its memory, others send over the
+ * network of the options. Programs that use MPI take
  * colldsl/mpi.h instead. */
 COLLDSL_API colldsl_status colldsl_comm_create(colldsl_context *context,
                                                const colldsl_bootstrap *bootstrap,

@@ -1,14 +1,13 @@
 #include "mpi/remote/RemoteRanks.h"
 
 #include "mpi/Real.h"
+#include "mpi/Settings.h"
 #include "mpi/remote/MpiNodes.h"
 #include "mpi/remote/MpiTransport.h"
-#include "transports/ofi/OpenOfi.h"
 #include "wireup/Environment.h"
 #include "wireup/OobBootstrap.h"
 
 #include <algorithm>
-#include <string_view>
 
 namespace colldsl::mpi {
 namespace {
@@ -26,18 +25,22 @@ bool mayHaveSeveralNodes() {
 
 } // namespace
 
-// Loads libfabric already here if it is needed later.
+// Loads the network's library already here if it is needed later.
 bool RemoteRanks::mayBeOverMpi() {
-  const char *network = setting("COLLDSL_NETWORK");
-  return mayHaveSeveralNodes() &&
-         ((network && std::string_view(network) == "mpi") || !ofi::isLoadable());
+  if (!mayHaveSeveralNodes())
+    return false;
+  const char *given = setting("COLLDSL_NETWORK");
+  if (given && given == kMpiBelow)
+    return true;
+  Result<Network> network = Network::fromEnvironment();
+  return !(network ? *network : Network()).isHere();
 }
 
 Result<std::unique_ptr<RemoteRanks>>
-RemoteRanks::overNetwork(MPI_Comm world, WakeupPreference wakeup,
+RemoteRanks::overNetwork(MPI_Comm world, const Network &given, WakeupPreference wakeup,
                          std::shared_ptr<const protocol::ProgressTable> runs) {
   Oob oob = oobOf(world);
-  Result<OnNetwork> network = openNetwork(oob, wakeup);
+  Result<OnNetwork> network = openNetwork(oob, given, wakeup);
   if (!network)
     return network.status();
   std::unique_ptr<RemoteRanks> ranks(new RemoteRanks(std::move(runs), oob.numRanks));

@@ -1,7 +1,7 @@
-/// Connections of this rank to ranks of MPI_COMM_WORLD that sit on other nodes: over libfabric, or
+/// Connections of this rank to ranks of MPI_COMM_WORLD that sit on other nodes: over a network, or
 /// over the messages of the MPI below.
 ///
-/// Over libfabric any thread may progress it, arriving messages end a sleep, and peers are watched:
+/// Over a network any thread may progress it, arriving messages end a sleep, and peers are watched:
 /// once one is gone everything fails, on all ranks. Over the MPI below the MPI itself has to detect
 /// that a rank is gone.
 ///
@@ -20,7 +20,7 @@ class RemoteRanks : protocol::RunStatus {
 public:
   /// Collective over `world`. An error is one on all ranks. `runs`: of this rank.
   static Result<std::unique_ptr<RemoteRanks>>
-  overNetwork(MPI_Comm world, WakeupPreference wakeup,
+  overNetwork(MPI_Comm world, const Network &network, WakeupPreference wakeup,
               std::shared_ptr<const protocol::ProgressTable> runs);
   /// Collective over `world`. Never null: see status().
   static std::unique_ptr<RemoteRanks> overMpi(MPI_Comm world,

@@ -23,8 +23,8 @@ namespace colldsl {
 
 struct MachineModel;
 
-inline constexpr uint16_t kLibraryMajor = 3;
-inline constexpr uint16_t kLibraryMinor = 1;
+inline constexpr uint16_t kLibraryMajor = 4;
+inline constexpr uint16_t kLibraryMinor = 0;
 
 /// The origin of the library.
 struct LibraryIdentity {
@@ -98,6 +98,7 @@ struct SelectionRule {
   static_assert(kElementTypes <= 32);
   bool needsCommutative = false;
   bool needsOversubscribed = false;
+  bool needsMulticast = false;
   uint32_t collective = 0;         ///< DeclId
   std::vector<uint32_t> arguments; ///< indices into Program::arguments
   uint32_t line = 0;               ///< of the file that it was read from; libraries do not store it

@@ -18,7 +18,7 @@ enum LibrarySectionKind : uint32_t {
   kImagesSection = 4, ///< the list
   kRulesSection = 5,
   kImageBytesSection = 6, ///< images carry checksums of their own
-  kImportedSection = 7,   ///< from minor version 1 on, if something was imported
+  kImportedSection = 7,   ///< if something was imported
 };
 
 struct LibraryHeader {
@@ -99,6 +99,7 @@ template <typename Visit, Is<SelectionRule> R> void eachField(Visit &visit, R &r
   visit(r.types);
   visit(r.needsCommutative);
   visit(r.needsOversubscribed);
+  visit(r.needsMulticast);
   visit(r.collective);
   visit(r.arguments);
 }

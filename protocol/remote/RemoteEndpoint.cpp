@@ -19,7 +19,7 @@ TransferCaps RemoteEndpoint::ownTransferCaps() const {
     caps.announcedStaticFrom = 1;
     caps.canaryUpTo = capabilities.inOrderBytes;
   }
-  caps.multicast = worker_.transport().multicast() != nullptr;
+  caps.multicast = capabilities.multicast;
   return caps;
 }
 

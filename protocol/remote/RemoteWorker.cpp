@@ -432,7 +432,10 @@ void RemoteWorker::onRemoteWrite(uint32_t rtrId) {
     rtr.receiver->onPut(rtr);
 }
 
+// Without a guard another thread may not progress the worker: the peer waits until the owner does.
 void RemoteWorker::onNeglected() {
+  if (!guard_)
+    return;
   auto held = lockIf(guard_);
   if (am_)
     progress();

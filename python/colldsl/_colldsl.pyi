@@ -121,6 +121,7 @@ class Shown:
 class Settings:
     topology: Optional[str]
     passes: Optional[str]
+    network: Optional[str]
     setup_timeout: float
     arena_bytes: int
     no_single_copy: bool

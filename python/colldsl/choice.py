@@ -45,6 +45,7 @@ class Choice:
     in_place: bool
     commutative: bool
     oversubscribed: bool
+    multicast: bool
     rule: str
     """The rule that decides, as a line of a file of rules."""
     place: str
@@ -88,6 +89,7 @@ def choose(
     topology: Optional[str] = None,
     in_place: bool = False,
     oversubscribed: bool = False,
+    multicast: bool = False,
     rules: Optional[Path] = None,
     model: Optional[Model] = None,
     network: Optional[str] = None,
@@ -101,8 +103,8 @@ def choose(
     found = json.loads(_colldsl.choose(operands, request))
     return Choice(
         found["function"], found["ranks"], found["nodes"], found["bytes"], found["type"],
-        found["inPlace"], found["commutative"], found["oversubscribed"], found["rule"]["text"],
-        found["rule"]["place"], found["rule"].get("line"), found["rule"]["decision"],
+        found["inPlace"], found["commutative"], found["oversubscribed"], found["multicast"],
+        found["rule"]["text"], found["rule"]["place"], found["rule"].get("line"), found["rule"]["decision"],
         _alternative(found["chosen"]), [_alternative(other) for other in found["others"]],
         found["model"],
     )

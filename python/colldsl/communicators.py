@@ -32,6 +32,7 @@ class Communicator(Closing):
         *,
         topology: Optional[str] = None,
         passes: Optional[str] = None,
+        network: Optional[str] = None,
         setup_timeout: float = 0,
         arena_bytes: int = 0,
         single_copy: bool = True,
@@ -50,6 +51,7 @@ class Communicator(Closing):
         *,
         topology: Optional[str] = None,
         passes: Optional[str] = None,
+        network: Optional[str] = None,
         setup_timeout: float = 0,
         arena_bytes: int = 0,
         single_copy: bool = True,
@@ -75,6 +77,7 @@ class Communicator(Closing):
         *,
         topology: Optional[str] = None,
         passes: Optional[str] = None,
+        network: Optional[str] = None,
         setup_timeout: float = 0,
         arena_bytes: int = 0,
         single_copy: bool = True,
@@ -100,6 +103,7 @@ class Communicator(Closing):
         *,
         topology: Optional[str] = None,
         passes: Optional[str] = None,
+        network: Optional[str] = None,
         setup_timeout: float = 0,
         arena_bytes: int = 0,
         single_copy: bool = True,
@@ -314,6 +318,7 @@ def _settings(given: Mapping[str, Any]) -> _colldsl.Settings:
     settings = _colldsl.Settings()
     settings.topology = given["topology"]
     settings.passes = given["passes"]
+    settings.network = given["network"]
     settings.setup_timeout = number(given["setup_timeout"], "setup_timeout")
     settings.arena_bytes = integer(given["arena_bytes"], "arena_bytes", 0, MOST_ELEMENTS)
     settings.no_single_copy = not given["single_copy"]

@@ -116,6 +116,7 @@ void addCommunicators(py::module_ &module) {
       .def(py::init<>())
       .def_readwrite("topology", &Settings::topology)
       .def_readwrite("passes", &Settings::passes)
+      .def_readwrite("network", &Settings::network)
       .def_readwrite("setup_timeout", &Settings::setupTimeout)
       .def_readwrite("arena_bytes", &Settings::arenaBytes)
       .def_readwrite("no_single_copy", &Settings::noSingleCopy)

@@ -160,6 +160,7 @@ std::shared_ptr<colldsl_context> Communicator::makeContext(const Settings &setti
   colldsl_options options = COLLDSL_OPTIONS_INIT;
   options.topology = settings.topology ? settings.topology->c_str() : nullptr;
   options.passes = settings.passes ? settings.passes->c_str() : nullptr;
+  options.network = settings.network ? settings.network->c_str() : nullptr;
   options.setup_timeout = settings.setupTimeout;
   options.arena_bytes = settings.arenaBytes;
   options.no_single_copy = settings.noSingleCopy;

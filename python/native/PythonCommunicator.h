@@ -14,7 +14,7 @@ namespace colldsl::python {
 
 /// colldsl_options.
 struct Settings {
-  std::optional<std::string> topology, passes;
+  std::optional<std::string> topology, passes, network;
   double setupTimeout = 0;
   uint64_t arenaBytes = 0;
   bool noSingleCopy = false;

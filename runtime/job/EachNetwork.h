@@ -1,32 +1,39 @@
-/// The networks by their names. Internal to this folder.
+/// The transports of networks by their names. Internal to this folder.
 #pragma once
 
-#include "runtime/job/WireUp.h"
+#include "runtime/job/JobNetwork.h"
 #include "transports/datagram/DatagramTransport.h"
 #include "transports/ofi/OpenOfi.h"
 #include "transports/verbs/OpenVerbs.h"
+#include "wireup/NetworkSettings.h"
 
 namespace colldsl {
 
-/// Returns what `use` returns for the network: use(the variable with the address to bind to, the
-/// options from the environment, a function that opens it for a rank of so many).
-template <typename Use> auto withNetwork(Transports transports, Use use) {
-  switch (transports) {
-  case Transports::Datagrams:
-    return use("COLLDSL_DATAGRAM_BIND", datagram::optionsFromEnvironment(),
+inline NetworkSettings
+settingsOf(const Network &network,
+           NetworkSettings::From from = NetworkSettings::From::TextAndEnvironment) {
+  return {network.name(), network.options, from};
+}
+
+/// Returns what `use` returns for the network: use(the options as the settings have them, a
+/// function that opens it for a rank of so many).
+template <typename Use>
+auto withNetwork(const Network &network, NetworkSettings &settings, Use use) {
+  switch (network.kind) {
+  case NetworkKind::Datagram:
+    return use(datagram::readOptions(settings),
                [](Rank rank, uint32_t, const datagram::Options &options) {
                  return datagram::open(rank, options);
                });
-  case Transports::Verbs:
-    return use("COLLDSL_VERBS_BIND", verbs::optionsFromEnvironment(),
+  case NetworkKind::Verbs:
+    return use(verbs::readOptions(settings),
                [](Rank, uint32_t numRanks, const verbs::Options &options) {
                  return verbs::open(numRanks, options);
                });
-  case Transports::All:
-  case Transports::Ofi:
+  case NetworkKind::Ofi:
     break;
   }
-  return use("COLLDSL_OFI_BIND", ofi::optionsFromEnvironment(),
+  return use(ofi::readOptions(settings),
              [](Rank, uint32_t, const ofi::Options &options) { return ofi::open(options); });
 }
 

@@ -7,8 +7,9 @@
 
 namespace colldsl {
 
-Result<AttachRank> attachOver(Transports network) {
-  return withNetwork(network, [](const char *, const auto &options, auto open) {
+Result<AttachRank> attachOver(const Network &network) {
+  NetworkSettings settings = settingsOf(network);
+  return withNetwork(network, settings, [](const auto &options, auto open) {
     if (!options)
       return Result<AttachRank>(options.status());
     return Result<AttachRank>([=, given = *options](shm::World &world, Rank rank) {
@@ -17,10 +18,11 @@ Result<AttachRank> attachOver(Transports network) {
   });
 }
 
-std::shared_future<void> prepareNetwork(Transports network) {
-  if (network != Transports::Ofi)
+std::shared_future<void> prepareNetwork(const Network &network) {
+  if (network.kind != NetworkKind::Ofi)
     return {};
-  Result<ofi::Options> options = ofi::optionsFromEnvironment();
+  NetworkSettings settings = settingsOf(network);
+  Result<ofi::Options> options = ofi::readOptions(settings);
   return options ? ofi::prepare(*options) : std::shared_future<void>();
 }
 

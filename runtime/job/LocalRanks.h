@@ -16,12 +16,12 @@ struct LocalOptions : ForkOptions {
   AttachRank attach; ///< empty: over that memory
 };
 
-/// For LocalOptions::attach: over one network, found by means of the memory. An error: the
+/// For LocalOptions::attach: over this network alone, found by means of the memory. An error: the
 /// environment has wrong options.
-Result<AttachRank> attachOver(Transports network);
+Result<AttachRank> attachOver(const Network &network);
 
 /// Begins to load the libraries of the network; not valid: there are none.
-std::shared_future<void> prepareNetwork(Transports network);
+std::shared_future<void> prepareNetwork(const Network &network);
 
 /// True if some of so many ranks of this machine share a core.
 bool shareCores(uint32_t numRanks);

@@ -9,17 +9,17 @@ namespace colldsl {
 
 struct OnNetwork {
   std::unique_ptr<network::Transport> transport;
-  network::Options options;
+  network::Options options; ///< `flushes` is set, because the callers move messages in calls alone
 };
 
-/// The criterion by which a provider is chosen if COLLDSL_OFI_PROVIDER does not name one.
+/// The criterion by which a provider of libfabric is chosen if none is named.
 enum class WakeupPreference : uint8_t {
   Polling,  ///< few layers; sleeps are short naps
   Sleeping, ///< sleeps that an event ends
 };
 
 /// Opens the network, bound to the address that wireUp() would take. Collective. An error is one on
-/// all ranks.
-Result<OnNetwork> openNetwork(const Oob &oob, WakeupPreference wakeup);
+/// all ranks; the networks of all ranks are compared as by wireUp().
+Result<OnNetwork> openNetwork(const Oob &oob, const Network &network, WakeupPreference wakeup);
 
 } // namespace colldsl

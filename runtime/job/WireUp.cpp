@@ -7,34 +7,31 @@
 #include "runtime/job/NodeMemory.h"
 #include "runtime/job/OnNetwork.h"
 #include "wireup/BindAddress.h"
-#include "wireup/Environment.h"
 #include "wireup/Nodes.h"
 #include "wireup/OobBootstrap.h"
 
 namespace colldsl {
 namespace {
 
-constexpr const char *kOfiBind = "COLLDSL_OFI_BIND";
-
+/// Binds the options of a network to an address. The next exchange has the error, if there is one.
 template <typename Options>
-Result<Options> bound(Result<Options> options, const char *variable,
-                      const ProcessInfoExchange &exchange) {
-  if (!options)
-    return options;
-  options->boundThreads = std::make_shared<const std::vector<Threads>>(exchange.boundThreads());
-  if (Status s =
-          chooseBindAddress(exchange.processes(), variable, *options->boundThreads, options->bind);
-      !s)
-    return s;
-  return options;
+void bind(NetworkSettings &settings, Result<Options> &options, ProcessInfoExchange &exchange) {
+  if (options) {
+    options->boundThreads = std::make_shared<const std::vector<Threads>>(exchange.boundThreads());
+    if (Status s = chooseBindAddress(exchange.processes(), settings, *options->boundThreads,
+                                     options->bind);
+        !s)
+      options = s;
+  }
+  exchange.note(options.status());
 }
 
-/// Joins one of the networks. A rank that has no address notifies all others.
+/// Joins the network. A rank that has no address notifies all others.
 Status joinNetwork(const Oob &oob, ProcessInfoExchange &exchange, WiredUp &wired,
-                   Transports transports) {
-  return withNetwork(transports, [&](const char *variable, auto given, auto open) -> Status {
-    auto options = bound(std::move(given), variable, exchange);
-    exchange.note(options.status());
+                   const Network &network) {
+  NetworkSettings settings = settingsOf(network);
+  return withNetwork(network, settings, [&](auto options, auto open) -> Status {
+    bind(settings, options, exchange);
     if (Status s = exchange.run(); !s)
       return s;
     OobBootstrap bootstrap(oob);
@@ -62,15 +59,15 @@ Status joinNode(const Oob &oob, WiredUp &wired) {
   return {};
 }
 
-/// Shared memory with the ranks of this node, libfabric to all others.
+/// Shared memory with the ranks of this node, the network to all others.
 Result<WiredUp> wireNodes(const Oob &oob, ProcessInfoExchange &exchange, NodeMemory &memory,
-                          std::vector<uint32_t> nodes) {
+                          std::vector<uint32_t> nodes, const Network &network) {
   Result<WiredUp> wired = memory.share(std::move(nodes));
   if (!wired)
     return wired;
   if (Status s = joinNode(oob, *wired); !s)
     return s;
-  if (Status s = joinNetwork(oob, exchange, *wired, Transports::All); !s)
+  if (Status s = joinNetwork(oob, exchange, *wired, network); !s)
     return s;
   std::vector<bool> isRemote;
   for (uint32_t node : wired->nodes)
@@ -81,9 +78,9 @@ Result<WiredUp> wireNodes(const Oob &oob, ProcessInfoExchange &exchange, NodeMem
 }
 
 Result<WiredUp> wireNetwork(const Oob &oob, ProcessInfoExchange &exchange,
-                            std::vector<uint32_t> nodes, Transports transports) {
+                            std::vector<uint32_t> nodes, const Network &network) {
   WiredUp wired;
-  if (Status s = joinNetwork(oob, exchange, wired, transports); !s)
+  if (Status s = joinNetwork(oob, exchange, wired, network); !s)
     return s;
   wired.endpoint = std::move(wired.parts.back());
   wired.parts.clear();
@@ -115,58 +112,68 @@ bool isProfileShared(std::span<const ProcessInfo> processes) {
 // Has one layer less between messages and sockets, if libfabric has it.
 constexpr const char *kQuickest = "net";
 
-Result<OnNetwork> openOn(const Oob &oob, const char *provider) {
+Result<OnNetwork> openOn(const Oob &oob, const Network &network) {
   ProcessInfoExchange exchange(oob);
   exchange.describeNode();
+  exchange.noteNetwork(network.inWords());
   if (Status s = exchange.run(); !s)
     return s;
-  OnNetwork network;
-  Result<ofi::Options> options =
-      bound<ofi::Options>(ofi::optionsFromEnvironment(), kOfiBind, exchange);
-  exchange.note(options.status());
-  if (options) {
-    if (provider)
-      options->provider = provider;
-    auto transport = ofi::open(*options);
+  OnNetwork opened;
+  NetworkSettings settings = settingsOf(network);
+  withNetwork(network, settings, [&](auto options, auto open) {
+    bind(settings, options, exchange);
+    if (!options)
+      return;
+    options->flushes = true;
+    auto transport = open(Rank{oob.rank}, oob.numRanks, *options);
     exchange.note(transport.status());
-    network.options = *options;
+    opened.options = *options;
     if (transport)
-      network.transport = transport.take();
-  }
+      opened.transport = transport.take();
+  });
   if (Status s = exchange.run(); !s)
     return s;
-  return network;
+  return opened;
 }
 
 } // namespace
 
-Result<WiredUp> wireUp(const Oob &oob, const shm::Options &options, const Status &own,
-                       Transports transports, uint64_t profile) {
+Result<WiredUp> wireUp(const Oob &oob, const shm::Options &options, const Result<Network> &network,
+                       const Status &own, uint64_t profile) {
   ProcessInfoExchange exchange(oob);
   NodeMemory memory(oob, exchange, options);
   exchange.note(own);
+  exchange.note(network.status());
   exchange.mine().profile = profile;
   exchange.describeNode();
-  if (transports == Transports::All)
-    memory.offer();
+  if (network) {
+    exchange.noteNetwork(network->inWords());
+    if (!network->isAlone)
+      memory.offer();
+  }
   if (Status s = exchange.run(); !s)
     return s;
   bool isShared = isProfileShared(exchange.processes());
   std::vector<uint32_t> nodes = exchange.nodes();
-  Result<WiredUp> wired = transports != Transports::All
-                              ? wireNetwork(oob, exchange, std::move(nodes), transports)
-                          : isOneNode(nodes) ? wireOneNode(oob, memory, std::move(nodes))
-                                             : wireNodes(oob, exchange, memory, std::move(nodes));
+  Result<WiredUp> wired = network->isAlone ? wireNetwork(oob, exchange, std::move(nodes), *network)
+                          : isOneNode(nodes)
+                              ? wireOneNode(oob, memory, std::move(nodes))
+                              : wireNodes(oob, exchange, memory, std::move(nodes), *network);
   if (wired)
     wired->profile = isShared ? profile : 0;
   return wired;
 }
 
-Result<OnNetwork> openNetwork(const Oob &oob, WakeupPreference wakeup) {
-  if (wakeup == WakeupPreference::Polling && !setting("COLLDSL_OFI_PROVIDER"))
-    if (Result<OnNetwork> network = openOn(oob, kQuickest))
-      return network;
-  return openOn(oob, nullptr);
+// Ranks that name a provider try it twice, so that all ranks make the same calls.
+Result<OnNetwork> openNetwork(const Oob &oob, const Network &network, WakeupPreference wakeup) {
+  if (wakeup == WakeupPreference::Polling && network.kind == NetworkKind::Ofi) {
+    Network quick = network;
+    if (!settingsOf(network).has("COLLDSL_OFI_PROVIDER"))
+      quick.options = concat("provider=", kQuickest, ",", network.options);
+    if (Result<OnNetwork> opened = openOn(oob, quick))
+      return opened;
+  }
+  return openOn(oob, network);
 }
 
 } // namespace colldsl

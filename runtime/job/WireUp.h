@@ -1,9 +1,10 @@
 /// Makes the ranks of a job from processes that a launcher started, not a fork of this library:
 /// over the out-of-band collectives of that launcher. Ranks of one node share its memory; ranks of
-/// several nodes reach each other over libfabric.
+/// several nodes reach each other over a network.
 #pragma once
 
 #include "protocol/Endpoint.h"
+#include "runtime/job/JobNetwork.h"
 #include "topology/Topology.h"
 #include "transports/shm/World.h"
 #include "wireup/Oob.h"
@@ -24,24 +25,17 @@ struct WiredUp {
 /// ranks and for the same reason. Leaves nothing behind, on any outcome.
 Result<WiredUp> shareMemory(const Oob &oob, const shm::Options &options);
 
-/// The transports that carry the messages.
-enum class Transports : uint8_t {
-  All,       ///< memory within a node, the network between nodes
-  Ofi,       ///< over libfabric alone
-  Datagrams, ///< over datagrams alone
-  Verbs,     ///< over an RDMA device alone
-};
-
-/// Collective: connects this rank to all others. On one node the endpoint is that of its memory.
-/// `own`: if it is an error, all ranks get an error. `profile`: a hash of this rank's machine
-/// profile, 0: it has none.
+/// Collective: connects this rank to all others. On one node the endpoint is that of its memory,
+/// unless Network::isAlone. `network`, `own`: if one is an error, all ranks get an error; so they
+/// do if they have other networks, other providers of libfabric, or multicast on some ranks only.
+/// `profile`: a hash of this rank's machine profile, 0: it has none.
 ///
 /// From the environment: COLLDSL_RANKS_PER_NODE of rank 0, the most consecutive ranks of a node;
-/// the variables of optionsFromEnvironment() of ofi, datagram or verbs. Without COLLDSL_OFI_BIND,
-/// COLLDSL_DATAGRAM_BIND or COLLDSL_VERBS_BIND a rank is bound to loopback, if all are on one host,
-/// or to the address from which it reaches reachableAddress().
-Result<WiredUp> wireUp(const Oob &oob, const shm::Options &options, const Status &own = {},
-                       Transports transports = Transports::All, uint64_t profile = 0);
+/// options that the network's text does not give (NetworkSettings). Without the option `bind` a
+/// rank is bound to loopback, if all are on one host, or to the address from which it reaches
+/// reachableAddress().
+Result<WiredUp> wireUp(const Oob &oob, const shm::Options &options, const Result<Network> &network,
+                       const Status &own = {}, uint64_t profile = 0);
 
 /// The places of the ranks; each rank finds its own machine's part. Collective, if there are
 /// several nodes.

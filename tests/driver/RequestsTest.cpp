@@ -120,11 +120,13 @@ TEST(Requests, HaveEachFieldInATable) {
   EXPECT_TRUE(shows());
   instantiate.maxSteps = 7;
   EXPECT_TRUE(shows());
-  auto &[schedule, ranks, bytes] = request.single;
+  auto &[schedule, ranks, bytes, multicast] = request.single;
   ranks = 8;
   EXPECT_TRUE(shows());
   bytes = kUsualBytes;
   EXPECT_TRUE(shows());
+  multicast = true; // of choices alone
+  EXPECT_FALSE(shows());
 }
 
 TEST(Requests, TellMistakesWithTheirField) {

@@ -92,7 +92,11 @@ LibraryContent smallLibrary() {
   crowded.function = "crowd";
   crowded.needsOversubscribed = true;
   crowded.collective = index(star);
-  content.rules = {small, far, crowded};
+  SelectionRule together;
+  together.function = "together";
+  together.needsMulticast = true;
+  together.collective = index(star);
+  content.rules = {small, far, crowded, together};
   content.imported = {{"star", 2}};
   return content;
 }

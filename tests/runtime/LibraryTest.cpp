@@ -104,6 +104,8 @@ TEST(Library, TheFirstRuleThatFitsIsChosen) {
   EXPECT_EQ(chosen({"reduce", 4, 1}), "none");
   EXPECT_EQ(chosen({"crowd", 4, 1, 1, ElementType::I32, true, true}), "crowd");
   EXPECT_EQ(chosen({"crowd", 4, 1, 1, ElementType::I32, true, false}), "none");
+  EXPECT_EQ(chosen({"together", 4, 1, 1, ElementType::I32, true, false, true}), "together");
+  EXPECT_EQ(chosen({"together", 4, 1, 1, ElementType::I32, true, false, false}), "none");
 }
 
 TEST(Library, EveryFlippedByteIsNoticed) {
@@ -169,7 +171,7 @@ TEST(Library, AnotherMajorVersionIsRefusedByName) {
   Bytes bytes = sound();
   headerOf(bytes).major = kLibraryMajor + 1;
   repairHead(bytes);
-  EXPECT_EQ(problemOf(bytes), "library: its format has version 4.1, this colldsl reads 3.x");
+  EXPECT_EQ(problemOf(bytes), "library: its format has version 5.0, this colldsl reads 4.x");
 }
 
 TEST(Library, SectionsMustNotOverlapOrLeaveTheFile) {

@@ -56,6 +56,7 @@ TEST(RuleTest, saysWhichConditionsFail) {
             "the operator does not commute");
   EXPECT_EQ(why([](SelectionRule &c) { c.needsOversubscribed = true; }),
             "there are no fewer cores than ranks");
+  EXPECT_EQ(why([](SelectionRule &c) { c.needsMulticast = true; }), "the network has no multicast");
   EXPECT_EQ(why([](SelectionRule &c) {
               c.maxRanks = 4;
               c.needsCommutative = true;

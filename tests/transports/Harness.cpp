@@ -249,8 +249,9 @@ std::vector<TransportSetup> ofiSetups() {
   std::vector<TransportSetup> all = {onNetwork("ofiTcpTight", tight<ofi::Options>()),
                                      onNetwork("ofiTcpParts", parts), onNetwork("ofiNet", net),
                                      onNetwork("ofiShm", shm)};
-  if (std::getenv("COLLDSL_OFI_PROVIDER"))
-    all.push_back(onNetwork("ofiGiven", *ofi::optionsFromEnvironment()));
+  NetworkSettings settings("ofi", "", NetworkSettings::From::TextAndEnvironment);
+  if (settings.has("COLLDSL_OFI_PROVIDER"))
+    all.push_back(onNetwork("ofiGiven", *ofi::readOptions(settings)));
   return all;
 }
 

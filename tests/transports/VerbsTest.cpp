@@ -42,17 +42,19 @@ TEST_F(Verbs, errorsOfOpenNameTheRequest) {
 }
 
 TEST_F(Verbs, theEnvironmentIsReadWithCare) {
+  auto read = [] {
+    NetworkSettings settings("verbs", "", NetworkSettings::From::TextAndEnvironment);
+    return verbs::readOptions(settings);
+  };
   setenv("COLLDSL_VERBS_GID", "one", 1);
-  EXPECT_EQ(verbs::optionsFromEnvironment().message(),
-            "COLLDSL_VERBS_GID is 'one', which is no number up to 255");
+  EXPECT_EQ(read().message(), "COLLDSL_VERBS_GID is 'one', which is no number up to 255");
   setenv("COLLDSL_VERBS_GID", "0", 1);
-  EXPECT_EQ(verbs::optionsFromEnvironment()->gidIndex, 0);
+  EXPECT_EQ(read()->gidIndex, 0);
   unsetenv("COLLDSL_VERBS_GID");
   setenv("COLLDSL_VERBS_IN_ORDER", "some", 1);
-  EXPECT_EQ(verbs::optionsFromEnvironment().message(),
-            "COLLDSL_VERBS_IN_ORDER is 'some', which is no number of bytes");
+  EXPECT_EQ(read().message(), "COLLDSL_VERBS_IN_ORDER is 'some', which is no number of bytes");
   setenv("COLLDSL_VERBS_IN_ORDER", "64", 1);
-  EXPECT_EQ(verbs::optionsFromEnvironment()->inOrderBytes, 64u);
+  EXPECT_EQ(read()->inOrderBytes, 64u);
   unsetenv("COLLDSL_VERBS_IN_ORDER");
 }
 

@@ -1,6 +1,7 @@
 // How ranks find the ranks of their own node, and the addresses of the others.
 #include "wireup/ProcessInfo.h"
 #include "transports/network/AddressExchange.h"
+#include "wireup/NetworkSettings.h"
 #include "wireup/Nodes.h"
 #include "wireup/OobBootstrap.h"
 
@@ -82,9 +83,10 @@ TEST(Nodes, MeetWithAllRanksOnce) {
 TEST(Interfaces, AreNamedByVariables) {
   const char *variable = "COLLDSL_TEST_BIND";
   std::string bind = "127.0.0.1";
+  NetworkSettings settings("test", "", NetworkSettings::From::TextAndEnvironment);
   auto read = [&](const char *text) {
     setenv(variable, text, 1);
-    Status status = readBind(variable, bind);
+    Status status = settings.readBind(variable, bind);
     return status ? std::string() : status.message();
   };
   EXPECT_EQ(read(""), "");

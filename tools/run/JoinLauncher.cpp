@@ -55,10 +55,13 @@ Result<std::unique_ptr<Launcher>> joinLauncher() {
   return launcher;
 }
 
-Result<std::optional<std::string>> nodesOf(Launcher &launcher) {
-  Result<std::vector<uint32_t>> nodes = findNodes(launcher.oob());
+Result<std::optional<std::string>> nodesOf(Launcher &launcher, Network &network) {
+  Result<Network> wanted = network.isAlone ? network : Network::fromEnvironment();
+  Result<std::vector<uint32_t>> nodes =
+      findNodes(launcher.oob(), wanted.status(), wanted ? wanted->inWords() : "");
   if (!nodes)
     return nodes.status();
+  network = wanted.take();
   bool isOne = std::all_of(nodes->begin(), nodes->end(), [](uint32_t first) { return first == 0; });
   return isOne ? std::optional<std::string>() : describe(*nodes);
 }

@@ -89,22 +89,6 @@ Result<Returned> returnedBy(std::vector<RankOutcome> outcomes) {
   return all;
 }
 
-Transports transportsOf(TransportKind transport) {
-  switch (transport) {
-  case TransportKind::Shm:
-  case TransportKind::Cma:
-  case TransportKind::Fake:
-    return Transports::All;
-  case TransportKind::Ofi:
-    return Transports::Ofi;
-  case TransportKind::Datagram:
-    return Transports::Datagrams;
-  case TransportKind::Verbs:
-    return Transports::Verbs;
-  }
-  return Transports::All;
-}
-
 Result<Returned> forkProcesses(uint32_t numRanks, const LaunchOptions &options,
                                const RankBody &body) {
   SharedFlag warned;
@@ -112,8 +96,8 @@ Result<Returned> forkProcesses(uint32_t numRanks, const LaunchOptions &options,
   local.numRanks = numRanks;
   local.bindToCores = options.bindToCores;
   local.shm = memoryFor(options, warned);
-  if (Transports network = transportsOf(options.transport); network != Transports::All) {
-    Result<AttachRank> attach = attachOver(network);
+  if (options.network.isAlone) {
+    Result<AttachRank> attach = attachOver(options.network);
     if (!attach)
       return attach.status();
     local.attach = attach.take();
@@ -130,8 +114,7 @@ Result<Returned> forkProcesses(uint32_t numRanks, const LaunchOptions &options,
 Result<Returned> joinLaunched(const LaunchOptions &options, const RankBody &body) {
   SharedFlag warned;
   Launcher &launcher = *options.launcher;
-  Result<WiredUp> wired =
-      wireUp(launcher.oob(), memoryFor(options, warned), {}, transportsOf(options.transport));
+  Result<WiredUp> wired = wireUp(launcher.oob(), memoryFor(options, warned), options.network);
   Result<std::vector<std::byte>> report = wired ? body(*wired->endpoint) : wired.status();
   std::vector<std::byte> mine = {std::byte{report.ok()}};
   std::string why = report ? "" : report.message();
@@ -202,7 +185,8 @@ Result<std::vector<RankReport>> launchThreads(const RunTask &task, const LaunchO
 } // namespace
 
 void prepare(LaunchOptions &options) {
-  options.prepared = prepareNetwork(transportsOf(options.transport));
+  if (options.network.isAlone)
+    options.prepared = prepareNetwork(options.network);
 }
 
 Result<Returned> onAllRanks(uint32_t numRanks, const LaunchOptions &options, const RankBody &body) {

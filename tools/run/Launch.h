@@ -11,17 +11,14 @@
 namespace colldsl::tools {
 
 enum class TransportKind : uint8_t {
-  Shm, ///< shared memory between processes; long messages in pieces
-  Cma, ///< as Shm, but receivers read long messages from the sender's memory
-  Ofi, ///< messages over libfabric between processes, of several machines if a launcher started
-       ///< them
-  Datagram, ///< as Ofi, over datagrams, which may get lost
-  Verbs,    ///< as Ofi, over an RDMA device
-  Fake,     ///< all ranks are threads of this process; messages overtake each other
+  Shm,  ///< shared memory between processes; long messages in pieces
+  Cma,  ///< as Shm, but receivers read long messages from the sender's memory
+  Fake, ///< all ranks are threads of this process; messages overtake each other
 };
 
 struct LaunchOptions {
-  TransportKind transport = TransportKind::Cma;
+  TransportKind transport = TransportKind::Cma; ///< unless the network is used alone
+  Network network;   ///< between nodes, if a launcher started the ranks on several, or alone
   uint64_t seed = 1; ///< for Fake: determines the order of messages
   bool bindToCores = false;
   uint64_t singleCopyMinBytes = 0; ///< of Cma; 0: the default

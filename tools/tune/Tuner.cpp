@@ -176,7 +176,7 @@ Status Tuner::makeGroups() {
   std::string place = "local";
   if (launch_.launcher) {
     ranks = {launch_.launcher->numRanks()};
-    Result<std::optional<std::string>> nodes = nodesOf(*launch_.launcher);
+    Result<std::optional<std::string>> nodes = nodesOf(*launch_.launcher, launch_.network);
     if (!nodes)
       return nodes.status();
     place = nodes->value_or(place);

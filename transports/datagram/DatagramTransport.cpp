@@ -29,9 +29,11 @@ sockaddr_in nameOf(in_addr_t address, in_port_t port) {
 
 } // namespace
 
-Result<Options> optionsFromEnvironment() {
+Result<Options> readOptions(NetworkSettings &settings) {
   Options options;
-  if (Status s = readBind("COLLDSL_DATAGRAM_BIND", options.bind); !s)
+  if (Status s = settings.readBind("COLLDSL_DATAGRAM_BIND", options.bind); !s)
+    return s;
+  if (Status s = settings.readFlag("COLLDSL_DATAGRAM_MULTICAST", options.multicast); !s)
     return s;
   return options;
 }
@@ -47,6 +49,7 @@ Result<std::unique_ptr<network::Transport>> open(Rank self, const Options &optio
 DatagramTransport::DatagramTransport(Rank self, const Options &options, Calls &calls)
     : self_(self), options_(options), calls_(calls), received_(size_t{kBatch} * kMaxPacketBytes) {
   capabilities_.name = "datagram";
+  capabilities_.multicast = options.multicast;
   for (uint32_t i = 0; i < kBatch; ++i) {
     slotMemory_[i] = {received_.data() + size_t{i} * kMaxPacketBytes, kMaxPacketBytes};
     slots_[i].msg_hdr.msg_iov = &slotMemory_[i];

@@ -11,6 +11,7 @@
 #include "transports/datagram/DatagramMulticast.h"
 #include "transports/datagram/Keepalive.h"
 #include "transports/network/Transport.h"
+#include "wireup/NetworkSettings.h"
 
 #include <array>
 
@@ -26,8 +27,8 @@ struct Counts {
   uint64_t refused = 0;  ///< came from a stranger, or broken
 };
 
-/// The settings of the environment: COLLDSL_DATAGRAM_BIND; defaults for the others.
-Result<Options> optionsFromEnvironment();
+/// From the options bind and multicast; defaults for those that are not set.
+Result<Options> readOptions(NetworkSettings &settings);
 
 /// Opens the transport of frames for one rank. `calls` outlives it.
 Result<std::unique_ptr<network::Transport>> open(Rank self, const Options &options,

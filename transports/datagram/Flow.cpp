@@ -31,6 +31,9 @@ void Flow::append(network::Frame &frame, OutPackets &pool) {
     packet.offset = offset;
     packet.bytes = static_cast<uint16_t>(std::min(room, frame.bytes - offset));
     packet.flags = (offset == 0 ? kFirst : 0) | (offset + packet.bytes == frame.bytes ? kFinal : 0);
+    bool isAwaited = flushes_ && expected_ == 0; // else what comes is the acknowledgement
+    if (isAwaited && (packet.flags & kFinal) != 0)
+      packet.flags |= kWantsReport;
     packet.sequence = given_++;
     (oldest_ ? newest_->next : oldest_) = &packet;
     newest_ = &packet;
@@ -155,6 +158,7 @@ void Flow::describe(PacketHeader &header, TimeNs now, bool isNow) {
   if (header.kind != PacketKind::Data)
     header.sequence = sent_;
   bytesSinceReport_ = 0;
+  isReportWanted_ = false;
   if (!isNow)
     return;
   bool echoes = std::exchange(owesEcho_, false);
@@ -173,6 +177,7 @@ void Flow::noteHeader(const PacketHeader &header, TimeNs now, bool isNow) {
   isProbed_ = false;
   if (header.kind == PacketKind::Data)
     noteProgress(now);
+  isReportWanted_ |= (header.flags & kWantsReport) != 0;
   if (isNow && (header.flags & kHasStamp) != 0) {
     lastStamp_ = header.stamp;
     stampAt_ = now;

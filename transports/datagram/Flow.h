@@ -57,7 +57,7 @@ public:
   /// `peer` outlives it. `packetBytes`: the longest datagram to it, header included.
   Flow(network::Peer &peer, const Options &options, uint32_t packetBytes)
       : peer(peer), packetBytes(packetBytes), pace(options), flightBytes_(options.flightBytes),
-        longestPause_(options.longestPause.count()) {}
+        flushes_(options.flushes), longestPause_(options.longestPause.count()) {}
 
   network::Peer &peer;
   const uint32_t packetBytes;
@@ -99,9 +99,10 @@ public:
   Early *advance(uint32_t bodyBytes);
 
   bool hasGap() const { return beyond_ != 0; }
-  /// True if so much came that an acknowledgement is due.
+  /// True if an acknowledgement is due: the peer waits for it, or so much came.
   bool owesReport() const {
-    return received_ - reported_ >= kWindow / 4 * 3 || bytesSinceReport_ >= flightBytes_ / 2;
+    return isReportWanted_ || received_ - reported_ >= kWindow / 4 * 3 ||
+           bytesSinceReport_ >= flightBytes_ / 2;
   }
   bool owesAnything() const { return received_ != reported_; }
   /// True if the peer has sent packets that did not come.
@@ -153,12 +154,14 @@ private:
   uint32_t sent_ = 0;   ///< all before it
   uint32_t flight_ = 0; ///< bytes sent and not acknowledged
   uint32_t flightBytes_;
+  bool flushes_; ///< the rank waits until its frames are done
 
   uint32_t received_ = 0;
   uint64_t beyond_ = 0;
   std::vector<Early> early_; ///< by number modulo kWindow; empty until one came
   uint32_t reported_ = 0;    ///< of received_
   uint32_t bytesSinceReport_ = 0;
+  bool isReportWanted_ = false;
   TimeNs nackedAt_ = 0;
 
   uint32_t lastStamp_ = 0;

@@ -8,7 +8,7 @@ namespace colldsl::datagram {
 namespace {
 
 constexpr size_t kChecked = sizeof PacketHeader::checksum; // offset of the checked bytes
-constexpr uint8_t kAllFlags = kFirst | kFinal | kHasStamp | kHasEcho | kAnswersProbe;
+constexpr uint8_t kAllFlags = kFirst | kFinal | kHasStamp | kHasEcho | kAnswersProbe | kWantsReport;
 
 } // namespace
 

@@ -45,6 +45,8 @@ inline constexpr uint8_t kHasStamp = 4; ///< `stamp` is valid
 inline constexpr uint8_t kHasEcho = 8;  ///< `echo` is valid
 /// Packets sent before the Probe and not acknowledged are lost.
 inline constexpr uint8_t kAnswersProbe = 16;
+/// The sender waits for the acknowledgement of this packet.
+inline constexpr uint8_t kWantsReport = 32;
 
 struct PacketHeader {
   uint32_t checksum = 0; ///< CRC-32C of all that follows

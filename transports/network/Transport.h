@@ -51,6 +51,7 @@ struct Capabilities {
       0;                ///< the bytes of a write of up to so many become visible in their order
   bool batches = false; ///< offers between hold() and push() cost less
   bool immediateIsKey = false; ///< a write brings the key of the memory as immediate data
+  bool multicast = false;      ///< frames to several peers go once, unless a network has none
   bool isWatched = true;       ///< a ProcessMonitor watches the processes of peers
 };
 

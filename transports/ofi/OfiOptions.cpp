@@ -1,20 +1,22 @@
 #include "transports/ofi/OfiOptions.h"
 
 #include "transports/ofi/OpenOfi.h"
-#include "wireup/Environment.h"
-#include "wireup/Interfaces.h"
 
 namespace colldsl::ofi {
+namespace {
 
-Result<Options> optionsFromEnvironment() {
+constexpr size_t kMaxName = 64; // libfabric's FI_NAME_MAX
+
+} // namespace
+
+Result<Options> readOptions(NetworkSettings &settings) {
   Options options;
-  auto take = [](const char *name, std::string &value) {
-    if (const char *given = setting(name))
-      value = given;
-  };
-  take("COLLDSL_OFI_PROVIDER", options.provider);
-  take("COLLDSL_OFI_DOMAIN", options.domain);
-  if (Status s = readBind("COLLDSL_OFI_BIND", options.bind); !s)
+  settings.read("COLLDSL_OFI_PROVIDER", options.provider);
+  settings.read("COLLDSL_OFI_DOMAIN", options.domain);
+  if (options.provider.size() > kMaxName)
+    return Status::error("libfabric has no provider whose name is longer than " +
+                         std::to_string(kMaxName) + " bytes");
+  if (Status s = settings.readBind("COLLDSL_OFI_BIND", options.bind); !s)
     return s;
   return options;
 }

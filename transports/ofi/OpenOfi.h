@@ -3,6 +3,7 @@
 
 #include "transports/network/Transport.h"
 #include "transports/ofi/OfiOptions.h"
+#include "wireup/NetworkSettings.h"
 
 #include <future>
 
@@ -14,9 +15,8 @@ bool isBuiltIn();
 /// True if libfabric is here, too. Loads it.
 bool isLoadable();
 
-/// The settings of the environment: COLLDSL_OFI_PROVIDER, COLLDSL_OFI_DOMAIN, COLLDSL_OFI_BIND;
-/// defaults for variables that are not set.
-Result<Options> optionsFromEnvironment();
+/// From the options provider, domain and bind; defaults for those that are not set.
+Result<Options> readOptions(NetworkSettings &settings);
 
 /// Loads libfabric in another thread, and lets it find its providers: a third of a second. Ranks
 /// that this process forks after that has ended have both done. A library that cannot be loaded is

@@ -3,6 +3,7 @@
 
 #include "ir/Result.h"
 #include "transports/network/NetworkOptions.h"
+#include "wireup/NetworkSettings.h"
 
 namespace colldsl::verbs {
 
@@ -25,8 +26,7 @@ struct Options : network::Options {
   uint32_t completions = 4096; ///< that the completion queue holds, if the device allows so many
 };
 
-/// The settings of the environment: COLLDSL_VERBS_DEVICE, COLLDSL_VERBS_PORT, COLLDSL_VERBS_GID,
-/// COLLDSL_VERBS_BIND and COLLDSL_VERBS_IN_ORDER; defaults for variables that are not set.
-Result<Options> optionsFromEnvironment();
+/// From the options device, bind, port, gid and in-order; defaults for those that are not set.
+Result<Options> readOptions(NetworkSettings &settings);
 
 } // namespace colldsl::verbs
