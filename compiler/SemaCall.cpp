@@ -193,7 +193,7 @@ TypedExpr Sema::callSegments(const CallExpr &ast) {
               ast.loc, s.id, bytes);
 }
 
-/// leaders(level, include = r) and leader(level, include = none, index = 0).
+/// leaders(level, include = none, index = 0) and leader(level, include = none, index = 0).
 TypedExpr Sema::callLeaders(const CallExpr &ast, bool one) {
   StringRef name = cast<NameExpr>(ast.callee)->name;
   const auto *word = ast.arguments.empty() || ast.arguments[0].kind != ArgumentKind::Plain
@@ -209,12 +209,11 @@ TypedExpr Sema::callLeaders(const CallExpr &ast, bool one) {
     bool named = argument.kind == ArgumentKind::Named;
     if (named && argument.name.text == "include")
       include = exprOf(*argument.value, ValueType::Rank, "'include'").id;
-    else if (named && one && argument.name.text == "index")
+    else if (named && argument.name.text == "index")
       which = intExpr(*argument.value, "'index'");
     else
-      error(argument.loc, "'" + name.str() + "' takes " +
-                              (one ? "'include = r' and 'index = i'" : "'include = r'") +
-                              " after the level");
+      error(argument.loc,
+            "'" + name.str() + "' takes 'include = r' and 'index = i' after the level");
   }
   auto kind = one ? ExprKind::Leader : ExprKind::GroupLeaders;
   return make(kind, {.value = one ? ValueType::Rank : ValueType::Group, .maybeNone = one}, ast.loc,

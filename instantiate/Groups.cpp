@@ -103,36 +103,45 @@ bool Groups::leadsBefore(Level level, Rank a, Rank b) const {
 }
 
 /// The leaders of the whole job are the same on all ranks, and are found once.
-int64_t Groups::leaders(Level level, int64_t include, const Group &current) {
+int64_t Groups::leaders(Level level, int64_t include, int64_t which, const Group &current) {
   if (current.members)
-    return add(leadersOf(level, include, current), current);
+    return add(leadersOf(level, include, which, current), current);
   constexpr size_t kMaxKept = size_t{1} << 22;
-  auto kept = keptLeaders_.find({level, include});
+  auto kept = keptLeaders_.find({level, include, which});
   if (kept == keptLeaders_.end()) {
-    std::vector<Rank> leaders = leadersOf(level, include, current);
+    std::vector<Rank> leaders = leadersOf(level, include, which, current);
     if (keptRanks_ + leaders.size() > kMaxKept)
       return add(std::move(leaders), current);
     keptRanks_ += leaders.size();
-    kept = keptLeaders_.emplace(std::pair(level, include), std::move(leaders)).first;
+    kept = keptLeaders_.emplace(std::tuple(level, include, which), std::move(leaders)).first;
   }
   return add(withSelf(kept->second, current));
 }
 
-std::vector<Rank> Groups::leadersOf(Level level, int64_t include, const Group &current) {
-  constexpr Rank kUnset = kNoRank;
-  std::vector<Rank> leaderOf(topology(level).numGroups(level), kUnset);
+std::vector<Rank> Groups::leadersOf(Level level, int64_t include, int64_t which,
+                                    const Group &current) {
+  Rank demanded = include == kNone ? kNoRank : current.world(static_cast<uint32_t>(include));
+  auto leadsFirst = [&](Rank a, Rank b) {
+    return b != demanded && (a == demanded || leadsBefore(level, a, b));
+  };
+  std::vector<std::vector<Rank>> groups(topology(level).numGroups(level));
   for (uint32_t i = 0; i < current.size; ++i) {
-    Rank &leader = leaderOf[topology(level).groupOf(level, current.world(i))];
-    if (leader == kUnset || leadsBefore(level, current.world(i), leader))
-      leader = current.world(i);
+    std::vector<Rank> &members = groups[topology(level).groupOf(level, current.world(i))];
+    if (which == 0 && !members.empty()) // the others need not be told apart
+      members[0] = std::min(members[0], current.world(i), leadsFirst);
+    else
+      members.push_back(current.world(i));
   }
-  if (include != kNone) {
-    Rank demanded = current.world(static_cast<uint32_t>(include));
-    leaderOf[topology(level).groupOf(level, demanded)] = demanded;
+  std::vector<Rank> leaders;
+  for (std::vector<Rank> &members : groups) {
+    if (members.empty())
+      continue;
+    auto place = members.begin() + which % std::ssize(members);
+    std::nth_element(members.begin(), place, members.end(), leadsFirst);
+    leaders.push_back(*place);
   }
-  std::erase(leaderOf, kUnset);
-  std::sort(leaderOf.begin(), leaderOf.end());
-  return leaderOf;
+  std::sort(leaders.begin(), leaders.end());
+  return leaders;
 }
 
 std::span<const Rank> Groups::byLead(Level level, const Group &current, std::vector<Rank> &room) {

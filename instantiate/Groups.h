@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -51,9 +52,10 @@ public:
   int64_t add(std::vector<Rank> members, const Group &current);
   /// The members of `current` that share its rank's group of that level.
   int64_t ofLevel(Level level, const Group &current);
-  /// The leaders of the groups of the level, one each. `include`, a number in `current` or kNone,
-  /// leads its own group.
-  int64_t leaders(Level level, int64_t include, const Group &current);
+  /// One rank of each group of the level: the leader with that index, at least 0, counted around
+  /// where a group has fewer ranks. `include`, a number in `current` or kNone, is the leader with
+  /// index 0 of its own group.
+  int64_t leaders(Level level, int64_t include, int64_t which, const Group &current);
 
   /// A hash that tells groups of several ranks apart, equal on all ranks; 0 for the whole job. It
   /// reads the members once per group, not once per rank that asks.
@@ -70,7 +72,7 @@ public:
 private:
   void clearMade();
   std::vector<Rank> membersOf(Level level, const Group &current);
-  std::vector<Rank> leadersOf(Level level, int64_t include, const Group &current);
+  std::vector<Rank> leadersOf(Level level, int64_t include, int64_t which, const Group &current);
   bool leadsBefore(Level level, Rank a, Rank b) const;
 
   const InstantiateRequest &request_;
@@ -82,8 +84,9 @@ private:
   std::deque<Group> made_;
 
   // State of all runs: the leaders of a level's groups in the whole job, by the rank that they must
-  // include; and the ranks of a level's group, in the order in which they lead.
-  std::map<std::pair<Level, int64_t>, std::vector<Rank>> keptLeaders_, keptByLead_;
+  // include and their index; and the ranks of a level's group, in the order in which they lead.
+  std::map<std::tuple<Level, int64_t, int64_t>, std::vector<Rank>> keptLeaders_;
+  std::map<std::pair<Level, int64_t>, std::vector<Rank>> keptByLead_;
   size_t keptRanks_ = 0; ///< of keptLeaders_
 
   /// By the address and number of the members; entries of one run end with it.

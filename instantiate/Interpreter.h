@@ -187,6 +187,7 @@ private:
   void pushRegion(const SliceValue &slice, std::vector<Region> &out, SourceLoc loc);
   SliceValue blockOf(const SliceValue &s, int64_t i, SourceLoc loc);
   Position blockPosition(const SliceValue &s, int64_t i, SourceLoc loc);
+  static void joinAdjacent(std::vector<Region> &regions);
   bool checkTotal(std::span<const Region> regions, SourceLoc loc);
   Position interpolate(const SliceValue &s, Int128 i, Int128 k, SourceLoc loc);
   Position displace(const Position &p, int64_t elements, SourceLoc loc);

@@ -110,6 +110,8 @@ void Interpreter::bindBlocks(const Param &param, SliceValue &s, SourceLoc loc) {
   s.blocks = static_cast<uint32_t>(blocks);
   DimKind kind = param.buffer.dim[1].kind;
   bool wantsCallTime = kind == DimKind::CallTime || kind == DimKind::Capacity;
+  if (wantsCallTime && (s.shape == BlockShape::Equal || s.shape == BlockShape::Counts))
+    return; // a text that is right for any lengths is right for these; <= m gives m no value
   if (wantsCallTime != s.isWholeBuffer2d() || s.inBlock())
     return failArgument(loc, param,
                         wantsCallTime ? "blocks of call-time length are expected"

@@ -101,8 +101,11 @@ void Interpreter::execMessage(const Stmt &s, int64_t peer, int64_t tag, int64_t 
         peer);
   bool isSimple = s.c == kNoExpr && !s.alongEdge;
   uint64_t key = isSimple ? frame_->instance : messageKey(s, tag, s.alongEdge ? &along : nullptr);
-  if (carried_.size() > 1 && !checkTotal(carried_, s.loc))
-    return;
+  if (carried_.size() > 1) {
+    if (!checkTotal(carried_, s.loc))
+      return;
+    joinAdjacent(carried_);
+  }
   bool combines = s.d != kNoExpr && !carried_.empty();
   if (combines && (!mayCombine(static_cast<Reduction>(reduction), {}, carried_, s.loc) ||
                    !mayReceiveAndCombine(s.loc)))
@@ -269,6 +272,8 @@ bool Interpreter::mayReceiveAndCombine(SourceLoc loc) {
 bool Interpreter::takeTargets(const Stmt &s) {
   targets_.swap(carried_);
   carried_.clear();
+  joinAdjacent(sources_);
+  joinAdjacent(targets_);
   return checkTotal(sources_, s.loc) && checkTotal(targets_, s.loc) && equalLengths(s);
 }
 

@@ -65,10 +65,12 @@ int64_t Interpreter::evalGroupOf(const Expr &e, int64_t, int64_t) {
   return groups_.ofLevel(static_cast<Level>(e.value), currentGroup());
 }
 
-int64_t Interpreter::evalGroupLeaders(const Expr &e, int64_t include, int64_t) {
+int64_t Interpreter::evalGroupLeaders(const Expr &e, int64_t include, int64_t which) {
+  if (which < 0)
+    fail(e.loc, "leaders with index " + std::to_string(which));
   if (!checkInclude("leaders", include, e.loc))
     return 0;
-  return groups_.leaders(static_cast<Level>(e.value), include, currentGroup());
+  return groups_.leaders(static_cast<Level>(e.value), include, which, currentGroup());
 }
 
 int64_t Interpreter::evalGroupSize(const Expr &, int64_t group, int64_t) {

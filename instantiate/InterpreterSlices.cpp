@@ -310,6 +310,27 @@ void Interpreter::pushRegion(const SliceValue &s, std::vector<Region> &out, Sour
   out.push_back({toSlice(s, loc), s.begin.at, s.end.at});
 }
 
+/// Joins slices of a list of which one ends where the next one begins, for every size.
+/// Example: [y[0], y[1], y[3]] of equal blocks is y[0..2n], y[3n..4n].
+void Interpreter::joinAdjacent(std::vector<Region> &regions) {
+  size_t last = 0;
+  for (size_t i = 1; i < regions.size(); ++i) {
+    Slice &before = regions[last].slice;
+    const Slice &next = regions[i].slice;
+    bool isAdjacent = before.block == kNoBlock && next.block == kNoBlock &&
+                      before.buffer == next.buffer && before.denominator == next.denominator &&
+                      before.endScale == next.beginScale && before.endOffset == next.beginOffset;
+    if (isAdjacent) {
+      before.endScale = next.endScale;
+      before.endOffset = next.endOffset;
+      regions[last].endAt = regions[i].endAt;
+    } else {
+      regions[++last] = regions[i];
+    }
+  }
+  regions.resize(std::min(regions.size(), last + 1));
+}
+
 /// True if the list has at most 2^56 elements: more than any buffer has, and sums of them do not
 /// overflow. Blocks whose lengths are known at call time only do not count.
 bool Interpreter::checkTotal(std::span<const Region> regions, SourceLoc loc) {
