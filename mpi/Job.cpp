@@ -229,7 +229,7 @@ void Job::connect(WiredUp wired, MPI_Comm node) {
     chooseCopyLimits(node);
   if (nodes_.count > 1)
     connectNodes();
-  movesAlways_ = Settings::all().wantsProgressThread();
+  movesAlways_ |= Settings::all().wantsProgressThread();
   if (movesAlways_)
     beginBackgroundProgress();
 }
@@ -259,9 +259,12 @@ void Job::chooseCopyLimits(MPI_Comm node) {
 void Job::connectNodes() {
   Result<std::unique_ptr<RemoteRanks>> remote = Status::error("COLLDSL_NETWORK says so");
   const Settings &settings = Settings::all();
-  WakeupPreference wakeup =
-      settings.wantsProgressThread() ? WakeupPreference::Sleeping : WakeupPreference::Polling;
   std::optional<Network> network = settings.network();
+  // A receiver acknowledges datagrams when it polls, also while it waits in a call that is passed on.
+  bool acknowledges = network && network->kind == NetworkKind::Datagram;
+  WakeupPreference wakeup = settings.wantsProgressThread() || acknowledges
+                                ? WakeupPreference::Sleeping
+                                : WakeupPreference::Polling;
   if (network)
     remote = RemoteRanks::overNetwork(MPI_COMM_WORLD, *network, wakeup, worker_->progressTable());
   if (!allAgree(MPI_COMM_WORLD, remote.ok()) && remote)
@@ -270,6 +273,7 @@ void Job::connectNodes() {
     printMessage("colldsl: warning: messages between nodes are not over the network that "
                  "COLLDSL_NETWORK names, but over the MPI below: %s\n",
                  remote.message().c_str());
+  movesAlways_ = remote && acknowledges;
   note("messages between nodes: " +
        (remote ? (*remote)->name() : "those of the MPI below: " + remote.message()));
   remote_ = remote ? remote.take() : RemoteRanks::overMpi(MPI_COMM_WORLD, worker_->progressTable());

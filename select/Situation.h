@@ -15,6 +15,7 @@ struct Situation {
   uint32_t ranks = 1;
   uint64_t bytes = 0; ///< of n elements
   uint32_t nodes = 1;
+  uint32_t perNode = 1; ///< ranks of the node that has most
   ElementType type = ElementType::I32;
   bool commutative = true;
   bool oversubscribed = false; ///< on one node, with fewer cores than ranks of the job

@@ -118,6 +118,46 @@ void print(const FitReport &report, const FitOptions &options) {
                          picks.defaults, picks.meanDefault, picks.worstDefault);
 }
 
+llvm::json::Object toJson(const PredictionErrors &errors) {
+  return llvm::json::Object{
+      {"times", errors.points}, {"median", errors.median}, {"p90", errors.p90}};
+}
+
+llvm::json::Object toJson(const FitReport &report) {
+  llvm::json::Array parameters, times;
+  for (const ParameterEstimate &estimate : report.fitted.estimates)
+    if (estimate.isFree)
+      parameters.push_back(
+          llvm::json::Object{{"name", sim::wordsOf(estimate.id, report.fitted.model)},
+                             {"value", estimate.value},
+                             {"factor", estimate.factor}});
+  for (size_t i = 0; i < report.points.size(); ++i) {
+    const Measurement &m = *report.points[i].measured;
+    times.push_back(llvm::json::Object{{"function", jsonText(m.function)},
+                                       {"algorithm", jsonText(m.algorithm)},
+                                       {"collective", report.points[i].collective.words()},
+                                       {"nodes", jsonText(m.nodes)},
+                                       {"ranksPerNode", m.ranksPerNode},
+                                       {"bytes", m.bytes},
+                                       {"measured", m.ns},
+                                       {"predicted", report.predicted[i]}});
+  }
+  PickErrors picks = errorsOf(report.picks);
+  return llvm::json::Object{{"measured", report.measured.size()},
+                            {"unseen", toJson(report.errors)},
+                            {"seen", toJson(report.errorsOfSeen)},
+                            {"picks", llvm::json::Object{{"calls", picks.calls},
+                                                         {"mean", picks.mean},
+                                                         {"worst", picks.worst},
+                                                         {"meanOfAll", picks.meanOfAll},
+                                                         {"worstOfAll", picks.worstOfAll}}},
+                            {"defaults", llvm::json::Object{{"calls", picks.defaults},
+                                                            {"mean", picks.meanDefault},
+                                                            {"worst", picks.worstDefault}}},
+                            {"parameters", std::move(parameters)},
+                            {"times", std::move(times)}};
+}
+
 } // namespace
 
 Exit fitCommand(Arguments arguments) {
@@ -147,7 +187,10 @@ Exit fitCommand(Arguments arguments) {
     if (!written)
       return printError(written.diagnostic()) ? Exit::Success : Exit::Failure;
   }
-  print(*report, settings);
+  if (settings.json)
+    printJson(toJson(*report));
+  else
+    print(*report, settings);
   return Exit::Success;
 }
 

@@ -47,7 +47,8 @@ std::vector<std::pair<size_t, double>> weightsAt(std::span<const uint64_t> sizes
 /// one algorithm are simulated once.
 class Simulations {
 public:
-  Simulations(const Program &program, const std::vector<FitPoint> &points, unsigned threads)
+  Simulations(const Program &program, const std::vector<FitPoint> &points,
+              const FitSettings &settings)
       : points_(points), sameAs_(points.size()) {
     std::map<std::tuple<std::string, uint32_t, uint32_t, uint64_t>, size_t> firsts;
     for (size_t i = 0; i < points.size(); ++i) {
@@ -55,16 +56,16 @@ public:
       auto [first, isNew] = firsts.try_emplace(
           {points[i].collective.words(), m.numNodes, m.ranksPerNode, m.bytes}, i);
       sameAs_[i] = first->second;
-      if (isNew)
+      if (isNew && ranksOf(i) <= settings.mostRanks)
         order_.push_back(i);
     }
     std::stable_sort(order_.begin(), order_.end(),
                      [&](size_t a, size_t b) { return ranksOf(a) > ranksOf(b); });
-    for (unsigned i = 0; i < std::max(1u, threads); ++i)
+    for (unsigned i = 0; i < std::max(1u, settings.threads); ++i)
       predictors_.emplace_back(program);
   }
 
-  /// Calls of more ops, and those that cannot run, have 0 ns.
+  /// Calls of more ops or ranks, and those that cannot run, have 0 ns.
   std::vector<Prediction> run(const MachineModel &model, uint64_t mostOps, bool tellsSpent) {
     std::vector<Prediction> found(points_.size());
     std::atomic<size_t> next{0};
@@ -105,7 +106,7 @@ class Fit {
 public:
   Fit(const Program &program, const std::vector<FitPoint> &points, const FitSettings &settings)
       : points_(points), settings_(settings), parameters_(settings.start),
-        simulations_(program, points, settings.threads) {
+        simulations_(program, points, settings) {
     for (size_t i = 0; settings.hasFactors && i < points.size(); ++i)
       columns_.try_emplace(implementationOf(*points[i].measured), 0);
     size_t next = parameters_.size();
@@ -341,7 +342,7 @@ Result<FittedModel> fitModel(const Program &program, const std::vector<FitPoint>
 std::vector<double> predictAll(const Program &program, const std::vector<FitPoint> &points,
                                const MachineModel &model, const FitSettings &settings) {
   std::vector<Prediction> predictions =
-      Simulations(program, points, settings.threads).run(model, settings.mostOps, false);
+      Simulations(program, points, settings).run(model, settings.mostOps, false);
   std::vector<double> times;
   for (size_t i = 0; i < points.size(); ++i)
     times.push_back(static_cast<double>(predictions[i].ns) * factorOf(model, *points[i].measured));

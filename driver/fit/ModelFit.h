@@ -42,6 +42,7 @@ struct FitSettings {
   MachineModel start; ///< what parameters are drawn towards; those that are 0 stay so
   const MachineModel *first = nullptr; ///< where the steps begin; null: at `start`
   bool hasFactors = true;              ///< of implementations
+  uint32_t mostRanks = 2048;           ///< of a call that is simulated
   uint64_t mostOpsPerStep = 1 << 16;   ///< of a call that parameters are fitted to
   uint64_t mostOps = 1 << 24;          ///< of a call that implementations' factors are fitted to
   unsigned threads = 1;

@@ -22,7 +22,8 @@ constexpr std::array<const char *, kFeatures> kWords = {"bytes", "nodes", "perno
 using Values = std::array<uint64_t, kFeatures>;
 
 Values valuesOf(const RuleCall &call) {
-  return {call.bytes, call.shape.nodes, call.shape.ranksPerNode, call.shape.ranks};
+  return {call.isSized ? call.bytes : 0, call.shape.nodes,
+          std::min(call.shape.ranksPerNode, call.shape.ranks), call.shape.ranks};
 }
 
 /// The largest value below a split between two neighbouring ones: for bytes a power of two between

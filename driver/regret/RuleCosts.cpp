@@ -17,18 +17,25 @@ Result<Topology> topologyOf(const RuleShape &shape) {
   return Topology::make(concat("node:", shape.nodes, " core:", shape.ranksPerNode), shape.ranks);
 }
 
+/// True if every rank knows the length of each block, which is in a parameter.
+bool hasCounts(const Decl &collective) {
+  return std::any_of(collective.params.begin(), collective.params.end(),
+                     [](const Param &p) { return p.type == ValueType::IntList; });
+}
+
 std::vector<RuleCall> callsOf(const Program &program, std::span<const SelectionRule> rules,
                               const RuleGrid &grid) {
   std::vector<RuleCall> calls;
   for (const std::string &function : grid.functions) {
     DeclId model = modelOf(rules, function);
     bool isSized = model != kNoDecl && hasElements(program.decl(model));
+    bool hasBytes = isSized || (model != kNoDecl && hasCounts(program.decl(model)));
     for (uint32_t machine = 0; machine < grid.machines.size(); ++machine)
       for (const RuleShape &shape : grid.shapes)
         for (uint64_t bytes : grid.bytes) {
           bool isTooLong = hasBlocks(function) && bytes * shape.ranks > grid.mostBytesOfAll;
-          if (!isTooLong && (isSized || bytes == grid.bytes.front()))
-            calls.push_back({machine, shape, function, isSized ? bytes : 0});
+          if (!isTooLong && (hasBytes || bytes == grid.bytes.front()))
+            calls.push_back({machine, shape, function, hasBytes ? bytes : 0, isSized});
         }
   }
   return calls;
@@ -100,7 +107,7 @@ std::vector<RuleChoice> judgeRules(const Program &program, std::span<const Selec
         continue;
       Situation situation = Situation::on(*topology, false);
       situation.function = of.call.function;
-      situation.bytes = of.call.bytes;
+      situation.bytes = of.call.isSized ? of.call.bytes : 0;
       choice.rule = chooser.choose(situation);
       if (!choice.rule)
         continue;

@@ -27,7 +27,8 @@ struct RuleCall {
   uint32_t machine = 0;
   RuleShape shape;
   std::string function;
-  uint64_t bytes = 0; ///< of n elements
+  uint64_t bytes = 0;  ///< of n elements, or of each block
+  bool isSized = true; ///< rules know the bytes
 };
 
 struct RuleGrid {

@@ -14,7 +14,8 @@ void LibraryRequest::addTo(Fields &fields) {
       "which collective serves a function when (default: the standard library's\n"
       "rules for the functions that are named); one a line, the first that\n"
       "fits is taken: FUNCTION [ranks A..B] [bytes A..B] [nodes A..B]\n"
-      "[types T,T] [commutative] [oversubscribed] [multicast] use COLLECTIVE [NAME=VALUE]...",
+      "[pernode A..B] [types T,T] [commutative] [oversubscribed] [multicast]\n"
+      "use COLLECTIVE [NAME=VALUE]...",
       rules) = completionOfFiles({".rules"});
   fields.section("ready images");
   proofs.addShapes(fields, "for these numbers of ranks; none: no images",

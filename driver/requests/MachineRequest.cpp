@@ -91,13 +91,14 @@ Status noModel(llvm::StringRef word, const Status &unread) {
 
 void MachineRequest::addTo(Fields &fields) {
   fields.section("on which machine");
-  fields.addText("--model", "M",
-                 "what time costs, to passes that choose and to the simulator: a\n"
-                 "machine model or profile, JSON; cluster, ethernet or flat: a model\n"
-                 "that comes with colldsl; profile: what colldsl tune measured on\n"
-                 "this machine; or flat parameters, L=NS,o=NS,g=NS,G=NS,O=NS,\n"
-                 "S=N,notice=NS or some of them (default: L=2500,o=1500,g=1000,G=6,\n"
-                 "O=0,S=65535,notice=0)",
+  fields.addText(
+      "--model", "M",
+      "what time costs, to passes that choose and to the simulator: a\n"
+      "machine model or profile, JSON; cluster, ethernet, flat, leonardo,\n"
+      "lumi or mare_nostrum: a model that comes with colldsl; profile:\n"
+      "what colldsl tune measured on this machine; or flat parameters,\n"
+                 "L=NS,o=NS,g=NS,G=NS,O=NS,S=N,notice=NS or some of them (default:\n"
+                 "L=2500,o=1500,g=1000,G=6,O=0,S=65535,notice=0)",
                  model_) = modelCompletion();
   fields.addText("--network", "N",
                  "links between nodes: torus:8x8x8 or fattree:16x16, and behind\n"

@@ -128,9 +128,10 @@ private:
       rule_.needsMulticast = true;
       return {};
     }
-    bool known = word == "ranks" || word == "bytes" || word == "nodes" || word == "types";
+    bool known = word == "ranks" || word == "bytes" || word == "nodes" || word == "pernode" ||
+                 word == "types";
     if (!known)
-      return Status::error("expected 'ranks', 'bytes', 'nodes', 'types', 'commutative', "
+      return Status::error("expected 'ranks', 'bytes', 'nodes', 'pernode', 'types', 'commutative', "
                            "'oversubscribed', 'multicast' or 'use', found '" +
                            word + "'");
     if (words_.empty() || words_.front() == "use")
@@ -142,6 +143,8 @@ private:
       return parseRange(value, parseBytes, rule_.minBytes, rule_.maxBytes);
     if (word == "nodes")
       return parseRange(value, parseCount, rule_.minNodes, rule_.maxNodes);
+    if (word == "pernode")
+      return parseRange(value, parseCount, rule_.minPerNode, rule_.maxPerNode);
     return parseTypes(value, rule_.types);
   }
 
@@ -295,6 +298,7 @@ std::string printRule(const SelectionRule &rule, const Program &program,
   printRange(line, "ranks", rule.minRanks, rule.maxRanks, 1u, UINT32_MAX);
   printRange(line, "bytes", rule.minBytes, rule.maxBytes, uint64_t{0}, UINT64_MAX);
   printRange(line, "nodes", rule.minNodes, rule.maxNodes, 1u, UINT32_MAX);
+  printRange(line, "pernode", rule.minPerNode, rule.maxPerNode, 1u, UINT32_MAX);
   if (rule.types != UINT32_MAX) {
     std::string types;
     for (unsigned t = 0; t < kElementTypes; ++t)

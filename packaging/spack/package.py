@@ -41,6 +41,7 @@ class Colldsl(CMakePackage):
     depends_on("isa-l")
     depends_on("pmix")
     depends_on("nlohmann-json")
+    depends_on("eigen@3.4:")
     depends_on("libxml2")
     depends_on("libfabric")
     depends_on("rdma-core")

@@ -94,7 +94,8 @@ struct SelectionRule {
   uint32_t minRanks = 1, maxRanks = UINT32_MAX;
   uint64_t minBytes = 0, maxBytes = UINT64_MAX;
   uint32_t minNodes = 1, maxNodes = UINT32_MAX;
-  uint32_t types = UINT32_MAX; ///< bit t: serves ElementType t
+  uint32_t minPerNode = 1, maxPerNode = UINT32_MAX; ///< ranks of the node that has most
+  uint32_t types = UINT32_MAX;                      ///< bit t: serves ElementType t
   static_assert(kElementTypes <= 32);
   bool needsCommutative = false;
   bool needsOversubscribed = false;

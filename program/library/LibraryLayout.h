@@ -96,6 +96,8 @@ template <typename Visit, Is<SelectionRule> R> void eachField(Visit &visit, R &r
   visit(r.maxBytes);
   visit(r.minNodes);
   visit(r.maxNodes);
+  visit(r.minPerNode);
+  visit(r.maxPerNode);
   visit(r.types);
   visit(r.needsCommutative);
   visit(r.needsOversubscribed);

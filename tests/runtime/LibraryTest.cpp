@@ -96,16 +96,16 @@ TEST(Library, TheFirstRuleThatFitsIsChosen) {
   };
   EXPECT_EQ(chosen({"bcast", 2, 4096}), "bcast");
   EXPECT_EQ(chosen({"bcast", 2, 4097}), "none");
-  EXPECT_EQ(chosen({"bcast", 2, 1, 1, ElementType::I32, false}), "none");
-  EXPECT_EQ(chosen({"shift", 4, 1, 1, ElementType::F32}), "shift");
-  EXPECT_EQ(chosen({"shift", 3, 1, 1, ElementType::F32}), "none");
-  EXPECT_EQ(chosen({"shift", 4, 1, 2, ElementType::F32}), "none");
-  EXPECT_EQ(chosen({"shift", 4, 1, 1, ElementType::F64}), "none");
+  EXPECT_EQ(chosen({"bcast", 2, 1, 1, 2, ElementType::I32, false}), "none");
+  EXPECT_EQ(chosen({"shift", 4, 1, 1, 2, ElementType::F32}), "shift");
+  EXPECT_EQ(chosen({"shift", 3, 1, 1, 2, ElementType::F32}), "none");
+  EXPECT_EQ(chosen({"shift", 4, 1, 2, 2, ElementType::F32}), "none");
+  EXPECT_EQ(chosen({"shift", 4, 1, 1, 2, ElementType::F64}), "none");
   EXPECT_EQ(chosen({"reduce", 4, 1}), "none");
-  EXPECT_EQ(chosen({"crowd", 4, 1, 1, ElementType::I32, true, true}), "crowd");
-  EXPECT_EQ(chosen({"crowd", 4, 1, 1, ElementType::I32, true, false}), "none");
-  EXPECT_EQ(chosen({"together", 4, 1, 1, ElementType::I32, true, false, true}), "together");
-  EXPECT_EQ(chosen({"together", 4, 1, 1, ElementType::I32, true, false, false}), "none");
+  EXPECT_EQ(chosen({"crowd", 4, 1, 1, 2, ElementType::I32, true, true}), "crowd");
+  EXPECT_EQ(chosen({"crowd", 4, 1, 1, 2, ElementType::I32, true, false}), "none");
+  EXPECT_EQ(chosen({"together", 4, 1, 1, 2, ElementType::I32, true, false, true}), "together");
+  EXPECT_EQ(chosen({"together", 4, 1, 1, 2, ElementType::I32, true, false, false}), "none");
 }
 
 TEST(Library, EveryFlippedByteIsNoticed) {

@@ -37,7 +37,7 @@ std::string errorOf(const Decision &d) {
 
 std::string chosen(Library &library, std::string_view function, uint32_t ranks, uint64_t bytes,
                    bool commutative = true) {
-  Situation situation{function, ranks, bytes, 1, ElementType::F64, commutative};
+  Situation situation{function, ranks, bytes, 1, ranks, ElementType::F64, commutative};
   Result<Chooser> chooser = Chooser::of(library);
   const SelectionRule *rule = chooser ? chooser->choose(situation) : nullptr;
   return rule ? chooser->collectiveOf(*rule).words() : "none";

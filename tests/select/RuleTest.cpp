@@ -37,7 +37,7 @@ TEST(SituationTest, followsFromThePlaces) {
 
 // Each condition alone: it fits exactly where it has nothing to say.
 TEST(RuleTest, saysWhichConditionsFail) {
-  Situation s{"bcast", 8, 65536, 2, ElementType::I64, false};
+  Situation s{"bcast", 8, 65536, 2, 4, ElementType::I64, false};
   SelectionRule r = rule("bcast");
   EXPECT_EQ(whyNot(r, s), "");
   EXPECT_TRUE(fits(r, s));
@@ -51,6 +51,7 @@ TEST(RuleTest, saysWhichConditionsFail) {
   EXPECT_EQ(why([](SelectionRule &c) { c.maxRanks = 4; }), "8 ranks are not 1..4");
   EXPECT_EQ(why([](SelectionRule &c) { c.maxBytes = 8192; }), "65536 bytes are not 0..8192");
   EXPECT_EQ(why([](SelectionRule &c) { c.minNodes = c.maxNodes = 1; }), "2 nodes are not 1");
+  EXPECT_EQ(why([](SelectionRule &c) { c.maxPerNode = 1; }), "4 ranks per node are not 1");
   EXPECT_EQ(why([](SelectionRule &c) { c.types = 1u << 4 | 1u << 8; }), "i64 is not among i32,f32");
   EXPECT_EQ(why([](SelectionRule &c) { c.needsCommutative = true; }),
             "the operator does not commute");

@@ -1,0 +1,114 @@
+// Rules that are found from times, and the regrets of rules.
+#include "driver/regret/FindRules.h"
+#include "driver/regret/RulesRequest.h"
+#include "driver/rules/Rules.h"
+#include "stdlib/StdlibFiles.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+namespace colldsl::driver {
+namespace {
+
+/// Calls of bcast on 2 to 64 nodes, with these times.
+template <typename Times> std::vector<RuleCosts> costsOf(Times times) {
+  std::vector<RuleCosts> costs;
+  for (uint32_t nodes = 2; nodes <= 64; nodes *= 2)
+    for (uint64_t bytes = 8; bytes <= 1 << 20; bytes *= 8) {
+      RuleCosts one;
+      one.call = {0, {nodes, 1, nodes}, "bcast", bytes, true};
+      times(one);
+      costs.push_back(one);
+    }
+  return costs;
+}
+
+TEST(RegretTest, findsTheBoundsBetweenAlgorithms) {
+  std::vector<RuleCosts> costs = costsOf([](RuleCosts &one) {
+    one.ns["short"] = one.call.bytes <= 4096 ? 100 : 300;
+    one.ns["long"] = one.call.bytes <= 4096 ? 400 : 100;
+  });
+  EXPECT_EQ(findRules(costs, {0.5, 1.4, "nodes 2.."}),
+            (std::vector<std::string>{"bcast bytes ..16KiB nodes 2.. use short",
+                                      "bcast nodes 2.. use long"}));
+}
+
+TEST(RegretTest, oneRuleServesWhereASplitGainsLittle) {
+  std::vector<RuleCosts> costs = costsOf([](RuleCosts &one) {
+    one.ns["always"] = 100;
+    one.ns["hardly"] = one.call.bytes == 64 ? 99 : 120;
+  });
+  EXPECT_EQ(findRules(costs, {}), std::vector<std::string>{"bcast use always"});
+}
+
+TEST(RegretTest, noRuleNamesACollectiveThatCannotServe) {
+  std::vector<RuleCosts> costs = costsOf([](RuleCosts &one) {
+    if (one.call.shape.nodes != 16)
+      one.ns["most"] = 100;
+    one.ns["all"] = 130;
+  });
+  for (const std::string &line : findRules(costs, {}))
+    if (line.find("use most") != std::string::npos) {
+      EXPECT_TRUE(line.find("nodes ..") != std::string::npos || line == "bcast use most") << line;
+    }
+  // The first rule that fits 16 nodes names the one that can.
+  std::vector<std::string> lines = findRules(costs, {0.01, 1.4, ""});
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[0], "bcast nodes ..12 use most");
+  EXPECT_EQ(lines[1], "bcast nodes ..24 use all");
+  EXPECT_EQ(lines[2], "bcast use most");
+}
+
+TEST(RegretTest, farRegretsCountMore) {
+  // "steady" is worse in the mean, and never bad.
+  std::vector<RuleCosts> costs = costsOf([](RuleCosts &one) {
+    one.ns["best"] = one.call.bytes == 8 && one.call.shape.nodes == 2 ? 2000 : 100;
+    one.ns["steady"] = 104;
+  });
+  EXPECT_EQ(findRules(costs, {10, 1.4, ""}), std::vector<std::string>{"bcast use steady"});
+}
+
+TEST(RegretTest, judgesByTheBestOfTheLibrary) {
+  Compilation library = compileFiles({});
+  Result<std::vector<SelectionRule>> rules =
+      readRules("own", "bcast bytes ..1KiB use bcast_flat\nbcast use bcast_binomial\n", library);
+  ASSERT_TRUE(rules.ok()) << rules.message();
+  RulesRequest request;
+  request.shapes = "16x1";
+  request.bytes = "8,64KiB";
+  Result<RuleGrid> grid = request.grid(*rules);
+  ASSERT_TRUE(grid.ok()) << grid.message();
+  Result<std::vector<RuleCosts>> costs = predictCosts(library.program(), *rules, *grid, {});
+  ASSERT_TRUE(costs.ok()) << costs.message();
+  ASSERT_EQ(costs->size(), 2u);
+  std::vector<RuleChoice> choices = judgeRules(library.program(), *rules, *grid, *costs);
+  EXPECT_EQ(choices[0].chosen, "bcast_flat");
+  EXPECT_EQ(choices[1].chosen, "bcast_binomial");
+  for (const RuleChoice &choice : choices) {
+    const RuleCosts &of = (*costs)[choice.call];
+    EXPECT_EQ(choice.ns, of.ns.at(choice.chosen));
+    EXPECT_DOUBLE_EQ(choice.regret,
+                     static_cast<double>(choice.ns) / static_cast<double>(of.best()));
+    EXPECT_GE(choice.regret, 1);
+    EXPECT_GT(of.ns.size(), 5u) << "all of the library are candidates";
+  }
+}
+
+TEST(RegretTest, shapesMayBeUneven) {
+  Compilation library = compileFiles({});
+  Result<std::vector<SelectionRule>> rules = readRules("own", "bcast use bcast_flat\n", library);
+  ASSERT_TRUE(rules.ok());
+  RulesRequest request;
+  request.shapes = "3x4-2";
+  Result<RuleGrid> grid = request.grid(*rules);
+  ASSERT_TRUE(grid.ok()) << grid.message();
+  EXPECT_EQ(grid->shapes.front().ranks, 10u);
+  EXPECT_EQ(grid->shapes.front().words(), "3x4 less 2");
+  for (const char *wrong : {"3", "0x4", "3x4-4", "3x4-x", "70000x2"}) {
+    request.shapes = wrong;
+    EXPECT_FALSE(request.grid(*rules).ok()) << wrong;
+  }
+}
+
+} // namespace
+} // namespace colldsl::driver
