@@ -120,10 +120,10 @@ bool runRules(const std::vector<std::string> &files, const RulesSettings &settin
   if (settings.output.empty())
     return true;
   FindSettings find;
-  find.condition = request.condition;
+  find.leastNodes = request.leastNodes;
   find.leastGain = request.leastGain;
   Status written = writeFile(settings.output, [&](llvm::raw_ostream &out) {
-    for (const std::string &line : findRules(*costs, find))
+    for (const std::string &line : findRules(library.program(), *costs, find))
       out << line << "\n";
     return Status();
   });

@@ -46,10 +46,32 @@ std::string boundWord(Feature feature, uint64_t value) {
   return concat(value);
 }
 
+/// The collective with its values as rules spell them: false, not 0, for a bool.
+std::string ruleWords(const Program &program, const std::string &words) {
+  Result<TunedCollective> what = TunedCollective::parse(words);
+  DeclId decl = what ? program.find(what->name, DeclKind::Collective) : kNoDecl;
+  if (decl == kNoDecl)
+    return words;
+  std::string line = what->name;
+  for (const TunedCollective::Value &value : what->values) {
+    const std::vector<Param> &params = program.decl(decl).params;
+    bool isBool = std::any_of(params.begin(), params.end(), [&](const Param &p) {
+      return program.nameOf(p) == value.parameter && p.type == ValueType::Bool;
+    });
+    std::string number = concat(value.value);
+    line += concat(" ", value.parameter, "=",
+                   !isBool            ? number
+                   : value.value != 0 ? std::string("true")
+                                      : "false");
+  }
+  return line;
+}
+
 class FunctionRules {
 public:
-  FunctionRules(std::vector<const RuleCosts *> calls, const FindSettings &settings)
-      : calls_(std::move(calls)), settings_(settings) {
+  FunctionRules(const Program &program, std::vector<const RuleCosts *> calls,
+                const FindSettings &settings)
+      : program_(program), calls_(std::move(calls)), settings_(settings) {
     collectNames();
     costs_.resize(calls_.size() * names_.size());
     for (size_t c = 0; c < calls_.size(); ++c)
@@ -149,13 +171,18 @@ private:
 
   void write(const Values &most, size_t name) {
     std::string line = calls_.front()->call.function;
-    for (size_t f = 0; f < kFeatures; ++f)
-      if (most[f] < UINT64_MAX)
-        line += concat(" ", kWords[f], " ..", boundWord(static_cast<Feature>(f), most[f]));
-    line += (settings_.condition.empty() ? "" : " " + settings_.condition) + " use " + names_[name];
+    for (size_t f = 0; f < kFeatures; ++f) {
+      auto feature = static_cast<Feature>(f);
+      bool hasLeast = feature == kNodes && settings_.leastNodes > 1;
+      if (most[f] < UINT64_MAX || hasLeast)
+        line += concat(" ", kWords[f], " ", hasLeast ? concat(settings_.leastNodes) : "", "..",
+                       most[f] < UINT64_MAX ? boundWord(feature, most[f]) : "");
+    }
+    line += " use " + ruleWords(program_, names_[name]);
     lines_.push_back(std::move(line));
   }
 
+  const Program &program_;
   std::vector<const RuleCosts *> calls_;
   const FindSettings &settings_;
   std::vector<std::string> names_;
@@ -165,7 +192,7 @@ private:
 
 } // namespace
 
-std::vector<std::string> findRules(const std::vector<RuleCosts> &costs,
+std::vector<std::string> findRules(const Program &program, const std::vector<RuleCosts> &costs,
                                    const FindSettings &settings) {
   std::vector<std::string> functions;
   std::map<std::string, std::vector<const RuleCosts *>> calls;
@@ -178,7 +205,7 @@ std::vector<std::string> findRules(const std::vector<RuleCosts> &costs,
   }
   std::vector<std::string> lines;
   for (const std::string &function : functions)
-    for (std::string &line : FunctionRules(calls[function], settings).find())
+    for (std::string &line : FunctionRules(program, calls[function], settings).find())
       lines.push_back(std::move(line));
   return lines;
 }

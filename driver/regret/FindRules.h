@@ -15,12 +15,11 @@ struct FindSettings {
   double leastGain = 0.5;
   /// Regrets beyond it count several times.
   double mostRegret = 1.4;
-  /// Conditions of all rules, such as "nodes 2..".
-  std::string condition;
+  uint32_t leastNodes = 1; ///< a condition of all rules
 };
 
 /// Rules for the functions of the costs, a line each. A function without times has none.
-std::vector<std::string> findRules(const std::vector<RuleCosts> &costs,
+std::vector<std::string> findRules(const Program &program, const std::vector<RuleCosts> &costs,
                                    const FindSettings &settings);
 
 } // namespace colldsl::driver

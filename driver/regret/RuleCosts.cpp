@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <set>
 
 namespace colldsl::driver {
 namespace {
@@ -67,6 +68,10 @@ Result<std::vector<RuleCosts>> predictCosts(const Program &program,
                                             const RuleGrid &grid, const Watch &watch) {
   std::vector<RuleCall> calls = callsOf(program, rules, grid);
   std::vector<RuleCosts> costs(calls.size());
+  std::set<std::string> multicast; // as rules say, for networks that have it
+  for (const SelectionRule &rule : rules)
+    if (rule.needsMulticast)
+      multicast.insert(program.nameOf(program.decl(DeclId{rule.collective})));
   Steps steps(watch, "calls", calls.size());
   std::atomic<size_t> next{0};
   onThreads(grid.threads, [&] {
@@ -83,7 +88,8 @@ Result<std::vector<RuleCosts>> predictCosts(const Program &program,
       limits.mostOpsOfOne = grid.mostOps;
       limits.needsModel = true;
       for (const RatedCandidate &one : finder.find(candidateCall(calls[i]), limits))
-        costs[i].ns.emplace(one.what.words(), std::max<uint64_t>(1, *one.ns));
+        if (!multicast.count(one.what.name))
+          costs[i].ns.emplace(one.what.words(), std::max<uint64_t>(1, *one.ns));
       steps.step();
     }
   });

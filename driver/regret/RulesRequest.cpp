@@ -74,7 +74,8 @@ void RulesRequest::addTo(Fields &fields) {
   fields.addText("--functions", "LIST", "(default: all of the rules)", functions) =
       completionOfNames(Completion::Names::Functions, ',');
   fields.section("which rules are found");
-  fields.addText("--condition", "WORDS", "of each of them, such as 'nodes 2..'", condition);
+  fields.addNumber("--least-nodes", "N", "a condition of each of them, 'nodes N..' (default: 1)",
+                   leastNodes, 1);
   auto addFactor = [&](llvm::StringRef name, std::string help, double &into) {
     fields.add(
         name, "X", std::move(help),

@@ -11,10 +11,10 @@ struct RulesRequest {
   std::string models = "cluster";                              ///< names or files, with commas
   std::string shapes = "2x1,4x1,5x3,8x4,13x1,16x1,16x16,32x8"; ///< nodes x ranks of a node
   std::string bytes = "8,128,2KiB,16KiB,128KiB,1MiB,8MiB";
-  std::string functions;  ///< empty: all of the rules
-  std::string condition;  ///< of all rules that are found
-  double leastGain = 0.5; ///< see FindSettings
-  double limit = 1.5;     ///< regrets beyond it are counted
+  std::string functions;   ///< empty: all of the rules
+  uint32_t leastNodes = 1; ///< a condition of all rules that are found
+  double leastGain = 0.5;  ///< see FindSettings
+  double limit = 1.5;      ///< regrets beyond it are counted
 
   void addTo(Fields &fields);
   /// The rules of the file, or those of the standard library if there is none.

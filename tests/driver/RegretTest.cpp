@@ -10,6 +10,11 @@
 namespace colldsl::driver {
 namespace {
 
+const Program &noProgram() {
+  static const Program program;
+  return program;
+}
+
 /// Calls of bcast on 2 to 64 nodes, with these times.
 template <typename Times> std::vector<RuleCosts> costsOf(Times times) {
   std::vector<RuleCosts> costs;
@@ -28,7 +33,7 @@ TEST(RegretTest, findsTheBoundsBetweenAlgorithms) {
     one.ns["short"] = one.call.bytes <= 4096 ? 100 : 300;
     one.ns["long"] = one.call.bytes <= 4096 ? 400 : 100;
   });
-  EXPECT_EQ(findRules(costs, {0.5, 1.4, "nodes 2.."}),
+  EXPECT_EQ(findRules(noProgram(), costs, {0.5, 1.4, 2}),
             (std::vector<std::string>{"bcast bytes ..16KiB nodes 2.. use short",
                                       "bcast nodes 2.. use long"}));
 }
@@ -38,7 +43,7 @@ TEST(RegretTest, oneRuleServesWhereASplitGainsLittle) {
     one.ns["always"] = 100;
     one.ns["hardly"] = one.call.bytes == 64 ? 99 : 120;
   });
-  EXPECT_EQ(findRules(costs, {}), std::vector<std::string>{"bcast use always"});
+  EXPECT_EQ(findRules(noProgram(), costs, {}), std::vector<std::string>{"bcast use always"});
 }
 
 TEST(RegretTest, noRuleNamesACollectiveThatCannotServe) {
@@ -47,12 +52,12 @@ TEST(RegretTest, noRuleNamesACollectiveThatCannotServe) {
       one.ns["most"] = 100;
     one.ns["all"] = 130;
   });
-  for (const std::string &line : findRules(costs, {}))
+  for (const std::string &line : findRules(noProgram(), costs, {}))
     if (line.find("use most") != std::string::npos) {
       EXPECT_TRUE(line.find("nodes ..") != std::string::npos || line == "bcast use most") << line;
     }
   // The first rule that fits 16 nodes names the one that can.
-  std::vector<std::string> lines = findRules(costs, {0.01, 1.4, ""});
+  std::vector<std::string> lines = findRules(noProgram(), costs, {0.01, 1.4, 1});
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines[0], "bcast nodes ..12 use most");
   EXPECT_EQ(lines[1], "bcast nodes ..24 use all");
@@ -65,7 +70,8 @@ TEST(RegretTest, farRegretsCountMore) {
     one.ns["best"] = one.call.bytes == 8 && one.call.shape.nodes == 2 ? 2000 : 100;
     one.ns["steady"] = 104;
   });
-  EXPECT_EQ(findRules(costs, {10, 1.4, ""}), std::vector<std::string>{"bcast use steady"});
+  EXPECT_EQ(findRules(noProgram(), costs, {10, 1.4, 1}),
+            std::vector<std::string>{"bcast use steady"});
 }
 
 TEST(RegretTest, judgesByTheBestOfTheLibrary) {

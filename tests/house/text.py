@@ -9,6 +9,7 @@ import sys
 import tree
 
 MAX_LINES = 800
+GENERATED = ("docs/commands.md",)  # by scripts/index-commands, for readers who search
 CPP = (".h", ".hpp", ".c", ".cpp", ".def")
 CODE = (".h", ".cpp", ".def", ".g4", ".coll")
 ALL = (*CODE, ".hpp", ".c", ".py", ".md", ".txt", ".cmake", ".in", ".sh", ".test", ".json")
@@ -45,7 +46,7 @@ def problems(path, text):
     """What is wrong with one file, as pairs of line and complaint."""
     found = []
     count = len(text.splitlines())
-    if count > MAX_LINES:
+    if count > MAX_LINES and path not in GENERATED:
         found.append((count, f"has more than {MAX_LINES} lines: split it"))
     found += [(n, "names a path of one machine") for n in lines_with(MACHINE_PATH, text)]
     if path.endswith(CODE):
