@@ -120,6 +120,8 @@ void Job::begin(int threadLevel) {
       job->openOwnLibrary();
     job->makeCompilers();
     job->connect(wired.take(), node.comm());
+    if (job->remote_ && job->remote_->isOfMpi())
+      job->learning_.reset(); // trials over the MPI below may wait for each other
     current_ = job.release();
     Requests::setAnyThreadMayStart(current_->anyThreadMayCall_);
   } else if (!wired || !library) {
@@ -260,7 +262,8 @@ void Job::connectNodes() {
   Result<std::unique_ptr<RemoteRanks>> remote = Status::error("COLLDSL_NETWORK says so");
   const Settings &settings = Settings::all();
   std::optional<Network> network = settings.network();
-  // A receiver acknowledges datagrams when it polls, also while it waits in a call that is passed on.
+  // A receiver acknowledges datagrams when it polls, also while it waits in a call that is passed
+  // on.
   bool acknowledges = network && network->kind == NetworkKind::Datagram;
   WakeupPreference wakeup = settings.wantsProgressThread() || acknowledges
                                 ? WakeupPreference::Sleeping

@@ -81,6 +81,7 @@ constexpr Row kOfChoices[] = {
     {"--type", "f64", "type"},
     {"--root", "3", "root"},
     {"--oversubscribed", nullptr, "oversubscribed"},
+    {"--multicast", nullptr, "multicast"},
     {"--rules", "my.rules", "rules"},
     {"--include", "/", "include"},
     {"--model", "cluster", "model"},
