@@ -24,7 +24,7 @@ struct Measurement {
   uint32_t line = 0;  ///< of the file
 };
 
-/// The facts that a file of OSU's programs leaves to whoever measured.
+/// The facts that the output of OSU's programs does not have: the user gives them.
 struct MeasuredSituation {
   std::string system;
   std::string algorithm;
