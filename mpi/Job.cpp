@@ -120,8 +120,6 @@ void Job::begin(int threadLevel) {
       job->openOwnLibrary();
     job->makeCompilers();
     job->connect(wired.take(), node.comm());
-    if (job->remote_ && job->remote_->isOfMpi())
-      job->learning_.reset(); // trials over the MPI below may wait for each other
     current_ = job.release();
     Requests::setAnyThreadMayStart(current_->anyThreadMayCall_);
   } else if (!wired || !library) {

@@ -159,7 +159,8 @@ void RemoteReceiver::sendRtrFrame(const RequestPayload &payload, uint64_t bytes,
   for (uint32_t i = 0; payload.count > 1 && left > 0; ++i) {
     const iovec &piece = payload.pieces[i];
     uint64_t part = std::min<uint64_t>(left, piece.iov_len);
-    room.remoteIovs[body.remoteIovs++] = {transport.remoteAddressOf(piece.iov_base, begin), part};
+    if (part > 0) // a block may be empty
+      room.remoteIovs[body.remoteIovs++] = {transport.remoteAddressOf(piece.iov_base, begin), part};
     left -= part;
   }
   auto sent = std::as_bytes(std::span(&room, 1));
