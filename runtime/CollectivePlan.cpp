@@ -198,12 +198,25 @@ bool CollectivePlan::commutes() const {
   return colldsl::commutes(isKnown ? std::optional(static_cast<Reduction>(*number)) : std::nullopt);
 }
 
+/// n; the mean of the blocks' lengths if these are values of the plan.
+uint64_t CollectivePlan::meanElements() const {
+  auto counts = values_.find("counts");
+  auto *lengths =
+      counts == values_.end() ? nullptr : std::get_if<std::vector<int64_t>>(&counts->second);
+  if (!lengths || lengths->empty())
+    return request_.elements;
+  uint64_t sum = 0;
+  for (int64_t length : *lengths)
+    sum += static_cast<uint64_t>(std::max<int64_t>(length, 0));
+  return sum / lengths->size();
+}
+
 Situation CollectivePlan::situation() const {
   Situation s =
       Situation::on(communicator_.topology(), communicator_.engine().endpoint().caps().sharesCores);
   s.multicast = communicator_.engine().endpoint().caps().transfers.multicast;
   s.function = name_;
-  s.bytes = request_.elements * elementBytes();
+  s.bytes = meanElements() * elementBytes();
   s.type = request_.type;
   s.commutative = commutes();
   return s;
@@ -245,10 +258,12 @@ void CollectivePlan::narrowAlike() {
     Result<Chooser> chooser = Chooser::of(*library_);
     if (!chooser || chooser->choose(situation()) != rule_)
       return;
-    Chooser::Bytes bytes = chooser->alikeAround(situation());
-    alike.min =
-        std::max(alike.min, bytes.least / elementBytes() + (bytes.least % elementBytes() != 0));
-    alike.max = std::min(alike.max, bytes.most / elementBytes());
+    if (meanElements() == request_.elements) { // lengths that are values stay
+      Chooser::Bytes bytes = chooser->alikeAround(situation());
+      alike.min =
+          std::max(alike.min, bytes.least / elementBytes() + (bytes.least % elementBytes() != 0));
+      alike.max = std::min(alike.max, bytes.most / elementBytes());
+    }
   }
   alike_ = alike;
 }

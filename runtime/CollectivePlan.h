@@ -178,6 +178,7 @@ private:
   bool hasOurBuffers(const Image &image, const RankView &view) const;
   Status compile(const Program &program);
   Status checkProof() const;
+  uint64_t meanElements() const;
   void narrowAlike();
   size_t entryOf(std::string_view buffer) const;
   Status nameBuffers(std::vector<std::string> names);

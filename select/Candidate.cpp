@@ -76,9 +76,7 @@ bool hasElements(const Decl &collective) {
 }
 
 uint64_t timedElementBytes(const Decl &collective) {
-  bool reduces = std::any_of(collective.params.begin(), collective.params.end(),
-                             [](const Param &p) { return p.type == ValueType::Reduction; });
-  return reduces ? sizeBytes(ElementType::F64) : 1;
+  return reduces(collective) ? sizeBytes(ElementType::F64) : 1;
 }
 
 InstantiateRequest requestFor(const Program &program, DeclId collective, const CandidateCall &call,

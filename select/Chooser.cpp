@@ -27,20 +27,32 @@ const SelectionRule *Chooser::choose(const Situation &situation, const Selection
   return nullptr;
 }
 
+namespace {
+
+/// The bytes within the rule's bounds, of calls of so many ranks.
+Chooser::Bytes bytesOf(const SelectionRule &rule, uint32_t ranks) {
+  uint64_t leastOfTotal = rule.minTotal / ranks + (rule.minTotal % ranks != 0);
+  uint64_t mostOfTotal = rule.maxTotal == UINT64_MAX ? UINT64_MAX : rule.maxTotal / ranks;
+  return {std::max(rule.minBytes, leastOfTotal), std::min(rule.maxBytes, mostOfTotal)};
+}
+
+} // namespace
+
 Chooser::Bytes Chooser::alikeAround(const Situation &situation) const {
   Bytes alike;
   for (std::span<const SelectionRule> part : {decisions_, rules_})
     for (const SelectionRule &rule : part) {
+      Bytes served = bytesOf(rule, situation.ranks);
       Situation at = situation;
-      at.bytes = rule.minBytes;
+      at.bytes = served.least;
       if (!fits(rule, at))
         continue;
-      if (situation.bytes < rule.minBytes) {
-        alike.most = std::min(alike.most, rule.minBytes - 1);
-      } else if (situation.bytes > rule.maxBytes) {
-        alike.least = std::max(alike.least, rule.maxBytes + 1);
+      if (situation.bytes < served.least) {
+        alike.most = std::min(alike.most, served.least - 1);
+      } else if (situation.bytes > served.most) {
+        alike.least = std::max(alike.least, served.most + 1);
       } else {
-        return {std::max(alike.least, rule.minBytes), std::min(alike.most, rule.maxBytes)};
+        return {std::max(alike.least, served.least), std::min(alike.most, served.most)};
       }
     }
   return alike;

@@ -75,11 +75,6 @@ Status tryOut(const Program &program, DeclId id, const Decision &decision) {
                                      " ranks: ", made.message()));
 }
 
-bool reduces(const Decl &decl) {
-  return std::any_of(decl.params.begin(), decl.params.end(),
-                     [](const Param &p) { return p.type == ValueType::Reduction; });
-}
-
 ExprId addLiteral(Program &program, DeclId decl, uint32_t param, int64_t value) {
   Expr expr;
   expr.kind = ExprKind::IntLit;

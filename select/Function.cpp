@@ -23,6 +23,11 @@ Result<Collectives> collectivesOf(Library &library) {
 
 } // namespace
 
+bool reduces(const Decl &collective) {
+  return std::any_of(collective.params.begin(), collective.params.end(),
+                     [](const Param &p) { return p.type == ValueType::Reduction; });
+}
+
 std::vector<std::string> functionsOf(const std::vector<SelectionRule> &rules) {
   std::vector<std::string> functions;
   for (const SelectionRule &rule : rules)

@@ -10,6 +10,9 @@
 
 namespace colldsl {
 
+/// True if the collective combines elements by an operator.
+bool reduces(const Decl &collective);
+
 /// All functions of the rules, in their order.
 std::vector<std::string> functionsOf(const std::vector<SelectionRule> &rules);
 

@@ -33,9 +33,10 @@ bool hasType(const SelectionRule &rule, ElementType type) {
 
 bool fits(const SelectionRule &rule, const Situation &s) {
   return rule.function == s.function && rule.minRanks <= s.ranks && s.ranks <= rule.maxRanks &&
-         rule.minBytes <= s.bytes && s.bytes <= rule.maxBytes && rule.minNodes <= s.nodes &&
-         s.nodes <= rule.maxNodes && rule.minPerNode <= s.perNode && s.perNode <= rule.maxPerNode &&
-         hasType(rule, s.type) && (s.commutative || !rule.needsCommutative) &&
+         rule.minBytes <= s.bytes && s.bytes <= rule.maxBytes && rule.minTotal <= s.total() &&
+         s.total() <= rule.maxTotal && rule.minNodes <= s.nodes && s.nodes <= rule.maxNodes &&
+         rule.minPerNode <= s.perNode && s.perNode <= rule.maxPerNode && hasType(rule, s.type) &&
+         (s.commutative || !rule.needsCommutative) &&
          (s.oversubscribed || !rule.needsOversubscribed) && (s.multicast || !rule.needsMulticast);
 }
 
@@ -46,6 +47,7 @@ std::string whyNot(const SelectionRule &rule, const Situation &s) {
   };
   add(outside(s.ranks, rule.minRanks, rule.maxRanks, "ranks"));
   add(outside(s.bytes, rule.minBytes, rule.maxBytes, "bytes"));
+  add(outside(s.total(), rule.minTotal, rule.maxTotal, "bytes of all ranks"));
   add(outside(s.nodes, rule.minNodes, rule.maxNodes, "nodes"));
   add(outside(s.perNode, rule.minPerNode, rule.maxPerNode, "ranks per node"));
   if (!hasType(rule, s.type))

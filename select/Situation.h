@@ -4,6 +4,7 @@
 #include "ir/Vocabulary.h"
 #include "topology/Topology.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,7 +14,8 @@ namespace colldsl {
 struct Situation {
   std::string_view function;
   uint32_t ranks = 1;
-  uint64_t bytes = 0; ///< of n elements
+  /// Of n elements; of the mean block where the lengths of blocks are values of the call.
+  uint64_t bytes = 0;
   uint32_t nodes = 1;
   uint32_t perNode = 1; ///< ranks of the node that has most
   ElementType type = ElementType::I32;
@@ -24,6 +26,11 @@ struct Situation {
   /// The part that follows from the ranks' places. `sharesCores`: the ranks run, and some of this
   /// rank's node share a core. The caller sets the rest.
   static Situation on(const Topology &topology, bool sharesCores);
+
+  /// The bytes of all ranks; at most UINT64_MAX.
+  uint64_t total() const {
+    return bytes > UINT64_MAX / std::max(ranks, 1u) ? UINT64_MAX : bytes * ranks;
+  }
 
   /// "8 ranks on 2 nodes, 65536 bytes of i32"; the operator, the cores and the
   /// network if they are not usual.

@@ -1,3 +1,4 @@
+#include "driver/rules/Rules.h"
 #include "compiler/Compile.h"
 #include "driver/Lists.h"
 #include "driver/files/ReadInput.h"
@@ -13,6 +14,7 @@
 #include "llvm/Support/FormatVariadic.h"
 
 #include <cmath>
+#include <limits>
 #include <thread>
 
 namespace colldsl::tools {
@@ -57,7 +59,7 @@ void printRegrets(const RuleGrid &grid, const std::vector<RuleCosts> &costs,
   llvm::raw_ostream &out = resultStream();
   std::map<std::string, Regrets> byFunction, byMachine;
   Regrets all;
-  std::vector<const RuleChoice *> sorted;
+  std::vector<std::pair<double, const RuleChoice *>> sorted;
   size_t unpredicted = 0;
   for (const RuleChoice &choice : choices) {
     const RuleCall &call = costs[choice.call].call;
@@ -65,10 +67,11 @@ void printRegrets(const RuleGrid &grid, const std::vector<RuleCosts> &costs,
       ++unpredicted;
       continue;
     }
-    byFunction[call.function].add(choice.regret, limit);
-    byMachine[grid.machines[call.machine].name].add(choice.regret, limit);
-    all.add(choice.regret, limit);
-    sorted.push_back(&choice);
+    double regret = costs[choice.call].regret(choice.ns);
+    byFunction[call.function].add(regret, limit);
+    byMachine[grid.machines[call.machine].name].add(regret, limit);
+    all.add(regret, limit);
+    sorted.emplace_back(regret, &choice);
   }
   std::vector<std::string> heads = {"", "calls", "geometric mean", "worst",
                                     "beyond " + factorWord(limit)};
@@ -83,29 +86,94 @@ void printRegrets(const RuleGrid &grid, const std::vector<RuleCosts> &costs,
   if (unpredicted > 0)
     out << unpredicted << " more calls have no prediction\n";
   std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const RuleChoice *a, const RuleChoice *b) { return a->regret > b->regret; });
+                   [](const auto &a, const auto &b) { return a.first > b.first; });
   sorted.resize(std::min<size_t>(sorted.size(), worst));
   if (sorted.empty())
     return;
   out << "\nthe worst:\n";
   Table calls({"function", "machine", "nodes", "bytes", "regret", "chosen", "best"});
-  for (const RuleChoice *choice : sorted) {
+  for (auto [regret, choice] : sorted) {
     const RuleCosts &of = costs[choice->call];
     auto best = std::find_if(of.ns.begin(), of.ns.end(),
                              [&](const auto &one) { return one.second == of.best(); });
     calls.addRow({of.call.function, grid.machines[of.call.machine].name, of.call.shape.words(),
-                  bytesWord(of.call.bytes), factorWord(choice->regret), choice->chosen,
-                  best->first});
+                  bytesWord(of.call.bytes), factorWord(regret), choice->chosen, best->first});
   }
   calls.print(out);
+}
+
+/// What other rules choose for the same calls.
+struct OtherChoices {
+  std::string name;
+  std::vector<RuleChoice> choices;
+};
+
+/// How many times faster the rules' choices are than those of others.
+struct Gains {
+  size_t calls = 0, slower = 0;
+  double logs = 0, least = std::numeric_limits<double>::infinity();
+
+  void add(double gain) {
+    ++calls;
+    slower += gain < 1;
+    logs += std::log(gain);
+    least = std::min(least, gain);
+  }
+  std::vector<std::string> cells(const std::string &other, const std::string &function) const {
+    double mean = std::exp(logs / static_cast<double>(calls));
+    return {other,
+            function,
+            std::to_string(calls),
+            llvm::formatv("{0:f3}", mean).str(),
+            llvm::formatv("{0:f3}", least).str(),
+            std::to_string(slower)};
+  }
+};
+
+void printCompared(const RuleGrid &grid, const std::vector<RuleCosts> &costs,
+                   const std::vector<RuleChoice> &choices,
+                   const std::vector<OtherChoices> &others) {
+  llvm::raw_ostream &out = resultStream();
+  out << "\nfaster than what other rules choose:\n";
+  Table table({"rules", "", "calls", "geometric mean", "least", "slower"});
+  for (const OtherChoices &other : others) {
+    std::map<std::string, Gains> byFunction;
+    Gains all;
+    for (size_t i = 0; i < choices.size(); ++i) {
+      if (choices[i].ns == 0 || other.choices[i].ns == 0)
+        continue;
+      double gain = static_cast<double>(other.choices[i].ns) / static_cast<double>(choices[i].ns);
+      byFunction[costs[choices[i].call].call.function].add(gain);
+      all.add(gain);
+    }
+    for (const std::string &function : grid.functions)
+      if (byFunction.count(function))
+        table.addRow(byFunction[function].cells(other.name, function));
+    if (all.calls > 0)
+      table.addRow(all.cells(other.name, "all"));
+  }
+  table.print(out);
+}
+
+void setBars(const std::vector<OtherChoices> &others, std::vector<RuleCosts> &costs) {
+  for (const OtherChoices &other : others)
+    for (const RuleChoice &choice : other.choices) {
+      uint64_t &bar = costs[choice.call].bar;
+      if (choice.ns > 0)
+        bar = bar == 0 ? choice.ns : std::min(bar, choice.ns);
+    }
 }
 
 bool runRules(const std::vector<std::string> &files, const RulesSettings &settings) {
   const RulesRequest &request = settings.request;
   Compilation library = compileFiles({});
-  Result<std::vector<SelectionRule>> rules = request.readRules(files, library);
+  Result<std::vector<SelectionRule>> rules =
+      RulesRequest::readRules(files.empty() ? "" : files.front(), library);
   if (!rules)
     return printError(rules.status().diagnostic());
+  auto otherRules = request.readOthers(library);
+  if (!otherRules)
+    return printError(otherRules.status().diagnostic());
   Result<RuleGrid> grid = request.grid(*rules);
   if (!grid)
     return printError(grid.status().diagnostic());
@@ -115,19 +183,35 @@ bool runRules(const std::vector<std::string> &files, const RulesSettings &settin
       predictCosts(library.program(), *rules, *grid, progress.watch());
   if (!costs)
     return printError(costs.status().diagnostic());
-  std::vector<RuleChoice> choices = judgeRules(library.program(), *rules, *grid, *costs);
-  printRegrets(*grid, *costs, choices, settings.worst, request.limit);
+  std::vector<OtherChoices> others;
+  for (const auto &[name, other] : *otherRules)
+    others.push_back({name, judgeRules(library.program(), other, *grid, *costs)});
+  auto judge = [&](const std::vector<SelectionRule> &judged) {
+    auto choices = judgeRules(library.program(), judged, *grid, *costs);
+    printRegrets(*grid, *costs, choices, settings.worst, request.limit);
+    if (!others.empty())
+      printCompared(*grid, *costs, choices, others);
+  };
+  judge(*rules);
   if (settings.output.empty())
     return true;
+  setBars(others, *costs);
   FindSettings find;
   find.leastNodes = request.leastNodes;
   find.leastGain = request.leastGain;
+  std::string text;
+  for (const std::string &line : findRules(library.program(), *costs, find))
+    text += line + "\n";
   Status written = writeFile(settings.output, [&](llvm::raw_ostream &out) {
-    for (const std::string &line : findRules(library.program(), *costs, find))
-      out << line << "\n";
+    out << text;
     return Status();
   });
-  return written ? true : printError(written.diagnostic());
+  Result<std::vector<SelectionRule>> found = readRules(settings.output, text, library);
+  if (!written || !found)
+    return printError((written ? found.status() : written).diagnostic());
+  resultStream() << "\nthe rules that were found, " << found->size() << " of them:\n";
+  judge(*found);
+  return true;
 }
 
 } // namespace
@@ -139,7 +223,7 @@ Exit rulesCommand(Arguments arguments) {
       "Judges rules that choose collectives: over machines, shapes and sizes, how much\n"
       "longer what they choose takes than the best collective of the library, as the\n"
       "simulator predicts. FILE has rules (default: those of the standard library).\n"
-      "With --find, rules are found from the same times.");
+      "With --find, rules are found from the same times, and judged.");
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;

@@ -1,12 +1,16 @@
 #include "driver/regret/FindRules.h"
 
+#include "driver/fit/Measurement.h"
 #include "ir/Concat.h"
+#include "select/Function.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <set>
 
 namespace colldsl::driver {
@@ -15,21 +19,25 @@ namespace {
 constexpr double kImpossible = 1e6;   ///< the cost of a collective that cannot serve a call
 constexpr double kPenalty = 4;        ///< of the part of a logarithm beyond the most regret
 constexpr double kLeastPromise = 1.3; ///< a collective that is never within this of the best is out
+constexpr double kLeastSplit = 1e-6;  ///< gain of a split that is tried, and may be pruned
 
-enum Feature { kBytes, kNodes, kPerNode, kRanks, kFeatures };
-constexpr std::array<const char *, kFeatures> kWords = {"bytes", "nodes", "pernode", "ranks"};
+enum Feature { kBytes, kTotal, kNodes, kPerNode, kRanks, kFeatures };
+constexpr std::array<const char *, kFeatures> kWords = {"bytes", "total", "nodes", "pernode",
+                                                        "ranks"};
 
 using Values = std::array<uint64_t, kFeatures>;
 
 Values valuesOf(const RuleCall &call) {
-  return {call.isSized ? call.bytes : 0, call.shape.nodes,
-          std::min(call.shape.ranksPerNode, call.shape.ranks), call.shape.ranks};
+  return {call.bytes, hasBlocks(call.function) ? call.bytes * call.shape.ranks : 0,
+          call.shape.nodes, std::min(call.shape.ranksPerNode, call.shape.ranks), call.shape.ranks};
 }
+
+bool countsBytes(Feature feature) { return feature == kBytes || feature == kTotal; }
 
 /// The largest value below a split between two neighbouring ones: for bytes a power of two between
 /// them, else in their middle.
 uint64_t splitBetween(Feature feature, uint64_t low, uint64_t high) {
-  if (feature != kBytes)
+  if (!countsBytes(feature))
     return low + (high - low) / 2;
   double middle =
       std::sqrt(static_cast<double>(std::max<uint64_t>(low, 1)) * static_cast<double>(high));
@@ -37,46 +45,90 @@ uint64_t splitBetween(Feature feature, uint64_t low, uint64_t high) {
   return power < high ? std::max(power, low) : low;
 }
 
-std::string boundWord(Feature feature, uint64_t value) {
+/// As rules spell it: 128KiB.
+std::string bytesText(uint64_t value) {
   constexpr uint64_t kKi = 1024;
-  if (feature == kBytes && value > 0 && value % (kKi * kKi) == 0)
+  if (value > 0 && value % (kKi * kKi) == 0)
     return concat(value / (kKi * kKi), "MiB");
-  if (feature == kBytes && value > 0 && value % kKi == 0)
+  if (value > 0 && value % kKi == 0)
     return concat(value / kKi, "KiB");
   return concat(value);
 }
 
-/// The collective with its values as rules spell them: false, not 0, for a bool.
+std::string valueText(ValueType type, int64_t value) {
+  if (type == ValueType::Bool)
+    return value != 0 ? "true" : "false";
+  return type == ValueType::Bytes ? bytesText(static_cast<uint64_t>(value)) : concat(value);
+}
+
+/// The collective with its values as rules spell them.
 std::string ruleWords(const Program &program, const std::string &words) {
   Result<TunedCollective> what = TunedCollective::parse(words);
   DeclId decl = what ? program.find(what->name, DeclKind::Collective) : kNoDecl;
   if (decl == kNoDecl)
     return words;
   std::string line = what->name;
-  for (const TunedCollective::Value &value : what->values) {
-    const std::vector<Param> &params = program.decl(decl).params;
-    bool isBool = std::any_of(params.begin(), params.end(), [&](const Param &p) {
-      return program.nameOf(p) == value.parameter && p.type == ValueType::Bool;
-    });
-    std::string number = concat(value.value);
-    line += concat(" ", value.parameter, "=",
-                   !isBool            ? number
-                   : value.value != 0 ? std::string("true")
-                                      : "false");
-  }
+  for (const TunedCollective::Value &value : what->values)
+    for (const Param &p : program.decl(decl).params)
+      if (program.nameOf(p) == value.parameter)
+        line += concat(" ", value.parameter, "=", valueText(p.type, value.value));
   return line;
 }
 
+/// The predicted times of one call, by collective.
+class TimesOfCall {
+public:
+  explicit TimesOfCall(const RuleCosts &costs) {
+    for (const auto &[words, ns] : costs.ns)
+      if (Result<TunedCollective> what = TunedCollective::parse(words))
+        byName_[what->name].push_back({what->values, ns});
+  }
+
+  /// Values that the model cannot tell from others have no time of their own: that of the nearest
+  /// values stands for them. Empty: the collective cannot serve the call.
+  std::optional<uint64_t> timeOf(const TunedCollective &what) const {
+    auto known = byName_.find(what.name);
+    if (known == byName_.end())
+      return std::nullopt;
+    const Timed *nearest = nullptr;
+    for (const Timed &one : known->second)
+      if (!nearest || distance(one.values, what.values) < distance(nearest->values, what.values))
+        nearest = &one;
+    return nearest->ns;
+  }
+
+private:
+  using Parameters = std::vector<TunedCollective::Value>;
+  struct Timed {
+    Parameters values;
+    uint64_t ns = 0;
+  };
+
+  static double distance(const Parameters &a, const Parameters &b) {
+    double sum = 0;
+    for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+      sum += std::abs(std::log2(static_cast<double>(a[i].value) + 1) -
+                      std::log2(static_cast<double>(b[i].value) + 1));
+    return sum;
+  }
+
+  std::map<std::string, std::vector<Timed>> byName_;
+};
+
+/// A tree of decisions for one function. It is grown as far as any split gains, then pruned: splits
+/// that gain little by themselves stay if those below them gain.
 class FunctionRules {
 public:
   FunctionRules(const Program &program, std::vector<const RuleCosts *> calls,
                 const FindSettings &settings)
       : program_(program), calls_(std::move(calls)), settings_(settings) {
     collectNames();
-    costs_.resize(calls_.size() * names_.size());
-    for (size_t c = 0; c < calls_.size(); ++c)
-      for (size_t k = 0; k < names_.size(); ++k)
-        costs_[c * names_.size() + k] = costOf(*calls_[c], names_[k]);
+    costs_.reserve(calls_.size() * names_.size());
+    for (const RuleCosts *call : calls_) {
+      TimesOfCall times(*call);
+      for (const std::string &name : names_)
+        costs_.push_back(costOf(*call, times, *TunedCollective::parse(name)));
+    }
   }
 
   std::vector<std::string> find() {
@@ -85,21 +137,28 @@ public:
     std::vector<size_t> all(calls_.size());
     for (size_t i = 0; i < all.size(); ++i)
       all[i] = i;
+    Node root = grow(all);
+    prune(root);
     Values unlimited;
     unlimited.fill(UINT64_MAX);
-    split(all, unlimited);
+    write(root, unlimited);
     return std::move(lines_);
   }
 
 private:
-  struct Leaf {
-    size_t name = 0;
-    double cost = 0;
-  };
   struct Split {
     Feature feature = kBytes;
     uint64_t last = 0; ///< of the lower part
     double cost = std::numeric_limits<double>::infinity();
+  };
+  struct Node {
+    size_t name = 0; ///< the best of all its calls
+    double cost = 0; ///< by that name
+    Feature feature = kBytes;
+    uint64_t last = 0;
+    std::unique_ptr<Node> lower, upper; ///< both or none
+    double costBelow = 0;               ///< by its leaves
+    size_t leaves = 1;
   };
 
   void collectNames() {
@@ -111,16 +170,22 @@ private:
     names_.assign(promising.begin(), promising.end());
   }
 
-  double costOf(const RuleCosts &call, const std::string &name) const {
-    auto known = call.ns.find(name);
-    if (known == call.ns.end())
+  double costOf(const RuleCosts &call, const TimesOfCall &times,
+                const TunedCollective &what) const {
+    std::optional<uint64_t> ns = times.timeOf(what);
+    if (!ns)
       return call.ns.empty() ? 0 : kImpossible;
-    double regret = std::log(static_cast<double>(known->second) / static_cast<double>(call.best()));
+    auto log = [&](uint64_t bar) {
+      return std::log(static_cast<double>(*ns) / static_cast<double>(bar));
+    };
+    double regret = log(call.best());
     double excess = std::max(0.0, regret - std::log(settings_.mostRegret));
-    return regret + kPenalty * excess;
+    double slower = call.bar > 0 ? std::max(0.0, log(call.bar)) : 0;
+    return regret + kPenalty * (excess + slower);
   }
 
-  Leaf leafOf(const std::vector<size_t> &calls) const {
+  /// The best name of all calls, and its cost.
+  std::pair<size_t, double> bestOf(const std::vector<size_t> &calls) const {
     std::vector<double> sums(names_.size());
     for (size_t c : calls)
       for (size_t k = 0; k < names_.size(); ++k)
@@ -131,7 +196,8 @@ private:
 
   Split bestSplit(const std::vector<size_t> &calls) const {
     Split best;
-    for (Feature feature : {kBytes, kNodes, kPerNode, kRanks}) {
+    for (size_t f = 0; f < kFeatures; ++f) {
+      auto feature = static_cast<Feature>(f);
       std::set<uint64_t> values;
       for (size_t c : calls)
         values.insert(valuesOf(calls_[c]->call)[feature]);
@@ -139,7 +205,7 @@ private:
            ++low) {
         uint64_t last = splitBetween(feature, *low, *std::next(low));
         auto [lower, upper] = parts(calls, feature, last);
-        double cost = leafOf(lower).cost + leafOf(upper).cost;
+        double cost = bestOf(lower).second + bestOf(upper).second;
         if (cost < best.cost)
           best = {feature, last, cost};
       }
@@ -155,29 +221,63 @@ private:
     return both;
   }
 
-  /// Splits as long as it pays. `most`: the upper bounds of the calls. The lower part is written
-  /// first, so that its rules serve what lies below the lower bounds of the other.
-  void split(const std::vector<size_t> &calls, const Values &most) {
-    Leaf leaf = leafOf(calls);
-    Split best = bestSplit(calls);
-    if (best.cost > leaf.cost - settings_.leastGain)
-      return write(most, leaf.name);
-    auto [lower, upper] = parts(calls, best.feature, best.last);
-    Values below = most;
-    below[best.feature] = best.last;
-    split(lower, below);
-    split(upper, most);
+  Node grow(const std::vector<size_t> &calls) const {
+    Node node;
+    std::tie(node.name, node.cost) = bestOf(calls);
+    node.costBelow = node.cost;
+    Split split = bestSplit(calls);
+    if (split.cost > node.cost - kLeastSplit)
+      return node;
+    node.feature = split.feature;
+    node.last = split.last;
+    auto [lower, upper] = parts(calls, split.feature, split.last);
+    node.lower = std::make_unique<Node>(grow(lower));
+    node.upper = std::make_unique<Node>(grow(upper));
+    return node;
   }
 
-  void write(const Values &most, size_t name) {
+  /// Cuts what does not gain the least per rule.
+  void prune(Node &node) const {
+    if (!node.lower)
+      return;
+    prune(*node.lower);
+    prune(*node.upper);
+    node.costBelow = node.lower->costBelow + node.upper->costBelow;
+    node.leaves = node.lower->leaves + node.upper->leaves;
+    double least = settings_.leastGain * static_cast<double>(node.leaves - 1);
+    if (node.cost - node.costBelow >= least)
+      return;
+    node.lower = nullptr;
+    node.upper = nullptr;
+    node.costBelow = node.cost;
+    node.leaves = 1;
+  }
+
+  /// `most`: the upper bounds of the calls. The lower part is written first, so that its rules
+  /// serve what lies below the lower bounds of the other.
+  void write(const Node &node, const Values &most) {
+    if (!node.lower)
+      return writeRule(most, node.name);
+    Values below = most;
+    below[node.feature] = node.last;
+    write(*node.lower, below);
+    write(*node.upper, most);
+  }
+
+  void writeRule(const Values &most, size_t name) {
     std::string line = calls_.front()->call.function;
     for (size_t f = 0; f < kFeatures; ++f) {
       auto feature = static_cast<Feature>(f);
       bool hasLeast = feature == kNodes && settings_.leastNodes > 1;
       if (most[f] < UINT64_MAX || hasLeast)
         line += concat(" ", kWords[f], " ", hasLeast ? concat(settings_.leastNodes) : "", "..",
-                       most[f] < UINT64_MAX ? boundWord(feature, most[f]) : "");
+                       most[f] == UINT64_MAX  ? ""
+                       : countsBytes(feature) ? bytesText(most[f])
+                                              : concat(most[f]));
     }
+    DeclId decl = program_.find(TunedCollective::parse(names_[name])->name, DeclKind::Collective);
+    if (decl != kNoDecl && reduces(program_.decl(decl)))
+      line += " commutative"; // the times are those of such operators
     line += " use " + ruleWords(program_, names_[name]);
     lines_.push_back(std::move(line));
   }

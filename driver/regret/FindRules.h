@@ -1,9 +1,10 @@
 /// Finds rules from predicted times: short lists that choose nearly the best at all calls.
 ///
-/// For each function the calls are split, by one condition at a time (bytes, nodes, ranks of a
-/// node, ranks), where that gains most: a tree of decisions whose leaves name the collective that
-/// is best over all calls of the leaf. A leaf never names one that cannot serve some of its calls.
-/// The tree is written as rules, the first that fits serves.
+/// For each function the calls are split, by one condition at a time (bytes, bytes of all ranks,
+/// nodes, ranks of a node, ranks), where that gains most: a tree of decisions whose leaves name the
+/// collective that is best over all calls of the leaf. A leaf never names one that cannot serve
+/// some of its calls. Splits that gain too little are pruned. The tree is written as rules, the
+/// first that fits serves.
 #pragma once
 
 #include "driver/regret/RuleCosts.h"
@@ -11,7 +12,7 @@
 namespace colldsl::driver {
 
 struct FindSettings {
-  /// A split is made if it reduces the sum of the logarithms of the regrets by this at least.
+  /// A rule more reduces the sum of the logarithms of the regrets by this at least.
   double leastGain = 0.5;
   /// Regrets beyond it count several times.
   double mostRegret = 1.4;

@@ -29,14 +29,14 @@ std::vector<RuleCall> callsOf(const Program &program, std::span<const SelectionR
   std::vector<RuleCall> calls;
   for (const std::string &function : grid.functions) {
     DeclId model = modelOf(rules, function);
-    bool isSized = model != kNoDecl && hasElements(program.decl(model));
-    bool hasBytes = isSized || (model != kNoDecl && hasCounts(program.decl(model)));
+    bool hasBytes =
+        model != kNoDecl && (hasElements(program.decl(model)) || hasCounts(program.decl(model)));
     for (uint32_t machine = 0; machine < grid.machines.size(); ++machine)
       for (const RuleShape &shape : grid.shapes)
         for (uint64_t bytes : grid.bytes) {
           bool isTooLong = hasBlocks(function) && bytes * shape.ranks > grid.mostBytesOfAll;
           if (!isTooLong && (hasBytes || bytes == grid.bytes.front()))
-            calls.push_back({machine, shape, function, hasBytes ? bytes : 0, isSized});
+            calls.push_back({machine, shape, function, hasBytes ? bytes : 0});
         }
   }
   return calls;
@@ -61,6 +61,10 @@ uint64_t RuleCosts::best() const {
   for (const auto &[words, time] : ns)
     least = least == 0 ? time : std::min(least, time);
   return least;
+}
+
+double RuleCosts::regret(uint64_t ns) const {
+  return static_cast<double>(ns) / static_cast<double>(best());
 }
 
 Result<std::vector<RuleCosts>> predictCosts(const Program &program,
@@ -113,7 +117,7 @@ std::vector<RuleChoice> judgeRules(const Program &program, std::span<const Selec
         continue;
       Situation situation = Situation::on(*topology, false);
       situation.function = of.call.function;
-      situation.bytes = of.call.isSized ? of.call.bytes : 0;
+      situation.bytes = of.call.bytes;
       choice.rule = chooser.choose(situation);
       if (!choice.rule)
         continue;
@@ -130,7 +134,6 @@ std::vector<RuleChoice> judgeRules(const Program &program, std::span<const Selec
         known = of.ns.emplace(choice.chosen, std::max<uint64_t>(1, *ns)).first;
       }
       choice.ns = known->second;
-      choice.regret = static_cast<double>(choice.ns) / static_cast<double>(of.best());
     }
   });
   return choices;

@@ -27,8 +27,7 @@ struct RuleCall {
   uint32_t machine = 0;
   RuleShape shape;
   std::string function;
-  uint64_t bytes = 0;  ///< of n elements, or of each block
-  bool isSized = true; ///< rules know the bytes
+  uint64_t bytes = 0; ///< of n elements, or of each block; 0 if rules know none
 };
 
 struct RuleGrid {
@@ -45,7 +44,11 @@ struct RuleGrid {
 struct RuleCosts {
   RuleCall call;
   std::map<std::string, uint64_t> ns;
+  /// The least time of what other rules choose, to stay below; 0: there are none.
+  uint64_t bar = 0;
   uint64_t best() const;
+  /// How many times longer than the best.
+  double regret(uint64_t ns) const;
 };
 
 /// Predicts all calls of the grid. Functions whose collectives cannot be simulated have no times.
@@ -60,7 +63,6 @@ struct RuleChoice {
   std::string chosen;                  ///< words
   const SelectionRule *rule = nullptr; ///< null: no rule fits
   uint64_t ns = 0;                     ///< 0: it has no time
-  double regret = 0;                   ///< by the best
 };
 
 /// Chosen collectives without a time among the costs are simulated, and added to them.

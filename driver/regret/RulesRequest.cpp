@@ -10,6 +10,7 @@
 #include "topology/KnownModels.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
 
 namespace colldsl::driver {
 namespace {
@@ -73,6 +74,10 @@ void RulesRequest::addTo(Fields &fields) {
                  "n times the size of T (default: 8,128,2KiB,16KiB,128KiB,1MiB,8MiB)", bytes);
   fields.addText("--functions", "LIST", "(default: all of the rules)", functions) =
       completionOfNames(Completion::Names::Functions, ',');
+  fields.addText("--against", "LIST",
+                 "files of other rules: what they choose is compared, and rules that\n"
+                 "are found are not to be slower",
+                 against) = completionOfFiles({".rules"});
   fields.section("which rules are found");
   fields.addNumber("--least-nodes", "N", "a condition of each of them, 'nodes N..' (default: 1)",
                    leastNodes, 1);
@@ -95,14 +100,26 @@ void RulesRequest::addTo(Fields &fields) {
   addFactor("--limit", "count regrets beyond it (default: 1.5)", limit);
 }
 
-Result<std::vector<SelectionRule>> RulesRequest::readRules(const std::vector<std::string> &files,
-                                                           Compilation &library) const {
-  if (files.empty())
+Result<std::vector<SelectionRule>> RulesRequest::readRules(const std::string &file,
+                                                           Compilation &library) {
+  if (file.empty())
     return driver::readRules(kStandardRules, selectionRules(), library);
-  Result<std::string> text = rulesText(files.front());
+  Result<std::string> text = rulesText(file);
   if (!text)
     return text.status();
-  return driver::readRules(files.front(), *text, library);
+  return driver::readRules(file, *text, library);
+}
+
+Result<std::vector<std::pair<std::string, std::vector<SelectionRule>>>>
+RulesRequest::readOthers(Compilation &library) const {
+  std::vector<std::pair<std::string, std::vector<SelectionRule>>> others;
+  for (llvm::StringRef file : wordsIn(against)) {
+    Result<std::vector<SelectionRule>> rules = readRules(file.str(), library);
+    if (!rules)
+      return rules.status();
+    others.emplace_back(llvm::sys::path::stem(file).str(), rules.take());
+  }
+  return others;
 }
 
 Result<RuleGrid> RulesRequest::grid(const std::vector<SelectionRule> &rules) const {

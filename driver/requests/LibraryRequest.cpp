@@ -9,13 +9,14 @@ LibraryRequest::LibraryRequest() {
 
 void LibraryRequest::addTo(Fields &fields) {
   fields.addFlag("--stdlib", "also every collective of the standard library", stdlib);
-  fields.addText("--rules", "FILE",
-                 "which collective serves a function when (default: the standard library's\n"
-                 "rules for the functions that are named); one a line, the first that\n"
-                 "fits is taken: FUNCTION [ranks A..B] [bytes A..B] [nodes A..B]\n"
-                 "[pernode A..B] [types T,T] [commutative] [oversubscribed] [multicast]\n"
-                 "use COLLECTIVE [NAME=VALUE]...",
-                 rules) = completionOfFiles({".rules"});
+  fields.addText(
+      "--rules", "FILE",
+      "which collective serves a function when (default: the standard library's\n"
+      "rules for the functions that are named); one a line, the first that\n"
+      "fits is taken: FUNCTION [ranks A..B] [bytes A..B] [nodes A..B]\n"
+      "[total A..B] [pernode A..B] [types T,T] [commutative] [oversubscribed] [multicast]\n"
+      "use COLLECTIVE [NAME=VALUE]...",
+      rules) = completionOfFiles({".rules"});
   fields.section("ready images");
   proofs.addShapes(fields, "for these numbers of ranks; none: no images",
                    "and these sizes (default: 64KiB)",

@@ -128,11 +128,11 @@ private:
       rule_.needsMulticast = true;
       return {};
     }
-    bool known = word == "ranks" || word == "bytes" || word == "nodes" || word == "pernode" ||
-                 word == "types";
+    bool known = word == "ranks" || word == "bytes" || word == "total" || word == "nodes" ||
+                 word == "pernode" || word == "types";
     if (!known)
-      return Status::error("expected 'ranks', 'bytes', 'nodes', 'pernode', 'types', 'commutative', "
-                           "'oversubscribed', 'multicast' or 'use', found '" +
+      return Status::error("expected 'ranks', 'bytes', 'total', 'nodes', 'pernode', 'types', "
+                           "'commutative', 'oversubscribed', 'multicast' or 'use', found '" +
                            word + "'");
     if (words_.empty() || words_.front() == "use")
       return Status::error("'" + word + "' is not followed by a value");
@@ -141,6 +141,8 @@ private:
       return parseRange(value, parseCount, rule_.minRanks, rule_.maxRanks);
     if (word == "bytes")
       return parseRange(value, parseBytes, rule_.minBytes, rule_.maxBytes);
+    if (word == "total")
+      return parseRange(value, parseBytes, rule_.minTotal, rule_.maxTotal);
     if (word == "nodes")
       return parseRange(value, parseCount, rule_.minNodes, rule_.maxNodes);
     if (word == "pernode")
@@ -297,6 +299,7 @@ std::string printRule(const SelectionRule &rule, const Program &program,
   std::string line = rule.function;
   printRange(line, "ranks", rule.minRanks, rule.maxRanks, 1u, UINT32_MAX);
   printRange(line, "bytes", rule.minBytes, rule.maxBytes, uint64_t{0}, UINT64_MAX);
+  printRange(line, "total", rule.minTotal, rule.maxTotal, uint64_t{0}, UINT64_MAX);
   printRange(line, "nodes", rule.minNodes, rule.maxNodes, 1u, UINT32_MAX);
   printRange(line, "pernode", rule.minPerNode, rule.maxPerNode, 1u, UINT32_MAX);
   if (rule.types != UINT32_MAX) {

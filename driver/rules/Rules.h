@@ -6,10 +6,11 @@
 ///   bcast bytes 64KiB.. use bcast_tree segment=32KiB t='kary(0, 4)'
 ///
 /// The first rule that fits is taken. `a..b` includes both ends, either of which may be left out;
-/// `pernode` counts the ranks of the node that has most, `commutative` requires an operator that
-/// commutes, `oversubscribed` that all ranks are on one node with fewer cores than ranks,
-/// `multicast` that their network sends to several at once. Each condition stands once. Values of
-/// parameters are expressions of the language, in quotes if they contain blanks.
+/// `total` is the bytes times the ranks, `pernode` counts the ranks of the node that has most,
+/// `commutative` requires an operator that commutes, `oversubscribed` that all ranks are on one
+/// node with fewer cores than ranks, `multicast` that their network sends to several at once. Each
+/// condition stands once. Values of parameters are expressions of the language, in quotes if they
+/// contain blanks.
 #pragma once
 
 #include "compiler/Compile.h"

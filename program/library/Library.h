@@ -93,6 +93,7 @@ struct SelectionRule {
   std::string function;
   uint32_t minRanks = 1, maxRanks = UINT32_MAX;
   uint64_t minBytes = 0, maxBytes = UINT64_MAX;
+  uint64_t minTotal = 0, maxTotal = UINT64_MAX; ///< bytes times ranks
   uint32_t minNodes = 1, maxNodes = UINT32_MAX;
   uint32_t minPerNode = 1, maxPerNode = UINT32_MAX; ///< ranks of the node that has most
   uint32_t types = UINT32_MAX;                      ///< bit t: serves ElementType t

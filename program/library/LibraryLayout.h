@@ -94,6 +94,8 @@ template <typename Visit, Is<SelectionRule> R> void eachField(Visit &visit, R &r
   visit(r.maxRanks);
   visit(r.minBytes);
   visit(r.maxBytes);
+  visit(r.minTotal);
+  visit(r.maxTotal);
   visit(r.minNodes);
   visit(r.maxNodes);
   visit(r.minPerNode);

@@ -50,6 +50,10 @@ TEST(RuleTest, saysWhichConditionsFail) {
   EXPECT_EQ(why([](SelectionRule &c) { c.minRanks = 9; }), "8 ranks are not 9..");
   EXPECT_EQ(why([](SelectionRule &c) { c.maxRanks = 4; }), "8 ranks are not 1..4");
   EXPECT_EQ(why([](SelectionRule &c) { c.maxBytes = 8192; }), "65536 bytes are not 0..8192");
+  EXPECT_EQ(why([](SelectionRule &c) { c.maxTotal = 524287; }),
+            "524288 bytes of all ranks are not 0..524287");
+  EXPECT_EQ(why([](SelectionRule &c) { c.minTotal = 524289; }),
+            "524288 bytes of all ranks are not 524289..");
   EXPECT_EQ(why([](SelectionRule &c) { c.minNodes = c.maxNodes = 1; }), "2 nodes are not 1");
   EXPECT_EQ(why([](SelectionRule &c) { c.maxPerNode = 1; }), "4 ranks per node are not 1");
   EXPECT_EQ(why([](SelectionRule &c) { c.types = 1u << 4 | 1u << 8; }), "i64 is not among i32,f32");
@@ -93,6 +97,8 @@ TEST(ChooserTest, theBytesAroundForWhichItChoosesAlike) {
         SelectionRule &r = part->emplace_back(rule(below(5) == 0 ? "gather" : "bcast"));
         r.minBytes = below(kMost);
         r.maxBytes = below(3) == 0 ? UINT64_MAX : r.minBytes + below(10);
+        r.minTotal = below(3) == 0 ? below(2 * kMost) : 0;
+        r.maxTotal = below(3) == 0 ? r.minTotal + below(20) : UINT64_MAX;
         r.minRanks = below(4) == 0 ? 3 : 1;
       }
     Chooser chooser(program, decisions, rules);
