@@ -62,7 +62,7 @@ std::shared_ptr<NeighborGraph> NeighborGraph::gather(Job &job, MPI_Comm comm, Co
     graph->weights_ = gatherLists(comm, mine.weights, counts);
   const LogGop &network = job.machine().distances[kOtherNode];
   uint64_t mostGain = std::max<uint64_t>(2 * degree * network.o, 1);
-  uint64_t runs = searchNs(graph->peers_) / mostGain;
+  uint64_t runs = searchNs(graph->peers_, job.learning() != nullptr) / mostGain;
   const Settings &settings = Settings::all();
   bool isAtOnce = settings.graphPasses() == GraphPasses::Always || settings.learnsAlways();
   graph->firstRun_ =

@@ -17,7 +17,7 @@ namespace {
 constexpr uint64_t kShortBytes = 512; ///< the mean of the messages that the passes see
 constexpr uint64_t kMostBytes = 16 << 10;
 constexpr uint64_t kMostMemory = 4 << 20; ///< for the blocks of one rank, relayed ones too
-constexpr uint64_t kSearchNsPerMessage = 50'000;
+constexpr uint64_t kSearchNsPerMessage = 50'000, kAllWaysNsPerMessage = 150'000;
 constexpr uint32_t kMostUnits = 16; ///< of the longest block, where lengths differ
 
 std::vector<std::vector<uint32_t>> sources(const PeerLists &peers) {
@@ -230,7 +230,7 @@ private:
   }
 
   /// The ways over ranks between. Without `wantsAll` the slower way by nodes is left out, and trees
-  /// are if that by nodes is faster than what is written.
+  /// are if that by nodes is better than what is written.
   Status addRelayed() {
     std::vector<Way> ways;
     auto add = [&](Result<std::optional<Way>> way) {
@@ -251,8 +251,8 @@ private:
       if (isAlike || !request_.wantsAll)
         ways.erase(ways[1].ns < ways[0].ns ? ways.begin() : ways.begin() + 1);
     }
-    bool isFaster = !ways.empty() && ways.front().ns < beforeNs_;
-    if (s && (request_.wantsAll || !isFaster))
+    bool isBetter = !ways.empty() && isBetterTime(ways.front().ns, beforeNs_);
+    if (s && (request_.wantsAll || !isBetter))
       s = add(begin("by_trees", "tree-rebalance", rebalance, TreeRebalance()));
     for (Way &way : ways)
       if (s)
@@ -324,11 +324,11 @@ private:
 
 } // namespace
 
-uint64_t searchNs(const PeerLists &peers) {
+uint64_t searchNs(const PeerLists &peers, bool wantsAll) {
   uint64_t messages = 0;
   for (const std::vector<uint32_t> &list : peers)
     messages += list.size();
-  return messages * kSearchNsPerMessage;
+  return messages * (wantsAll ? kAllWaysNsPerMessage : kSearchNsPerMessage);
 }
 
 Result<std::vector<GraphExchange>> waysAlong(Library &library,

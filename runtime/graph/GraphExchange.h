@@ -50,7 +50,7 @@ struct GraphExchange {
 };
 
 /// The estimated time of waysAlong(), in nanoseconds.
-uint64_t searchNs(const PeerLists &peers);
+uint64_t searchNs(const PeerLists &peers, bool wantsAll);
 
 /// Finds the ways of an exchange; local. The first one is `direct`; the others follow by the time
 /// that the model predicts, the fastest first. The ways are the same on all ranks.
