@@ -43,7 +43,7 @@ GivenGraph graphOf(const PeerLists &peers, const PeerLists &from) {
 
 /// The lengths of blocks in units, by weights.
 struct Units {
-  UnitLists sent, received;
+  std::vector<GraphBlocks> ranks;
   uint64_t all = 0;  ///< of the messages of all ranks
   uint32_t most = 1; ///< of a block
 };
@@ -53,13 +53,13 @@ size_t placeOf(const std::vector<uint32_t> &peers, uint32_t peer) {
 }
 
 /// A block that goes to all peers is as long as its heaviest edge says.
-UnitLists sentUnits(const GraphExchangeRequest &request) {
-  UnitLists sent;
+std::vector<UnitList> sentUnits(const GraphExchangeRequest &request) {
+  std::vector<UnitList> sent;
   uint32_t least = UINT32_MAX, most = 0;
   for (size_t r = 0; r < request.peers.size(); ++r) {
-    sent.push_back(request.weights.empty() ? std::vector<uint32_t>(request.peers[r].size(), 1)
+    sent.push_back(request.weights.empty() ? UnitList(request.peers[r].size(), 1)
                                            : request.weights[r]);
-    std::vector<uint32_t> &blocks = sent.back();
+    UnitList &blocks = sent.back();
     if (request.sendsSame)
       blocks = {blocks.empty() ? 0 : *std::max_element(blocks.begin(), blocks.end())};
     if (!request.peers[r].empty())
@@ -69,7 +69,7 @@ UnitLists sentUnits(const GraphExchangeRequest &request) {
       }
   }
   bool areAlike = least >= most;
-  for (std::vector<uint32_t> &blocks : sent)
+  for (UnitList &blocks : sent)
     for (uint32_t &weight : blocks) {
       uint64_t units = areAlike ? 1 : (uint64_t{weight} * kMostUnits + most / 2) / most;
       weight = static_cast<uint32_t>(std::max<uint64_t>(units, 1));
@@ -78,15 +78,17 @@ UnitLists sentUnits(const GraphExchangeRequest &request) {
 }
 
 Units unitsOf(const GraphExchangeRequest &request, const PeerLists &from) {
-  Units units{sentUnits(request), {}};
+  std::vector<UnitList> sent = sentUnits(request);
+  Units units;
   for (uint32_t r = 0; r < from.size(); ++r) {
-    std::vector<uint32_t> &blocks = units.received.emplace_back();
+    UnitList received;
     for (uint32_t peer : from[r]) {
-      const std::vector<uint32_t> &sent = units.sent[peer];
-      blocks.push_back(request.sendsSame ? sent[0] : sent[placeOf(request.peers[peer], r)]);
-      units.all += blocks.back();
-      units.most = std::max(units.most, blocks.back());
+      size_t block = request.sendsSame ? 0 : placeOf(request.peers[peer], r);
+      received.push_back(sent[peer][block]);
+      units.all += received.back();
+      units.most = std::max(units.most, received.back());
     }
+    units.ranks.push_back({sent[r], std::move(received)});
   }
   return units;
 }
@@ -266,28 +268,29 @@ private:
                    : improve(way, "tree-rebalance", rebalance, TreeRebalance());
     if (s)
       s = improve(way, "edge-coloring", colorSends, EdgeColoring());
-    if (!s)
-      return s;
-    Result<GraphBlocks> blocks = GraphBlocks::follow(way.schedule, units_.sent);
-    if (!blocks)
-      return blocks.status();
-    return addWay(way, *blocks);
+    return s ? addWay(way) : s;
   }
 
-  Status addWay(const Way &way, const GraphBlocks &blocks) {
-    Result<uint64_t> most = mostBytes(way.schedule, blocks.mostOfRank());
+  Status addWay(const Way &way) {
+    uint64_t blocks = 1; // the most of a rank
+    for (size_t r = 0; r < units_.ranks.size(); ++r)
+      blocks = std::max(blocks, units_.ranks[r].count(way.schedule.ranks[r]));
+    Result<uint64_t> most = mostBytes(way.schedule, blocks);
     if (!most)
       return most.status();
+    size_t self = index(request_.rank);
+    Result<Dag> dag = withLengths(way.schedule.ranks[self], units_.ranks[self]);
+    if (!dag)
+      return dag.status();
     GraphExchange made = straight(way.name, way.ns);
     made.isBetter = made.isBetter && *most > 0;
     made.capacityBytes = *most > 0 ? *most : kShortBytes;
-    if (made.capacityBytes * blocks.mostOfRank() > kMostMemory)
+    if (made.capacityBytes * blocks > kMostMemory)
       return {};
     made.passes = way.passes;
     made.round = rounds_;
     uint64_t n = made.capacityBytes;
-    made.schedule =
-        RankSchedule(request_.rank, blocks.withLengths(way.schedule, request_.rank), {n, n, n});
+    made.schedule = RankSchedule(request_.rank, dag.take(), {n, n, n});
     found_.push_back(std::move(made));
     return {};
   }
@@ -339,7 +342,8 @@ Result<std::vector<GraphExchange>> waysAlong(Library &library,
   if (!written)
     return written.status();
   Units units = unitsOf(request, from);
-  stretch(*written, units.sent, units.received);
+  for (size_t r = 0; r < units.ranks.size(); ++r)
+    stretch(written->ranks[r], units.ranks[r]);
   return Search(request, written.take(), std::move(units)).run();
 }
 
