@@ -72,14 +72,16 @@ MadeOperation LearnedOperation::operationOf(uint32_t candidate) {
 }
 
 // The group of plans has the number of the run, which fails on the other ranks if this one cannot
-// make its plan. An exchange with neighbors reports that it will send nothing.
+// make its plan. Neighbors learn that this rank sends and relays nothing.
 MadeOperation LearnedOperation::operationFor(uint32_t candidate, uint32_t number) {
   CommRuns &runs = learner_.comm().runs();
   if (!operations_[candidate])
     runs.plans()->numberNextRun(number);
   MadeOperation made = operationOf(candidate);
-  if (!made && isAlongTopology(kind()))
+  if (!made && isAlongTopology(kind())) {
     runs.progressOf(0)->whole(number);
+    CommRuns::refuse(*runs.plans(), number, made.status());
+  }
   if (!made || *made)
     return made;
   if (candidate == Trials::kShipped)
