@@ -1,6 +1,7 @@
 #include "runtime/graph/GraphBlocks.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 namespace colldsl {

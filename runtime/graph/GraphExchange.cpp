@@ -9,7 +9,7 @@
 #include "runtime/graph/GraphBlocks.h"
 
 #include <algorithm>
-#include <numeric>
+#include <optional>
 
 namespace colldsl {
 namespace {
