@@ -90,6 +90,26 @@ Result<WiredUp> shareAllThatCanBe(MPI_Comm node, uint32_t ranksOnMachine, bool i
   return why;
 }
 
+/// True if messages between nodes were measured. A sweep on one node fills in the costs of those
+/// within it, where processors move the bytes.
+bool hasNetwork(const MachineModel &measured) {
+  const LogGop &network = measured.distances[kOtherNode];
+  auto within = measured.distances.begin() + 1, end = measured.distances.begin() + kOtherNode;
+  return network.O == PerByte() || std::find(within, end, network) == end;
+}
+
+/// The costs that were measured, and assumed ones where there are none.
+MachineModel modelOf(const std::optional<MachineModel> &measured, const MachineModel &assumed) {
+  if (!measured || hasNetwork(*measured))
+    return measured.value_or(assumed);
+  MachineModel machine = *measured;
+  for (unsigned distance = kOtherNode; distance <= kMaxDistance; ++distance) {
+    machine.distances[distance] = assumed.distances[distance];
+    machine.longer[distance] = assumed.longer[distance];
+  }
+  return machine;
+}
+
 } // namespace
 
 Job *Job::current_ = nullptr;
@@ -141,6 +161,8 @@ void Job::openProfile() {
   if (s)
     s = prefer(*library_, *profile);
   bool isUsed = allAgree(MPI_COMM_WORLD, s.ok());
+  if (isUsed && profile->model != MachineModel()) // jobs that learn measure none
+    measured_ = profile->model;
   if (isUsed && settings.learns())
     learning_ = std::make_unique<Learning>(std::move(profile->points));
   if (!isUsed)
@@ -294,7 +316,11 @@ void Job::assumeMachine() {
                       nodes_.ranksOnMachine / shm::numCores()};
   uint32_t most[2] = {};
   allreduce(mine, most, 2, MPI_UINT32_T, MPI_MAX, MPI_COMM_WORLD);
-  machine_ = knownModel(most[0] ? KnownModel::Ethernet : KnownModel::Cluster);
+  const MachineModel &assumed = knownModel(most[0] ? KnownModel::Ethernet : KnownModel::Cluster);
+  machine_ = modelOf(measured_, assumed);
+  note(concat("the model of messages between nodes: ",
+              measured_ && hasNetwork(*measured_) ? "as the machine profile has measured them"
+                                                  : "assumed, " + assumed.name));
   uint64_t lateNs = most[1] * (most[1] > kMostTurns ? kNapNs : kTurnNs);
   for (unsigned distance = 1; most[1] > 1 && distance <= kMaxDistance; ++distance)
     machine_.changeAll(distance, [&](LogGop &costs) { costs.L += lateNs; });

@@ -52,7 +52,7 @@ public:
   /// The places of the ranks of MPI_COMM_WORLD.
   const Topology &topology() const { return topology_; }
 
-  /// The machine model, which all ranks assume alike.
+  /// The machine model, alike on all ranks: the costs of the profile, or assumed ones.
   const MachineModel &machine() const { return machine_; }
 
   /// The library of collectives that the job serves.
@@ -179,6 +179,7 @@ private:
   std::unique_ptr<Library> library_, ownLibrary_;
   std::set<std::string> ownFunctions_; ///< that ownLibrary_ serves
   std::shared_ptr<const PlanCompiler> compiler_, ownCompiler_;
+  std::optional<MachineModel> measured_; ///< costs of the profile; nothing: it has none
   std::unique_ptr<Learning> learning_;
   std::set<std::string> notes_; ///< that were printed
   std::unique_ptr<RemoteRanks> remote_;

@@ -109,7 +109,7 @@ Status run(Job &job, ServedComm &served, const Call &call, Outcome &outcome) {
   MadeOperation made = served.operations().find(call, outcome.wrong);
   outcome.isServed = isServed(made, outcome.wrong);
   if (!made) {
-    served.runs().skip(call.kind, made.status());
+    served.skipRun(call.kind, made.status());
     if (served.learner())
       served.learner()->countFailed(call, served.runs().last());
   }
@@ -128,7 +128,7 @@ Status start(Job &job, MPI_Comm comm, ServedComm &served, const Call &call, bool
                                     : served.operations().find(call, outcome.wrong);
   outcome.isServed = isServed(made, outcome.wrong);
   if (!made && !isPersistent)
-    served.runs().skip(call.kind, made.status());
+    served.skipRun(call.kind, made.status());
   if (made && *made)
     *request = isPersistent ? Requests::all().persistent(made.take(), comm)
                             : Requests::all().start(made.take(), comm, served.runs().next());

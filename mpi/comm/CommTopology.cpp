@@ -11,14 +11,24 @@ namespace {
 // If no rank has so many peers on other nodes, there is little to combine and to spread.
 constexpr uint32_t kManyFarPeers = 4;
 
-/// The peers on other nodes, once each. Edges are in the order of peers.
-std::vector<uint32_t> farPeersOf(const std::vector<Edge> &edges, const CommRanks &ranks) {
-  std::vector<uint32_t> peers;
-  for (const Edge &edge : edges)
-    if (ranks.onNode(edge.peer) == kNoRank &&
-        (peers.empty() || peers.back() != static_cast<uint32_t>(edge.peer)))
-      peers.push_back(static_cast<uint32_t>(edge.peer));
-  return peers;
+/// The peers on other nodes, once each, with the weights of the edges to each of them; `weights` by
+/// slot, or empty. Edges are in the order of peers.
+FarPeers farPeersOf(const std::vector<Edge> &edges, const std::vector<int> &weights,
+                    const CommRanks &ranks) {
+  FarPeers far;
+  far.areWeighted = !weights.empty();
+  for (const Edge &edge : edges) {
+    if (ranks.onNode(edge.peer) != kNoRank)
+      continue;
+    if (far.peers.empty() || far.peers.back() != static_cast<uint32_t>(edge.peer)) {
+      far.peers.push_back(static_cast<uint32_t>(edge.peer));
+      far.weights.push_back(0);
+    }
+    int weight = far.areWeighted ? std::max(weights[static_cast<size_t>(edge.slot)], 0) : 1;
+    uint64_t sum = uint64_t{far.weights.back()} + static_cast<uint32_t>(weight);
+    far.weights.back() = static_cast<uint32_t>(std::min<uint64_t>(sum, UINT32_MAX));
+  }
+  return far;
 }
 
 } // namespace
@@ -41,19 +51,20 @@ const char *CommTopology::word() const {
 }
 
 uint32_t CommTopology::numFarPeers(const CommRanks &ranks) const {
-  return static_cast<uint32_t>(std::max(farPeersOf(neighborhood_.out, ranks).size(),
-                                        farPeersOf(neighborhood_.in, ranks).size()));
+  return static_cast<uint32_t>(std::max(farPeersOf(neighborhood_.out, {}, ranks).peers.size(),
+                                        farPeersOf(neighborhood_.in, {}, ranks).peers.size()));
 }
 
 bool CommTopology::wantsGraph(uint32_t farPeers) {
-  GraphPasses passes = Settings::all().graphPasses();
-  return passes != GraphPasses::Never &&
-         farPeers >= (passes == GraphPasses::Always ? 1 : kManyFarPeers);
+  const Settings &settings = Settings::all();
+  bool isAny = settings.graphPasses() == GraphPasses::Always || settings.learnsAlways();
+  return settings.graphPasses() != GraphPasses::Never && farPeers >= (isAny ? 1 : kManyFarPeers);
 }
 
 void CommTopology::gatherGraph(MPI_Comm comm, const CommRanks &ranks, Communicator &plans,
                                uint32_t farPeers) {
-  graph_ = NeighborGraph::gather(ranks.job(), comm, plans, farPeersOf(neighborhood_.out, ranks),
+  graph_ = NeighborGraph::gather(ranks.job(), comm, plans,
+                                 farPeersOf(neighborhood_.out, neighborhood_.outWeights, ranks),
                                  farPeers);
 }
 

@@ -26,6 +26,7 @@ private:
 /// Peers by slot, as MPI lists them.
 struct Slots {
   std::vector<int> out, in;
+  std::vector<int> outWeights = {}; ///< empty: there are none
 };
 
 /// Slots 2d and 2d + 1: down and up dimension d.
@@ -54,6 +55,8 @@ Slots distGraphSlots(Questions &mpi, MPI_Comm comm) {
   std::vector<int> inWeights(indegree), outWeights(outdegree);
   mpi.ask("MPI_Dist_graph_neighbors", real::Dist_graph_neighbors, comm, indegree, slots.in.data(),
           inWeights.data(), outdegree, slots.out.data(), outWeights.data());
+  if (isWeighted)
+    slots.outWeights = std::move(outWeights);
   return slots;
 }
 
@@ -97,7 +100,8 @@ Result<Neighborhood> neighborhoodOf(MPI_Comm comm) {
   if (!mpi.status())
     return mpi.status();
   Neighborhood known{edgesOf(slots.out, 0), edgesOf(slots.in, topology == MPI_CART ? 1 : 0),
-                     static_cast<int>(slots.out.size()), static_cast<int>(slots.in.size())};
+                     std::move(slots.outWeights), static_cast<int>(slots.out.size()),
+                     static_cast<int>(slots.in.size())};
   for (const std::vector<Edge> *edges : {&known.out, &known.in})
     if (Status s = checkPeers(*edges, ranks); !s)
       return s;

@@ -21,7 +21,8 @@ struct Neighborhood {
   /// Sorted by peer. Among edges of one peer the k-th edge out from p to q meets the k-th edge in
   /// of q from p.
   std::vector<Edge> out, in;
-  int outdegree = 0; ///< slots, including those without a peer
+  std::vector<int> outWeights; ///< by slot; empty: the edges have none
+  int outdegree = 0;           ///< slots, including those without a peer
   int indegree = 0;
   bool hasEqualEdgesToSelf = true; ///< as many out as in
 };

@@ -46,6 +46,12 @@ void ServedComm::gatherGraph(MPI_Comm comm, CommTopology &topology, uint32_t far
   topology.gatherGraph(comm, ranks(), *plans, farPeers);
 }
 
+void ServedComm::skipRun(CallKind kind, const Status &why) {
+  runs_.skip(kind, why);
+  if (isAlongTopology(kind) && topology().graph())
+    CommRuns::refuse(*runs_.plans(), runs_.last(), why);
+}
+
 void ServedComm::leaveJob() {
   operations_.leaveJob();
   devices_.leaveJob();

@@ -55,6 +55,9 @@ public:
   const CommTopology &topology() const { return facts_->topology; }
   CommContexts &contexts() { return record_.contexts(); }
   CommRuns &runs() { return runs_; }
+  /// Skips a run for which this rank has no operation. The others do not wait for this rank; a run
+  /// of messages that it would have relayed fails.
+  void skipRun(CallKind kind, const Status &why);
   FirstCalls &firstCalls() { return record_.firstCalls(); }
   const CommHints &hints() const { return hints_; }
   OperationCache &operations() { return operations_; }

@@ -1,6 +1,8 @@
 #include "mpi/learn/LearnedOperation.h"
 
 #include "mpi/comm/ServedComm.h"
+#include "mpi/operations/CollectiveOperation.h"
+#include "mpi/operations/NeighborOperation.h"
 
 #include <algorithm>
 #include <chrono>
@@ -15,17 +17,31 @@ uint64_t nsBetween(Clock::time_point begin, Clock::time_point end) {
       std::chrono::duration_cast<std::chrono::nanoseconds>(end - begin).count());
 }
 
+/// `choice`: null for the rules' choice.
+MadeOperation makeFor(ServedComm &comm, const Call &call, const TunedCollective *choice) {
+  return isAlongTopology(call.kind)
+             ? NeighborOperation::make(comm, call, 0, choice)
+             : CollectiveOperation::make(comm, comm.runs().plans(), call, choice);
+}
+
+/// Null: this rank cannot make it. No other rank is needed.
+std::shared_ptr<Operation> prepareFor(ServedComm &comm, const Call &call,
+                                      const TunedCollective &choice) {
+  if (!isAlongTopology(call.kind))
+    return CollectiveOperation::prepare(comm, comm.runs().plans(), call, choice);
+  MadeOperation made = NeighborOperation::make(comm, call, 0, &choice);
+  return made ? made.take() : nullptr;
+}
+
 } // namespace
 
 MadeOperation LearnedOperation::make(Learner &learner, const LearnedKey &key, const Call &call) {
   std::shared_ptr<LearnedOperation> operation(new LearnedOperation(learner, key, call));
   operation->join(learner.find(key));
   uint32_t first = operation->class_ ? operation->class_->trials.best() : Trials::kShipped;
-  Made made = operation->operationOf(first);
-  if (!made)
-    return made.status();
-  if (!*made)
-    return std::shared_ptr<Operation>();
+  MadeOperation made = operation->operationOf(first);
+  if (!made || !*made)
+    return made;
   operation->beLike(**made);
   return std::shared_ptr<Operation>(std::move(operation));
 }
@@ -43,26 +59,29 @@ void LearnedOperation::join(std::shared_ptr<LearnedClass> learned) {
     class_->operations.insert(this);
 }
 
-// The group has the number of the run, which fails on the other ranks if this one cannot make the
-// plan.
-LearnedOperation::Made LearnedOperation::operationOf(uint32_t candidate) {
-  std::shared_ptr<CollectiveOperation> &known = operations_[candidate];
+MadeOperation LearnedOperation::operationOf(uint32_t candidate) {
+  std::shared_ptr<Operation> &known = operations_[candidate];
   if (known)
     return known;
   const TunedCollective *choice =
       candidate == Trials::kShipped ? nullptr : &class_->what[candidate];
-  ServedComm &comm = learner_.comm();
-  auto made = CollectiveOperation::make(comm, comm.runs().plans(), call_, choice);
-  if (!made)
-    return made.status();
-  known = std::static_pointer_cast<CollectiveOperation>(made.take());
-  return known;
+  MadeOperation made = makeFor(learner_.comm(), call_, choice);
+  if (made)
+    known = *made;
+  return made;
 }
 
-LearnedOperation::Made LearnedOperation::operationFor(uint32_t candidate, uint32_t number) {
+// The group of plans has the number of the run, which fails on the other ranks if this one cannot
+// make its plan. Neighbors learn that this rank sends and relays nothing.
+MadeOperation LearnedOperation::operationFor(uint32_t candidate, uint32_t number) {
+  CommRuns &runs = learner_.comm().runs();
   if (!operations_[candidate])
-    learner_.comm().runs().plans()->numberNextRun(number);
-  Made made = operationOf(candidate);
+    runs.plans()->numberNextRun(number);
+  MadeOperation made = operationOf(candidate);
+  if (!made && isAlongTopology(kind())) {
+    runs.progressOf(0)->whole(number);
+    CommRuns::refuse(*runs.plans(), number, made.status());
+  }
   if (!made || *made)
     return made;
   if (candidate == Trials::kShipped)
@@ -80,7 +99,7 @@ Status LearnedOperation::run(uint32_t number) {
 }
 
 Status LearnedOperation::runOn(uint32_t candidate, uint32_t number) {
-  Made made = operationFor(candidate, number);
+  MadeOperation made = operationFor(candidate, number);
   if (!made)
     return made.status();
   countFor(**made);
@@ -105,7 +124,7 @@ void LearnedOperation::start(uint32_t number) {
   std::shared_ptr<LearnedClass> learned = learner_.find(key_);
   if (learned != class_)
     join(learned);
-  Made made = operationFor(learned ? learned->trials.best() : Trials::kShipped, number);
+  MadeOperation made = operationFor(learned ? learned->trials.best() : Trials::kShipped, number);
   begun_ = made.status();
   if (!made)
     return;
@@ -148,7 +167,7 @@ uint32_t LearnedOperation::prepare(const std::vector<TunedCollective> &what) {
   uint32_t unusable = 0;
   ServedComm &comm = learner_.comm();
   for (size_t i = 1; i < what.size(); ++i) {
-    operations_[i] = CollectiveOperation::prepare(comm, comm.runs().plans(), call_, what[i]);
+    operations_[i] = prepareFor(comm, call_, what[i]);
     unusable |= static_cast<uint32_t>(!operations_[i]) << (i - 1);
   }
   return unusable;

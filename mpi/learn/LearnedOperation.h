@@ -1,9 +1,9 @@
-/// A collective of all ranks for which the job learns the best algorithm: it has an operation for
-/// each candidate, and each run uses one of them.
+/// A collective for which the job learns the best algorithm, or the best way along a graph: it has
+/// an operation for each candidate, and each run uses one of them.
 #pragma once
 
 #include "mpi/learn/Learner.h"
-#include "mpi/operations/CollectiveOperation.h"
+#include "mpi/operations/Operation.h"
 
 #include <array>
 
@@ -11,7 +11,8 @@ namespace colldsl::mpi {
 
 class LearnedOperation final : public Operation {
 public:
-  /// Null and errors as CollectiveOperation::make(). The learner outlives its blocking calls.
+  /// Null and errors as CollectiveOperation::make() and NeighborOperation::make(). The learner
+  /// outlives its blocking calls.
   static MadeOperation make(Learner &learner, const LearnedKey &key, const Call &call);
   ~LearnedOperation() override;
 
@@ -29,23 +30,21 @@ public:
   /// The rules' choice on this rank. Empty: this operation never ran it.
   std::optional<TunedCollective> shipped() const;
   /// Bytes of its last call, as rules count them.
-  uint64_t bytes() const { return operations_[Trials::kShipped]->situation().bytes; }
+  uint64_t bytes() const { return operations_[Trials::kShipped]->ruleBytes(); }
   /// Prepares the candidates. Returns a mask: bit i - 1 is set if this rank cannot run candidate i.
   uint32_t prepare(const std::vector<TunedCollective> &what);
   /// Destroys the operations of all other candidates.
   void keepOnly(uint32_t candidate);
 
 private:
-  using Made = Result<std::shared_ptr<CollectiveOperation>>;
-
   LearnedOperation(Learner &learner, const LearnedKey &key, const Call &call)
       : Operation(call.kind), learner_(learner), key_(key), call_(call) {}
   void join(std::shared_ptr<LearnedClass> learned);
   /// Null: the candidate cannot be served, likewise on all ranks.
-  Made operationOf(uint32_t candidate);
+  MadeOperation operationOf(uint32_t candidate);
   /// The operation for the run of this number: of the candidate, or of the rules' choice where
-  /// operationOf() is null.
-  Made operationFor(uint32_t candidate, uint32_t number);
+  /// operationOf() is null. After an error the run fails on the other ranks, too.
+  MadeOperation operationFor(uint32_t candidate, uint32_t number);
   Status runOn(uint32_t candidate, uint32_t number);
   Status runTurn(uint32_t number);
   void shift(ptrdiff_t sent, ptrdiff_t received) override;
@@ -54,9 +53,9 @@ private:
   LearnedKey key_;
   Call call_; ///< the last call that it serves
   std::shared_ptr<LearnedClass> class_;
-  std::array<std::shared_ptr<CollectiveOperation>, 1 + Trials::kMostCandidates> operations_;
-  std::shared_ptr<CollectiveOperation> current_; ///< operation of the run that start() began
-  Status begun_;                                 ///< status of that run
+  std::array<std::shared_ptr<Operation>, 1 + Trials::kMostCandidates> operations_;
+  std::shared_ptr<Operation> current_; ///< operation of the run that start() began
+  Status begun_;                       ///< status of that run
 };
 
 } // namespace colldsl::mpi

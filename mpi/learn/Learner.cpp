@@ -5,6 +5,7 @@
 #include "mpi/comm/ServedComm.h"
 #include "mpi/learn/LearnedOperation.h"
 #include "mpi/learn/Learning.h"
+#include "mpi/operations/CollectiveOperation.h"
 #include "select/Candidate.h"
 #include "select/Chooser.h"
 #include "select/Decision.h"
@@ -30,6 +31,8 @@ constexpr uint64_t kAnyReach = 1 << 20;
 // simulates; the ops grow with the ranks.
 constexpr uint64_t kSearchNs = 2'000'000, kNsPerOp = 150;
 constexpr uint64_t kSearchOps = 1 << 16, kOpsPerRank = 2048;
+// The cost of preparing the ways along a graph, which the model found before.
+constexpr uint64_t kWaysNs = 200'000;
 // Time in the collective that must pass before a first look: its agreement takes 2 % of that.
 constexpr double kFirstLookNs = 2e6;
 // The least time of a call, and per byte, approximately.
@@ -46,7 +49,11 @@ uint64_t nsSince(Clock::time_point begin) {
 /// True if all ranks know the bytes of a block.
 bool hasBytes(CallKind kind) {
   BlockLength length = factsOf(kind).length;
-  return length != BlockLength::Listed && length != BlockLength::Counted;
+  return length != BlockLength::Listed && length != BlockLength::Counted && !isAlongTopology(kind);
+}
+
+bool sendsSame(CallKind kind) {
+  return kind == CallKind::NeighborAllgather || kind == CallKind::NeighborAllgatherv;
 }
 
 /// True if MPI requires that either all ranks are in place or none.
@@ -100,6 +107,8 @@ Learner::~Learner() {
 }
 
 std::optional<LearnedKey> Learner::keyOf(const Call &call) {
+  if (isAlongTopology(call.kind))
+    return comm_.topology().graph() ? std::optional(LearnedKey{call.kind}) : std::nullopt;
   Job &job = comm_.job();
   std::string function = CollectiveOperation::functionOf(call.kind);
   if (comm_.ranks().count() < 2 || job.ownLibraryFor(function) || !commutes(call))
@@ -135,7 +144,9 @@ TrialSettings Learner::settingsFor(const LearnedKey &key) const {
   settings.firstLook =
       std::clamp(static_cast<uint64_t>(kFirstLookNs / call), kLeastFirstLook, kMostFirstLook);
   settings.expectedSearchNs =
-      kSearchNs + std::min<uint64_t>(kSearchOps, kOpsPerRank * settings.ranks) * kNsPerOp;
+      isAlongTopology(key.kind)
+          ? kWaysNs
+          : kSearchNs + std::min<uint64_t>(kSearchOps, kOpsPerRank * settings.ranks) * kNsPerOp;
   if (Settings::all().learnsAlways()) {
     settings.firstLook = settings.lookCalls = settings.callsInRow = 1;
     settings.mostShare = std::numeric_limits<double>::infinity();
@@ -147,6 +158,8 @@ TrialSettings Learner::settingsFor(const LearnedKey &key) const {
 std::shared_ptr<LearnedClass> Learner::classFor(const LearnedKey &key, uint32_t run) {
   if (std::shared_ptr<LearnedClass> known = find(key))
     return known;
+  if (isAlongTopology(key.kind) && !comm_.topology().graph()->isDue(run))
+    return nullptr;
   if (classes_.size() >= kMostClasses) {
     auto oldest = classes_.end();
     for (auto at = classes_.begin(); at != classes_.end(); ++at)
@@ -222,6 +235,8 @@ void Learner::search(LearnedClass &learned, LearnedOperation *operation) {
 
 Result<std::vector<TunedCollective>> Learner::candidatesFor(const LearnedKey &key, uint64_t bytes,
                                                             const TunedCollective &shipped) const {
+  if (isAlongTopology(key.kind))
+    return waysFor(key, shipped);
   Job &job = comm_.job();
   Library &library = job.library();
   bool isAny = Settings::all().learnsAlways();
@@ -249,6 +264,20 @@ Result<std::vector<TunedCollective>> Learner::candidatesFor(const LearnedKey &ke
   if (isAny && !found.empty()) // each communicator begins with another one
     std::rotate(found.begin(), found.begin() + comm_.contexts().own().number % found.size(),
                 found.end());
+  found.resize(std::min(found.size(), Trials::kMostCandidates));
+  return found;
+}
+
+std::vector<TunedCollective> Learner::waysFor(const LearnedKey &key,
+                                              const TunedCollective &shipped) const {
+  const auto &ways = comm_.topology().graph()->ways(sendsSame(key.kind));
+  uint64_t reach = Settings::all().learnsAlways() ? kAnyReach : kReach, best = UINT64_MAX;
+  for (const NeighborGraph::Way &way : ways)
+    best = std::min(best, way->afterNs);
+  std::vector<TunedCollective> found;
+  for (const NeighborGraph::Way &way : ways)
+    if (way->name != shipped.name && way->afterNs / reach <= best)
+      found.push_back({way->name, {}});
   found.resize(std::min(found.size(), Trials::kMostCandidates));
   return found;
 }
@@ -308,7 +337,9 @@ void Learner::report(const LearnedClass &learned) {
   std::string function = CollectiveOperation::functionOf(learned.key.kind);
   if (!trials.isDecided())
     return comm_.job().note(concat(function, ": nothing is learned, for a call or a sum failed"));
-  comm_.job().note(concat(function, " of ", learned.key.bytes, " bytes on ", comm_.ranks().count(),
+  std::string lengths =
+      hasBytes(learned.key.kind) ? concat(learned.key.bytes, " bytes") : "all lengths";
+  comm_.job().note(concat(function, " of ", lengths, " on ", comm_.ranks().count(),
                           " ranks: learned in ", trials.calls(),
                           " calls: ", learned.what[trials.best()].words(),
                           trials.best() == Trials::kShipped ? " stays" : " from now on"));

@@ -6,6 +6,10 @@
 /// Blocking calls are counted. Nonblocking ones, which may not wait for other ranks, and persistent
 /// ones run the best candidate so far.
 ///
+/// The candidates of a neighbourhood collective are the ways along the graph of its communicator
+/// (NeighborGraph). Its classes begin with the run from which the model chooses among them; where
+/// no graph was gathered there is nothing to learn.
+///
 /// Decisions that must be alike on all ranks depend only on data that is alike on all ranks: the
 /// classes and the numbers of their calls, in the order that MPI demands, and the sums. So a rank
 /// that cannot serve a call counts it all the same.
@@ -33,7 +37,7 @@ struct LearnedRow;
 
 struct LearnedKey {
   CallKind kind = CallKind::Barrier;
-  uint64_t bytes = 0; ///< as rules count them; 0 if ranks know only their own
+  uint64_t bytes = 0; ///< as rules count them; 0 if ranks know only their own, as neighbours do
   int root = 0;
   bool isInPlace = false; ///< set only if MPI requires it of all ranks alike
   auto operator<=>(const LearnedKey &) const = default;
@@ -63,7 +67,7 @@ public:
   /// Null: no such call was counted.
   std::shared_ptr<LearnedClass> find(const LearnedKey &key) const;
   /// The class of a blocking call in the run of this number, made if there is none. Null: there are
-  /// too many.
+  /// too many, or the choice is still to come.
   std::shared_ptr<LearnedClass> classFor(const LearnedKey &key, uint32_t run);
   /// The collective that serves such calls from now on, if it differs from the rules' choice; else
   /// null.
@@ -78,6 +82,7 @@ public:
 
 private:
   void search(LearnedClass &learned, LearnedOperation *operation);
+  std::vector<TunedCollective> waysFor(const LearnedKey &key, const TunedCollective &shipped) const;
   Result<std::vector<TunedCollective>> candidatesFor(const LearnedKey &key, uint64_t bytes,
                                                      const TunedCollective &shipped) const;
   Status addUp(std::span<const uint64_t> words);

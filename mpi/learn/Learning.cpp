@@ -144,8 +144,9 @@ void print(const LearnedRow &row) {
                      : p.least < kLeastGain ? concat(p.shipped.words(), " stays")
                                             : concat(p.entries.front().what.words(), " instead of ",
                                                      p.shipped.words());
-  printMessage("colldsl: learned: %s of %" PRIu64 " bytes on %u ranks: %s", //
-               p.function.c_str(), p.bytes, p.ranks, what.c_str());
+  std::string lengths = row.hasBytes ? concat(p.bytes, " bytes") : "all lengths";
+  printMessage("colldsl: learned: %s of %s on %u ranks: %s", p.function.c_str(), lengths.c_str(),
+               p.ranks, what.c_str());
   if (row.isOver && p.least >= kLeastGain)
     printMessage(", %.2f times as fast (%.2f at least)", p.margin, p.least);
   printMessage("; %" PRIu64 " calls, %" PRIu64 " trials, %.2f %% of the time in them\n", row.calls,

@@ -50,8 +50,8 @@ public:
   bool follow(const Call &call) override;
   Result<bool> resizeTo(const Call &call) override;
 
-  TunedCollective chosen() const { return plan_.chosen(); }
-  Situation situation() const { return plan_.situation(); }
+  TunedCollective chosen() const override { return plan_.chosen(); }
+  uint64_t ruleBytes() const override { return plan_.situation().bytes; }
 
 private:
   /// The use of memory that is bound to a buffer.

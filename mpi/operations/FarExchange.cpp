@@ -18,7 +18,7 @@ FarExchange::FarExchange(ServedComm &comm, bool sendsSame, uint32_t stream)
       graph_(comm.topology().graph()) {}
 
 Result<std::unique_ptr<FarExchange>> FarExchange::make(ServedComm &comm, bool sendsSame,
-                                                       uint32_t stream) {
+                                                       uint32_t stream, NeighborGraph::Way way) {
   auto number = RemoteRanks::streamOf(stream, comm.contexts().own().owner, comm.job().numRanks());
   if (!number)
     return Status::error("the communicator has too many persistent calls");
@@ -26,6 +26,8 @@ Result<std::unique_ptr<FarExchange>> FarExchange::make(ServedComm &comm, bool se
   if (made->graph_)
     made->plans_ = stream == 0 ? comm.runs().plans()
                                : comm.runs().plansOf({*number, comm.contexts().own().number});
+  if (way)
+    made->use(std::move(way));
   return made;
 }
 
@@ -44,7 +46,7 @@ std::vector<const FarMessage *> FarExchange::inRounds() const {
   std::vector<const FarMessage *> messages;
   for (const FarMessage &message : out_)
     messages.push_back(&message);
-  if (!way_)
+  if (!way_ || way_->round.empty())
     return messages;
   auto roundOf = [&](const FarMessage *message) {
     auto at = std::lower_bound(way_->to.begin(), way_->to.end(), index(message->peer));
@@ -71,12 +73,12 @@ Status FarExchange::route() {
 }
 
 // The way of all messages changes between two runs, on all ranks.
-void FarExchange::changeWay() {
-  way_ = std::exchange(graph_, nullptr)->exchange(sendsSame_);
-  if (!way_)
-    return;
-  relayed_ = std::make_unique<RelayedExchange>(plans_, way_, sendsSame_);
-  isRouted_ = false;
+void FarExchange::use(NeighborGraph::Way way) {
+  graph_ = nullptr;
+  way_ = std::move(way);
+  if (way_ && way_->capacityBytes > 0)
+    relayed_ = std::make_unique<RelayedExchange>(plans_, way_, sendsSame_);
+  isRouted_ = isRouted_ && !way_;
 }
 
 void FarExchange::shift(ptrdiff_t sent, ptrdiff_t received,
@@ -92,7 +94,7 @@ void FarExchange::shift(ptrdiff_t sent, ptrdiff_t received,
 void FarExchange::start(uint32_t number) {
   begun_ = {};
   if (graph_ && graph_->isDue(number)) [[unlikely]]
-    changeWay();
+    use(graph_->exchange(sendsSame_));
   if (!isRouted_ || keepsMemory_ != *hasStaticBuffers_) [[unlikely]]
     begun_ = route();
   if (relayed_)

@@ -1,7 +1,7 @@
 /// The messages of a neighbourhood collective to and from other nodes. All blocks that one rank
-/// sends to another in one run are one message. It goes straight, or, if it is short and passes
-/// found a better schedule along the graph of the communicator, together with others over ranks
-/// between (NeighborGraph).
+/// sends to another in one run are one message. It goes straight, or, if it is short and the way
+/// along the graph of the communicator has a schedule, together with others over ranks between
+/// (NeighborGraph).
 ///
 /// Runs: all ranks number them alike, and all messages of one run follow the same schedule. Under a
 /// Guard.
@@ -18,9 +18,10 @@ class ServedComm;
 class FarExchange {
 public:
   /// `sendsSame`: all peers get the same block. `stream`: 0 for calls that follow each other, else
-  /// a persistent call's own. An error: there are too many streams.
+  /// a persistent call's own. `way`: one of NeighborGraph::ways(), for all runs; null: the one that
+  /// the graph chooses. An error: there are too many streams.
   static Result<std::unique_ptr<FarExchange>> make(ServedComm &comm, bool sendsSame,
-                                                   uint32_t stream);
+                                                   uint32_t stream, NeighborGraph::Way way);
 
   // Called before open(), in the order of the pieces of one peer's message; peers come ascending.
   // Pieces without bytes are ignored.
@@ -39,12 +40,14 @@ public:
   Status finish();
   /// Ends a run that cannot be finished.
   void cancel();
+  /// The name of the way of the last run.
+  std::string way() const { return way_ ? way_->name : "direct"; }
 
 private:
   FarExchange(ServedComm &comm, bool sendsSame, uint32_t stream);
   static void add(std::vector<FarMessage> &messages, int peer, std::span<const iovec> pieces);
   Status route();
-  void changeWay();
+  void use(NeighborGraph::Way way);
   std::vector<const FarMessage *> inRounds() const;
   bool goesStraight(const FarMessage &message) const {
     return !relayed_ || message.bytes > way_->capacityBytes;
@@ -56,9 +59,9 @@ private:
   bool sendsSame_;
   std::shared_ptr<const bool> hasStaticBuffers_; ///< by an info hint, which may be revoked
   bool keepsMemory_ = false;                     ///< straight_ keeps its memory registered
-  std::shared_ptr<NeighborGraph> graph_;         ///< null once it was asked
+  std::shared_ptr<NeighborGraph> graph_;         ///< null once the way is known
   std::shared_ptr<PlanGroup> plans_;             ///< with a graph
-  std::shared_ptr<const GraphExchange> way_;     ///< null: all messages go straight
+  NeighborGraph::Way way_;                       ///< null: `direct`
   std::vector<FarMessage> out_, in_;             ///< by peer
   std::unique_ptr<RemoteExchange> straight_;     ///< null: there is none
   std::unique_ptr<RelayedExchange> relayed_;

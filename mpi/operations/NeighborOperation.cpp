@@ -38,10 +38,13 @@ NeighborOperation::~NeighborOperation() {
     cancel();
 }
 
-MadeOperation NeighborOperation::make(ServedComm &comm, const Call &call, uint32_t stream) {
+MadeOperation NeighborOperation::make(ServedComm &comm, const Call &call, uint32_t stream,
+                                      const TunedCollective *choice) {
   std::shared_ptr<NeighborOperation> operation(new NeighborOperation(comm, call.kind, stream));
   if (hasRemoteNeighbors(comm)) {
-    auto remote = FarExchange::make(comm, call.send.isSame, stream);
+    NeighborGraph::Way way =
+        choice ? comm.topology().graph()->way(call.send.isSame, choice->name) : nullptr;
+    auto remote = FarExchange::make(comm, call.send.isSame, stream, std::move(way));
     if (!remote)
       return remote.status();
     operation->remote_ = remote.take();
@@ -56,7 +59,7 @@ MadeOperation NeighborOperation::make(ServedComm &comm, const Call &call, uint32
       return s;
   if (Status s = operation->exchange_.seal(); !s)
     return s;
-  operation->setAlgorithm("exchange");
+  operation->setAlgorithm(choice ? choice->name : "exchange");
   operation->remember(call, comm.sendSlots(call.kind), comm.recvSlots(call.kind));
   return std::shared_ptr<Operation>(std::move(operation));
 }

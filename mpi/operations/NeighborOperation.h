@@ -14,9 +14,11 @@ class ServedComm;
 
 class NeighborOperation final : public Operation {
 public:
-  /// `stream`: 0 for calls that follow each other, else a persistent call's own. The arguments are
-  /// correct. An error: memory is short.
-  static MadeOperation make(ServedComm &comm, const Call &call, uint32_t stream);
+  /// `stream`: 0 for calls that follow each other, else a persistent call's own. `choice`: the name
+  /// of one of NeighborGraph::ways(), in place of the one that the graph chooses; may be null. The
+  /// arguments are correct. An error: memory is short.
+  static MadeOperation make(ServedComm &comm, const Call &call, uint32_t stream,
+                            const TunedCollective *choice = nullptr);
 
   ~NeighborOperation() override;
 
@@ -28,6 +30,7 @@ public:
   Status finish() override;
   void cancel() override;
   bool progress() override;
+  TunedCollective chosen() const override { return {remote_ ? remote_->way() : "direct", {}}; }
 
 private:
   /// One slot of one side, as memory.

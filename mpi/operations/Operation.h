@@ -4,6 +4,7 @@
 #include "ir/Result.h"
 #include "mpi/Call.h"
 #include "mpi/CallSummary.h"
+#include "topology/MachineProfile.h"
 
 #include <memory>
 #include <span>
@@ -77,6 +78,12 @@ public:
 
   /// True if all its handles are predefined, whose meaning never changes.
   bool isQuick() const;
+
+  /// The collective that serves its calls, where the rules choose among several, or what stands in
+  /// its place.
+  virtual TunedCollective chosen() const { return {}; }
+  /// The bytes of its last call as rules count them; 0: ranks know only their own.
+  virtual uint64_t ruleBytes() const { return 0; }
 
   /// Counts a run that is about to begin.
   void count() { algorithm_->count(sentBytes_); }

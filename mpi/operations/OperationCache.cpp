@@ -130,8 +130,7 @@ MadeOperation OperationCache::resizeOrMake(const Call &call) {
 MadeOperation OperationCache::make(const Call &call) {
   if (Status s = checkReserve(); !s)
     return s;
-  MadeOperation made =
-      isAlongTopology(call.kind) ? NeighborOperation::make(comm_, call, 0) : makeForAll(call);
+  MadeOperation made = makeOrLearn(call);
   if (!made || !*made)
     return made;
   prepared_.put(*made);
@@ -139,12 +138,14 @@ MadeOperation OperationCache::make(const Call &call) {
   return made;
 }
 
-MadeOperation OperationCache::makeForAll(const Call &call) {
-  std::shared_ptr<PlanGroup> plans = comm_.runs().plansOfNext();
+MadeOperation OperationCache::makeOrLearn(const Call &call) {
+  bool isForAll = !isAlongTopology(call.kind);
+  std::shared_ptr<PlanGroup> plans = isForAll ? comm_.runs().plansOfNext() : nullptr;
   Learner *learner = comm_.learner();
-  std::optional<LearnedKey> key = learner ? learner->keyOf(call) : std::nullopt;
-  return key ? LearnedOperation::make(*learner, *key, call)
-             : CollectiveOperation::make(comm_, std::move(plans), call);
+  if (std::optional<LearnedKey> key = learner ? learner->keyOf(call) : std::nullopt)
+    return LearnedOperation::make(*learner, *key, call);
+  return isForAll ? CollectiveOperation::make(comm_, std::move(plans), call)
+                  : NeighborOperation::make(comm_, call, 0);
 }
 
 } // namespace colldsl::mpi

@@ -64,7 +64,7 @@ private:
   MadeOperation findOrMake(const Call &call, WrongArgument &wrong);
   MadeOperation resizeOrMake(const Call &call);
   MadeOperation make(const Call &call);
-  MadeOperation makeForAll(const Call &call);
+  MadeOperation makeOrLearn(const Call &call);
 
   ServedComm &comm_;
   PreparedOperations prepared_;

@@ -30,13 +30,12 @@ MadeOperation PersistentCalls::makeFor(const Call &call, Job::Context context,
   if (DeviceAgreement::look())
     if (Status s = comm_.devices().check(call); !s)
       return s;
+  const TunedCollective *decided = comm_.learner() ? comm_.learner()->decided(call) : nullptr;
   if (isAlongTopology(call.kind))
-    return NeighborOperation::make(comm_, call, streams_);
+    return NeighborOperation::make(comm_, call, streams_, decided);
   std::shared_ptr<PlanGroup> plans = comm_.runs().plansOf(context);
   plans->numberNextRun(1); // it fails if this rank cannot make its plan
-  Learner *learner = comm_.learner();
-  return CollectiveOperation::make(comm_, std::move(plans), call,
-                                   learner ? learner->decided(call) : nullptr, true);
+  return CollectiveOperation::make(comm_, std::move(plans), call, decided, true);
 }
 
 // The first run has the reason; for later runs the others find that this rank is over with all

@@ -1,5 +1,6 @@
 #include "runtime/job/WireUp.h"
 
+#include "ir/Concat.h"
 #include "protocol/HybridEndpoint.h"
 #include "protocol/local/Attach.h"
 #include "protocol/remote/NetworkEndpoint.h"

@@ -162,6 +162,24 @@ TEST(Graphs, AWrongLengthIsFound) {
   }
 }
 
+// A rank whose arguments are wrong may have relayed messages of others, which do not wait for it.
+TEST(Graphs, AWrongArgumentIsNotAwaited) {
+  Hub hub;
+  if (hub.ranks < 2)
+    GTEST_SKIP() << "a single rank has no neighbour";
+  for (int wrong = 0; wrong < hub.ranks; ++wrong) {
+    int count = hub.rank == wrong ? -1 : 2;
+    std::vector<int> sent(2 * hub.peers.size() + 1), got(sent.size());
+    int code = MPI_Neighbor_alltoall(sent.data(), count, MPI_INT, got.data(), 2, MPI_INT, hub.comm);
+    if (hub.rank == wrong) {
+      EXPECT_EQ(classOf(code), MPI_ERR_COUNT);
+    }
+    Call right(hub, always(4), always(4), wrong);
+    EXPECT_EQ(right.block(), MPI_SUCCESS);
+    EXPECT_TRUE(right.isRight()) << wrong;
+  }
+}
+
 // Nonblocking calls under way, other collectives and a duplicate between them, persistent calls
 // that are started in turns; completed from the last to the first.
 TEST(Graphs, ManyCallsAreUnderWay) {

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 
@@ -97,8 +98,16 @@ std::vector<std::byte> bytesOf(const std::string &text) {
   return {bytes.begin(), bytes.end()};
 }
 
-/// What all ranks decided; a message if they differ, or if something went wrong.
-std::string decide(const PeerLists &peers, bool same, const MachineModel &machine) {
+/// The way that is chosen; by the model the fastest of those that are better than `direct`.
+const GraphExchange &bestOf(const std::vector<GraphExchange> &ways) {
+  auto best = std::find_if(ways.begin(), ways.end(), [](const auto &way) { return way.isBetter; });
+  return best == ways.end() ? ways.front() : *best;
+}
+
+/// How all ranks exchange by the best way, or by all ways one after the other if all are wanted; a
+/// message if they differ, or if something went wrong.
+std::string decide(const PeerLists &peers, bool same, const MachineModel &machine,
+                   bool wantsAll = false, const PeerLists &weights = {}) {
   Topology topology = nodes();
   LocalOptions local;
   local.numRanks = kRanks;
@@ -107,14 +116,23 @@ std::string decide(const PeerLists &peers, bool same, const MachineModel &machin
     auto library = standardLibrary();
     if (!library)
       return library.status();
-    auto way = exchangeAlong(**library, {peers, topology, machine, endpoint.rank(), same});
-    if (!way)
-      return way.status();
-    if (way->isBetter())
-      if (Status s = exchange(endpoint, *way, same); !s)
-        return s;
-    return bytesOf(
-        concat(way->passes, "; ", way->beforeNs, "; ", way->afterNs, "; ", way->capacityBytes));
+    auto ways =
+        waysAlong(**library, {peers, topology, machine, endpoint.rank(), same, weights, wantsAll});
+    if (!ways)
+      return ways.status();
+    std::string text;
+    for (const GraphExchange &way : *ways) {
+      if (!wantsAll && &way != &bestOf(*ways))
+        continue;
+      if (way.capacityBytes > 0)
+        if (Status s = exchange(endpoint, way, same); !s)
+          return s;
+      if (wantsAll)
+        text += way.name + ": ";
+      text += concat(way.passes, "; ", way.beforeNs, "; ", way.afterNs, "; ", way.capacityBytes);
+      text += wantsAll ? "\n" : "";
+    }
+    return bytesOf(text);
   });
   if (!outcomes)
     return outcomes.message();
@@ -149,6 +167,54 @@ TEST(GraphExchange, DeliversAlongRandomGraphs) {
         better += said.rfind("combine-messages", 0) == 0;
       }
   EXPECT_GT(better, 8);
+}
+
+PeerLists randomWeights(std::mt19937 &random, const PeerLists &peers) {
+  PeerLists weights;
+  for (const std::vector<uint32_t> &list : peers)
+    for (weights.emplace_back(); weights.back().size() < list.size();)
+      weights.back().push_back(random() % 8 == 0 ? 1000 : random() % 100);
+  return weights;
+}
+
+// Blocks of one unit, and of some: each way moves them as a whole.
+TEST(GraphExchange, EveryWayDeliversAlongRandomGraphs) {
+  std::mt19937 random(3);
+  size_t ways = 0;
+  for (uint32_t sparseness : {0, 3})
+    for (bool areWeighted : {false, true})
+      for (bool same : {false, true}) {
+        PeerLists peers = randomPeers(random, true, sparseness);
+        PeerLists weights = areWeighted ? randomWeights(random, peers) : PeerLists();
+        std::string said = decide(peers, same, knownModel(KnownModel::Ethernet), true, weights);
+        EXPECT_EQ(said.rfind("direct: ; ", 0), 0u) << said;
+        for (const char *name : {"direct_in_rounds: ", "by_node: ", "by_node_busiest: "})
+          EXPECT_NE(said.find(name), std::string::npos) << said;
+        ways += static_cast<size_t>(std::count(said.begin(), said.end(), '\n'));
+      }
+  EXPECT_GT(ways, 32u) << "trees are among them";
+}
+
+// A rank that sends long messages to all takes longer than the mean says; where all are heavy
+// nothing changes.
+TEST(GraphExchange, WeightsAreLengths) {
+  std::mt19937 random(4);
+  PeerLists all = randomPeers(random, false, 1);
+  auto predicted = [&](uint32_t ofRank0, uint32_t ofOthers) {
+    PeerLists weights;
+    for (uint32_t r = 0; r < kRanks; ++r)
+      weights.emplace_back(all[r].size(), r == 0 ? ofRank0 : ofOthers);
+    Topology topology = nodes();
+    auto library = standardLibrary();
+    auto ways = waysAlong(
+        **library, {all, topology, knownModel(KnownModel::Ethernet), Rank{3}, false, weights});
+    return ways ? ways->front().afterNs : 0;
+  };
+  EXPECT_GT(predicted(7, 7), 0u);
+  EXPECT_EQ(predicted(7, 7), predicted(1, 1));
+  EXPECT_EQ(predicted(0, 0), predicted(1, 1));
+  EXPECT_GT(predicted(9, 1), predicted(2, 1));
+  EXPECT_GT(predicted(2, 1), predicted(1, 1));
 }
 
 TEST(GraphExchange, LeavesWhatIsGoodAsItIs) {
