@@ -22,7 +22,8 @@ struct Options {
   std::string form = "blocking";
   Data data = Data::Rewritten;
   bool allocMem = false, byHand = false, wrong = false;
-  long calls = 200, rowMs = 200, percentile = 50, timeoutSeconds = 300, places = 1;
+  bool slowest = false; ///< the time of a call is that of its slowest rank, not the mean
+  long calls = 200, leastCalls = 5, rowMs = 200, percentile = 50, timeoutSeconds = 300, places = 1;
   /// The operations to measure; all if empty.
   std::vector<std::string> operations;
   std::vector<std::string> topologies; ///< these alone; empty: those that are measured by default
@@ -91,8 +92,9 @@ public:
   ~Bench();
 
   /// On rank 0 prints `name`, nanoseconds per call, and `right` or `wrong` for the data. The time
-  /// of a call is the mean over the ranks, that of a row the median over the calls. Data is written
-  /// and checked outside of the time, as Options::data says.
+  /// of a call is the mean over the ranks, or that of the slowest, as Options::slowest says, that
+  /// of a row the median over the calls. Data is written and checked outside of the time, as
+  /// Options::data says.
   void row(const std::string &name, Operation &operation);
 
   int rank() const { return rank_; }
@@ -110,9 +112,11 @@ private:
   double *lineOf(int rank) const;
   void barrier() const;
   double once(Operation &operation, bool &right);
+  /// Calls that are not part of the row; the seconds of one.
+  double warmUp(Operation &operation, bool &right);
   bool writesEach() const { return options_.data != Data::Unchanged; }
   bool readsEach() const { return options_.data == Data::Rewritten; }
-  long agreeOnCalls(double seconds) const;
+  long agreeOnCalls(double seconds, long least, long most) const;
   double percentileNs(long calls) const;
 
   const Options &options_;
