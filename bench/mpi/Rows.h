@@ -22,7 +22,8 @@ struct Options {
   std::string form = "blocking";
   Data data = Data::Rewritten;
   bool allocMem = false, byHand = false, wrong = false;
-  bool slowest = false; ///< the time of a call is that of its slowest rank, not the mean
+  /// The time of a call is that from its first rank's begin to its last rank's end, not the mean.
+  bool slowest = false;
   long calls = 200, leastCalls = 5, rowMs = 200, percentile = 50, timeoutSeconds = 300, places = 1;
   /// The operations to measure; all if empty.
   std::vector<std::string> operations;
@@ -92,9 +93,8 @@ public:
   ~Bench();
 
   /// On rank 0 prints `name`, nanoseconds per call, and `right` or `wrong` for the data. The time
-  /// of a call is the mean over the ranks, or that of the slowest, as Options::slowest says, that
-  /// of a row the median over the calls. Data is written and checked outside of the time, as
-  /// Options::data says.
+  /// of a call is the mean over the ranks, or as Options::slowest says, that of a row the median
+  /// over the calls. Data is written and checked outside of the time, as Options::data says.
   void row(const std::string &name, Operation &operation);
 
   int rank() const { return rank_; }
@@ -107,6 +107,7 @@ private:
   struct Board {
     std::atomic<uint32_t> arrived, generation;
     long calls;
+    double begin; ///< seconds of the clock of the machine, when the last barrier was over
   };
 
   double *lineOf(int rank) const;
