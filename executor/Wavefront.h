@@ -30,8 +30,8 @@ public:
   /// where it is as long as the wavefront is used.
   Wavefront(std::span<const ImageOp> ops, std::span<const uint32_t> successors);
 
-  /// Of ops that may start at the same moment, because they have no dependencies or wait for the
-  /// same op, those for which isFirst(op) is true are popped first, in every run.
+  /// Ops for which isFirst(op) is true are popped first, in every run, among those that may start
+  /// at the same moment because they have no dependencies or wait for the same op.
   template <typename IsFirst> void putFirst(IsFirst isFirst) {
     auto goesFirst = [&](uint32_t op) { return isFirst(OpId{op}); };
     std::stable_partition(ready_.begin(), ready_.begin() + roots_, goesFirst);

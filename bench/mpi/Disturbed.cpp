@@ -12,6 +12,8 @@
 // random moment on. Prints the microseconds per call of calls one after the other.
 //
 // Both are means over the calls and ranks, followed by `right` or `wrong` for the data.
+#include "bench/mpi/Rows.h"
+
 #include <algorithm>
 #include <atomic>
 #include <csignal>
@@ -186,6 +188,7 @@ int main(int argc, char **argv) {
       each.end();
     program.print(seconds);
   }
+  bench::leaveInTime();
   MPI_Finalize();
   return 0;
 }

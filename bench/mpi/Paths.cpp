@@ -6,6 +6,8 @@
 // broadcasts it, and every rank shortens its paths by those through vertex k. Rank 0 prints the
 // seconds of all steps, those in MPI_Bcast (the mean over the ranks) and a checksum of the matrix,
 // which is the same for all numbers of ranks. STEPS ends the program early.
+#include "bench/mpi/Rows.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -99,6 +101,7 @@ int main(int argc, char **argv) {
   uint64_t sum = paths.checksum();
   if (rank == 0)
     std::printf("%.3f %.3f %llx\n", seconds, all / ranks, static_cast<unsigned long long>(sum));
+  bench::leaveInTime();
   MPI_Finalize();
   return 0;
 }

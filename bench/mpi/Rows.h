@@ -129,6 +129,10 @@ private:
   Board *board_;
 };
 
+/// Before MPI_Finalize: a rank that stays there for seconds ends itself. MPICH 4.0.2 may hang there
+/// between hosts that are namespaces, when there are several ranks on each.
+void leaveInTime();
+
 /// The main function of a program `name`: parses, and hands a bench to `measure`.
 int benchMain(int argc, char **argv, const char *name, const std::vector<std::string> &forms,
               const std::vector<long> &sizes, const std::function<void(Bench &)> &measure);
