@@ -63,10 +63,14 @@ Result<std::unique_ptr<Plan>> Plan::open(Engine &engine, const RankView &view,
   if (!channels)
     return channels.status();
   plan->channels_ = channels.take();
-  plan->wavefront_.putFirst([&](OpId op) {
+  auto startsFirst = [&](OpId op) {
     const ImageOp &message = view.ops[index(op)];
     return travels(message) && engine.endpoint().startsFirst(message.peer);
-  });
+  };
+  plan->wavefront_.putFirst(startsFirst);
+  // An RTR is not to wait behind a long put on the connection.
+  plan->wavefront_.putFirst(
+      [&](OpId op) { return startsFirst(op) && view.ops[index(op)].kind == OpKind::Recv; });
   return plan;
 }
 

@@ -22,15 +22,29 @@ namespace colldsl {
 class Wavefront {
 public:
   Wavefront() = default;
+  // Copies would refer to the successors of the original.
+  Wavefront(Wavefront &&) = default;
+  Wavefront &operator=(Wavefront &&) = default;
 
   /// The DAG of a loaded image: acyclic, all indices in bounds. `successors` stays
   /// where it is as long as the wavefront is used.
   Wavefront(std::span<const ImageOp> ops, std::span<const uint32_t> successors);
 
-  /// Puts the ops without dependencies for which isFirst(op) is true in front, for every run.
+  /// Ops for which isFirst(op) is true are popped first, in every run, among those that may start
+  /// at the same moment because they have no dependencies or wait for the same op.
   template <typename IsFirst> void putFirst(IsFirst isFirst) {
-    std::stable_partition(ready_.begin(), ready_.begin() + roots_,
-                          [&](uint32_t op) { return isFirst(OpId{op}); });
+    auto goesFirst = [&](uint32_t op) { return isFirst(OpId{op}); };
+    std::stable_partition(ready_.begin(), ready_.begin() + roots_, goesFirst);
+    for (Vertex &v : vertices_) {
+      const uint32_t *middle = v.successors + v.requireCount, *end = middle + v.irequireCount;
+      if (std::is_partitioned(v.successors, middle, goesFirst) &&
+          std::is_partitioned(middle, end, goesFirst))
+        continue;
+      uint32_t *own = ownSuccessorsOf(v);
+      std::stable_partition(own, own + v.requireCount, goesFirst);
+      std::stable_partition(own + v.requireCount, own + v.requireCount + v.irequireCount,
+                            goesFirst);
+    }
   }
 
   /// Begins a run. The run before is done().
@@ -97,6 +111,9 @@ private:
     uint32_t deps; ///< all dependencies
   };
 
+  /// In a copy of all successors, which may be put in another order.
+  uint32_t *ownSuccessorsOf(const Vertex &v);
+
   void release(const uint32_t *successors, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i) {
       Vertex &v = vertices_[successors[i]];
@@ -108,6 +125,8 @@ private:
   }
 
   std::vector<Vertex> vertices_;
+  std::span<const uint32_t> successors_;
+  std::vector<uint32_t> ownSuccessors_; ///< empty: the order of the image is used
   /// All ops of a run in the order in which they became ready. Those without
   /// dependencies are in front in every run.
   std::vector<uint32_t> ready_;

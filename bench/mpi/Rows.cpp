@@ -1,9 +1,11 @@
 #include "bench/mpi/Rows.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fcntl.h>
 #include <getopt.h>
 #include <new>
@@ -27,7 +29,10 @@ const char kHelp[] =
   --places N       each call has other buffers than the one before, N in turns, 1 by default; those
                    of persistent calls stay
   --calls N        at most so many calls per row, 200 by default
+  --least-calls N  though they take longer than a row may, 5 by default
   --row-ms MS      at most about so long per row, 200 by default
+  --slowest        the time of a call is from the begin of its first rank to the end of its last one,
+                   where ranks begin together, not the mean over the ranks
   --percentile P   of the calls of a row, 50 by default
   --board FILE     ranks agree by this file, where the MPI does not know that they share a machine
   --timeout S      ends the program after so many seconds, 300 by default
@@ -41,6 +46,13 @@ std::vector<std::string> split(const char *list) {
   for (std::string word; std::getline(stream, word, ',');)
     words.push_back(word);
   return words;
+}
+
+// All ranks share a machine, and so a clock.
+double now() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
 std::vector<long> numbers(const char *list) {
@@ -77,10 +89,14 @@ void set(Options &o, int option, const char *value) {
     o.allocMem = true;
   else if (option == 'h')
     o.byHand = true;
+  else if (option == 'w')
+    o.slowest = true;
   else if (option == 'p')
     o.places = number;
   else if (option == 'c')
     o.calls = number;
+  else if (option == 'l')
+    o.leastCalls = number;
   else if (option == 'r')
     o.rowMs = number;
   else if (option == 'q')
@@ -112,8 +128,10 @@ Options parse(int argc, char **argv, const std::vector<std::string> &forms,
                                  {"alloc-mem", no_argument, nullptr, 'a'},
                                  {"by-hand", no_argument, nullptr, 'h'},
                                  {"calls", required_argument, nullptr, 'c'},
+                                 {"least-calls", required_argument, nullptr, 'l'},
                                  {"row-ms", required_argument, nullptr, 'r'},
                                  {"percentile", required_argument, nullptr, 'q'},
+                                 {"slowest", no_argument, nullptr, 'w'},
                                  {"timeout", required_argument, nullptr, 't'},
                                  {"board", required_argument, nullptr, 'b'},
                                  {"places", required_argument, nullptr, 'p'},
@@ -124,7 +142,8 @@ Options parse(int argc, char **argv, const std::vector<std::string> &forms,
   for (int found; (found = getopt_long(argc, argv, "", known, nullptr)) != -1;)
     set(o, found, optarg);
   o.wrong |= !std::count(forms.begin(), forms.end(), o.form);
-  o.wrong |= optind != argc || o.calls < 1 || o.rowMs < 1 || o.places < 1 || o.timeoutSeconds < 1;
+  o.wrong |= optind != argc || o.calls < 1 || o.leastCalls < 1 || o.rowMs < 1 || o.places < 1 ||
+             o.timeoutSeconds < 1;
   o.wrong |= o.percentile < 0 || o.percentile > 99;
   for (long size : o.sizes)
     o.wrong |= size < 1 || size > 1 << 30;
@@ -196,6 +215,7 @@ void Bench::barrier() const {
   uint32_t generation = board_->generation.load(std::memory_order_acquire);
   if (board_->arrived.fetch_add(1) + 1 == static_cast<uint32_t>(ranks_)) {
     board_->arrived.store(0);
+    board_->begin = now();
     board_->generation.store(generation + 1, std::memory_order_release);
     return;
   }
@@ -213,9 +233,9 @@ double Bench::once(Operation &operation, bool &right) {
     operation.write(++call_);
   if (operation.isSynchronized())
     barrier();
-  double begin = MPI_Wtime();
+  double begin = options_.slowest && operation.isSynchronized() ? board_->begin : now();
   operation.call();
-  double seconds = MPI_Wtime() - begin;
+  double seconds = now() - begin;
   if (operation.isSynchronized())
     barrier();
   if (readsEach())
@@ -223,22 +243,37 @@ double Bench::once(Operation &operation, bool &right) {
   return seconds;
 }
 
-long Bench::agreeOnCalls(double seconds) const {
+long Bench::agreeOnCalls(double seconds, long least, long most) const {
   if (rank_ == 0)
-    board_->calls = std::clamp<long>(static_cast<long>(options_.rowMs / 1e3 / seconds),
-                                     std::min(5L, options_.calls), options_.calls);
+    board_->calls =
+        std::clamp(static_cast<long>(options_.rowMs / 1e3 / seconds), std::min(least, most), most);
   barrier();
   return board_->calls;
 }
 
+double Bench::warmUp(Operation &operation, bool &right) {
+  once(operation, right); // makes connections
+  double begin = now();
+  once(operation, right);
+  long calls = agreeOnCalls(now() - begin, 1, 4);
+  for (long i = 1; i < calls; ++i)
+    once(operation, right);
+  begin = now();
+  for (long i = 0; i < calls; ++i)
+    once(operation, right);
+  return (now() - begin) / static_cast<double>(calls);
+}
+
 double Bench::percentileNs(long calls) const {
-  std::vector<double> sums(calls, 0);
+  std::vector<double> times(calls, 0);
   for (int rank = 0; rank < ranks_; ++rank)
-    for (long i = 0; i < calls; ++i)
-      sums[i] += lineOf(rank)[1 + i];
+    for (long i = 0; i < calls; ++i) {
+      double seconds = lineOf(rank)[1 + i];
+      times[i] = options_.slowest ? std::max(times[i], seconds) : times[i] + seconds / ranks_;
+    }
   long nth = calls * options_.percentile / 100;
-  std::nth_element(sums.begin(), sums.begin() + nth, sums.end());
-  return sums[nth] / ranks_ * 1e9;
+  std::nth_element(times.begin(), times.begin() + nth, times.end());
+  return times[nth] * 1e9;
 }
 
 void Bench::row(const std::string &name, Operation &operation) {
@@ -246,13 +281,9 @@ void Bench::row(const std::string &name, Operation &operation) {
   barrier();
   if (!writesEach())
     operation.write(++call_);
-  constexpr int kWarmUp = 5, kTried = 5; // connections are made in the first ones
-  for (int i = 0; i < kWarmUp; ++i)
-    once(operation, right);
-  double begin = MPI_Wtime();
-  for (int i = 0; i < kTried; ++i)
-    once(operation, right);
-  long calls = agreeOnCalls((MPI_Wtime() - begin) / kTried);
+  double seconds = warmUp(operation, right);
+  barrier();
+  long calls = agreeOnCalls(seconds, options_.leastCalls, options_.calls);
   double *line = lineOf(rank_);
   for (long i = 0; i < calls; ++i)
     line[1 + i] = once(operation, right);
@@ -272,6 +303,14 @@ void Bench::row(const std::string &name, Operation &operation) {
   barrier();
 }
 
+void leaveInTime() {
+  std::fflush(stdout);
+  MPI_Barrier(MPI_COMM_WORLD);
+  std::signal(SIGALRM, [](int) { _exit(0); });
+  constexpr unsigned kSeconds = 2;
+  alarm(kSeconds);
+}
+
 int benchMain(int argc, char **argv, const char *name, const std::vector<std::string> &forms,
               const std::vector<long> &sizes, const std::function<void(Bench &)> &measure) {
   Options options = parse(argc, argv, forms, sizes);
@@ -285,6 +324,8 @@ int benchMain(int argc, char **argv, const char *name, const std::vector<std::st
     Bench bench(options);
     measure(bench);
   }
+  if (!options.board.empty())
+    leaveInTime();
   MPI_Finalize();
   return 0;
 }

@@ -22,7 +22,9 @@ struct Options {
   std::string form = "blocking";
   Data data = Data::Rewritten;
   bool allocMem = false, byHand = false, wrong = false;
-  long calls = 200, rowMs = 200, percentile = 50, timeoutSeconds = 300, places = 1;
+  /// The time of a call is that from its first rank's begin to its last rank's end, not the mean.
+  bool slowest = false;
+  long calls = 200, leastCalls = 5, rowMs = 200, percentile = 50, timeoutSeconds = 300, places = 1;
   /// The operations to measure; all if empty.
   std::vector<std::string> operations;
   std::vector<std::string> topologies; ///< these alone; empty: those that are measured by default
@@ -91,8 +93,8 @@ public:
   ~Bench();
 
   /// On rank 0 prints `name`, nanoseconds per call, and `right` or `wrong` for the data. The time
-  /// of a call is the mean over the ranks, that of a row the median over the calls. Data is written
-  /// and checked outside of the time, as Options::data says.
+  /// of a call is the mean over the ranks, or as Options::slowest says, that of a row the median
+  /// over the calls. Data is written and checked outside of the time, as Options::data says.
   void row(const std::string &name, Operation &operation);
 
   int rank() const { return rank_; }
@@ -105,14 +107,17 @@ private:
   struct Board {
     std::atomic<uint32_t> arrived, generation;
     long calls;
+    double begin; ///< seconds of the clock of the machine, when the last barrier was over
   };
 
   double *lineOf(int rank) const;
   void barrier() const;
   double once(Operation &operation, bool &right);
+  /// Calls that are not part of the row; the seconds of one.
+  double warmUp(Operation &operation, bool &right);
   bool writesEach() const { return options_.data != Data::Unchanged; }
   bool readsEach() const { return options_.data == Data::Rewritten; }
-  long agreeOnCalls(double seconds) const;
+  long agreeOnCalls(double seconds, long least, long most) const;
   double percentileNs(long calls) const;
 
   const Options &options_;
@@ -123,6 +128,10 @@ private:
   MPI_Win window_ = MPI_WIN_NULL;
   Board *board_;
 };
+
+/// Before MPI_Finalize: a rank that stays there for seconds ends itself. MPICH 4.0.2 may hang there
+/// between hosts that are namespaces, when there are several ranks on each.
+void leaveInTime();
 
 /// The main function of a program `name`: parses, and hands a bench to `measure`.
 int benchMain(int argc, char **argv, const char *name, const std::vector<std::string> &forms,

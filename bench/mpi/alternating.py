@@ -67,10 +67,11 @@ def parser(description, rounds, forms):
         help="what programs do with their buffers between calls: write and read them, only write, neither")
     add("--operations", help="these alone: A,B,...")
     add("--sizes", help="bytes: N,N,...")
-    made.set_defaults(board=None, topologies=None, by_hand=False)
+    made.set_defaults(board=None, topologies=None, by_hand=False, slowest=False)
     add("--alloc-mem", action="store_true", help="buffers of MPI_Alloc_mem")
     add("--places", type=int, default=1, help="buffers change from call to call, so many in turns")
     add("--calls", type=int, default=200, help="at most so many calls per row and run")
+    add("--least-calls", type=int, default=5, help="though they take longer than a row may")
     add("--row-ms", type=int, default=50, help="at most about so long per row and run")
     add("--percentile", type=int, default=50, help="of the calls of one run; what is shown are medians of these")
     add("--timeout", type=int, default=300, help="seconds that one run may take")
@@ -102,11 +103,12 @@ class Program:
         """What it prints; `changes` are to the arguments."""
         args = argparse.Namespace(**{**vars(self.args), **changes})
         words = [*self.start(mpi, library, args.ranks), self.path(mpi), "--form", args.form, "--data", args.data]
-        words += ["--calls", str(args.calls), "--row-ms", str(args.row_ms),
-                  "--percentile", str(args.percentile)]
+        words += ["--calls", str(args.calls), "--least-calls", str(args.least_calls),
+                  "--row-ms", str(args.row_ms), "--percentile", str(args.percentile)]
         words += ["--places", str(args.places), "--timeout", str(args.timeout)]
         words += (["--alloc-mem"] if args.alloc_mem else [])
         words += ["--by-hand"] if args.by_hand and not library else []
+        words += ["--slowest"] if args.slowest else []
         words += ["--board", args.board] if args.board else []
         words += ["--operations", args.operations] if args.operations else []
         words += ["--sizes", args.sizes] if args.sizes else []
@@ -144,6 +146,9 @@ class Results:
     def __init__(self, variants):
         self.runs = {name: [] for name in variants}
 
+    def has(self, name, row):
+        return name in self.runs and row in self.runs[name][0]
+
     def median(self, name, row):
         return statistics.median(run[row][0] for run in self.runs[name])
 
@@ -160,8 +165,8 @@ class Results:
         return self.best(program.bare, row) / self.best(program.ours, row)
 
     def cell(self, name, row):
-        """A median, with `!` where data was wrong; `-` where there is no such variant."""
-        if name not in self.runs:
+        """A median, with `!` where data was wrong; `-` where there is no such variant, or it has no such row."""
+        if not self.has(name, row):
             return f"{'-':>11} "
         return f"{self.median(name, row):11.0f}{' ' if self.right(name, row) else '!'}"
 

@@ -30,6 +30,7 @@ struct Options {
   uint32_t slotsPerEdge = 0; ///< != 0: so many messages in flight per edge, in order, and the
                              ///< oldest blocks the edge until its receive is posted
   bool batches = false;      ///< messages are kept back as long as may be
+  bool startsFirst = false;  ///< to all peers
   uint64_t failAt = 0;       ///< the k-th message started by any rank fails; 0: none
   Rank dropRank = kNoRank;   ///< this rank dies
   uint64_t dropAt = 0;       ///< with the k-th message that it starts

@@ -540,6 +540,38 @@ TEST(PlanObserver, hearsOfEveryOp) {
   EXPECT_EQ(recorder.events.size(), 6u);
 }
 
+// The first op of a run, among a send and a receive of the same peer, in this order.
+TEST(PlanObserver, aReceiveOverTheNetworkBegins) {
+  for (bool isNetwork : {false, true}) {
+    fake::Options options;
+    options.startsFirst = isNetwork;
+    fake::World world(2, options);
+    Builder b(2);
+    BufferId x = b.buffer(BufferRole::InOut, 2);
+    OpId send, recv;
+    for (uint32_t r = 0; r < 2; ++r) {
+      send = b.send(Rank{r}, Rank{1 - r}, {b.block(x, 0)});
+      recv = b.recv(Rank{r}, Rank{1 - r}, {b.block(x, 1)});
+    }
+    auto endpoint = world.attach(Rank{0});
+    auto peer = world.attach(Rank{1});
+    constexpr uint32_t kLongBlock = 5000; // is not buffered
+    Ints values(2 * kLongBlock), others(2 * kLongBlock);
+    Bench bench(*endpoint, b.schedule, {kLongBlock, {bound(values)}, {}});
+    Bench other(*peer, b.schedule, {kLongBlock, {bound(others)}, {}});
+    Recorder recorder;
+    bench.plan->setObserver(&recorder);
+    ASSERT_TRUE(bench.plan->start().ok());
+    ASSERT_GE(recorder.events.size(), 2u);
+    EXPECT_EQ(recorder.events[1], "start " + std::to_string(index(isNetwork ? recv : send)));
+    ASSERT_TRUE(other.plan->start().ok());
+    for (bool isOver = false; !isOver;) {
+      isOver = bench.plan->test();
+      isOver &= other.plan->test();
+    }
+  }
+}
+
 // One thread drives all ranks: the same seed gives the same virtual time.
 uint64_t driveAll(uint64_t seed, uint32_t numRanks) {
   fake::Options options;

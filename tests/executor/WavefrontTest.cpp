@@ -122,8 +122,6 @@ TEST(Wavefront, firstReadyFirstPopped) {
   EXPECT_EQ(popAll(f.wavefront), (Ids{2, 3}));
 }
 
-// Random DAGs, ops finished in random order, several runs: each op exactly once per run,
-// never before what it depends on.
 TEST(Wavefront, opsPutFirstStartFirstInEveryRun) {
   Builder b(1);
   OpId before = b.calc(kMe, 0);
@@ -144,6 +142,29 @@ TEST(Wavefront, opsPutFirstStartFirstInEveryRun) {
   }
 }
 
+TEST(Wavefront, opsPutFirstStartFirstAmongThoseThatWaitForTheSame) {
+  Builder b(1);
+  OpId before = b.calc(kMe, 0);
+  b.calc(kMe, 0, {after(before)});
+  b.calc(kMe, 0, {after(before)});
+  b.calc(kMe, 0, {afterStartOf(before)});
+  b.calc(kMe, 0, {afterStartOf(before)});
+  Fixture f(b);
+  f.wavefront.putFirst([](OpId op) { return index(op) % 2 == 0; });
+  for (int run = 0; run < 2; ++run) {
+    EXPECT_EQ(popAll(f.wavefront), Ids{0});
+    f.wavefront.start(OpId{0});
+    EXPECT_EQ(popAll(f.wavefront), (Ids{4, 3}));
+    f.wavefront.finish(OpId{0});
+    EXPECT_EQ(popAll(f.wavefront), (Ids{2, 1}));
+    for (uint32_t op = 1; op < 5; ++op)
+      f.wavefront.startAndFinish(OpId{op});
+    f.wavefront.restart();
+  }
+}
+
+// Random DAGs, ops finished in random order, several runs: each op exactly once per run,
+// never before what it depends on.
 TEST(Wavefront, everyRunRespectsEveryDependency) {
   std::mt19937 random(5);
   for (int round = 0; round < 50; ++round) {

@@ -29,6 +29,12 @@ def ip(*words, check=True):
     return subprocess.run(["ip", *words], check=check, capture_output=True, text=True)
 
 
+def bits_per_second(rate):
+    """A rate as tc takes it."""
+    number, unit = re.fullmatch(r"([\d.]+)([kmg]?)bit", rate).groups()
+    return float(number) * {"": 1, "k": 1e3, "m": 1e6, "g": 1e9}[unit]
+
+
 def own_network():
     """This script once more, in namespaces of its own of network and mounts: however it ends, nothing
     of what it makes is left."""
@@ -45,6 +51,7 @@ def own_network():
         for own in ("/run/netns", "/dev/shm"):
             subprocess.run(["mount", "-t", "tmpfs", "tmpfs", own], check=True)
         ip("link", "set", "lo", "up")  # for the launcher
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that ranks on hosts are ended
         with Hosts(1):
             return None
     except OSError as error:
@@ -54,11 +61,12 @@ def own_network():
 
 
 class Hosts:
-    """So many hosts, 10.213.7.1 and on, and on each of them loopback. They hang on a bridge."""
+    """So many hosts, 10.213.7.1 and on, and on each of them loopback. They hang on a bridge. `rate`: of
+    each host's link, in both directions, as tc takes it."""
 
-    def __init__(self, count):
+    def __init__(self, count, rate=None):
         self.names = [f"colldsl{os.getpid()}-{i}" for i in range(count)]
-        self.relaying = None
+        self.rate, self.relaying = rate, None
 
     def __enter__(self):
         ip("link", "add", "bridge0", "type", "bridge")
@@ -83,6 +91,8 @@ class Hosts:
             ip("-n", name, "addr", "add", f"10.213.7.{i + 1}/24", "dev", "eth0")
             ip("-n", name, "link", "set", "eth0", "up")
             ip("netns", "exec", name, "sh", "-c", f"echo reno > {CONGESTION_CONTROL}")
+            if self.rate:
+                self.slow_down(i, self.rate)
 
     def __exit__(self, *_):
         if self.relaying:
@@ -123,10 +133,12 @@ class Hosts:
             ip("-n", name, "addr", "add", f"fd00:213:7::{i + 1}/64", "dev", "eth0", "nodad")
 
     def slow_down(self, i, rate):
-        """What host i sends and hears."""
+        """What host i sends and hears. The buckets hold what the link takes in 100 us, or two packets: short
+        messages take their time, too. The queues hold all that TCP has under way, so that nothing is lost."""
+        burst = max(3200, round(bits_per_second(rate) / 8 * 100e-6))
         for netns, device in ((["-n", self.names[i]], "eth0"), ([], f"port{i}")):
             subprocess.run(["tc", *netns, "qdisc", "add", "dev", device, "root", "tbf", "rate", rate,
-                            "burst", "32kbit", "latency", "400ms"], check=True)
+                            "burst", f"{burst}b", "limit", "64mb"], check=True)
 
     def sent_to_groups(self, i):
         """Datagrams of multicast that host i has sent, by its kernel's count."""
