@@ -85,16 +85,18 @@ public:
   }
 
   /// Values that the model cannot tell from others have no time of their own: that of the nearest
-  /// values stands for them. Empty: the collective cannot serve the call.
+  /// values stands for them. Empty: the collective cannot serve the call, or no such number of
+  /// values is known.
   std::optional<uint64_t> timeOf(const TunedCollective &what) const {
     auto known = byName_.find(what.name);
     if (known == byName_.end())
       return std::nullopt;
     const Timed *nearest = nullptr;
     for (const Timed &one : known->second)
-      if (!nearest || distance(one.values, what.values) < distance(nearest->values, what.values))
+      if (one.values.size() == what.values.size() &&
+          (!nearest || distance(one.values, what.values) < distance(nearest->values, what.values)))
         nearest = &one;
-    return nearest->ns;
+    return nearest ? std::optional(nearest->ns) : std::nullopt;
   }
 
 private:
@@ -106,7 +108,7 @@ private:
 
   static double distance(const Parameters &a, const Parameters &b) {
     double sum = 0;
-    for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+    for (size_t i = 0; i < a.size(); ++i)
       sum += std::abs(std::log2(static_cast<double>(a[i].value) + 1) -
                       std::log2(static_cast<double>(b[i].value) + 1));
     return sum;
@@ -161,13 +163,27 @@ private:
     size_t leaves = 1;
   };
 
+  static std::string collectiveIn(const std::string &words) {
+    return words.substr(0, words.find(' '));
+  }
+
+  /// Collectives that cannot serve some of the calls, for an odd number of ranks say, are left out:
+  /// a rule's bounds would hold calls that it cannot serve.
   void collectNames() {
+    std::map<std::string, std::set<const RuleCosts *>> servedBy;
     std::set<std::string> promising;
-    for (const RuleCosts *call : calls_)
-      for (const auto &[words, ns] : call->ns)
+    size_t predicted = 0;
+    for (const RuleCosts *call : calls_) {
+      predicted += !call->ns.empty();
+      for (const auto &[words, ns] : call->ns) {
+        servedBy[collectiveIn(words)].insert(call);
         if (static_cast<double>(ns) <= kLeastPromise * static_cast<double>(call->best()))
           promising.insert(words);
-    names_.assign(promising.begin(), promising.end());
+      }
+    }
+    for (const std::string &words : promising)
+      if (servedBy[collectiveIn(words)].size() == predicted)
+        names_.push_back(words);
   }
 
   double costOf(const RuleCosts &call, const TimesOfCall &times,

@@ -221,7 +221,7 @@ def test_choose_has_the_rule_and_the_others(monkeypatch):
     choice = colldsl.choose("bcast", 4, 4096, type="u8")
     assert (choice.function, choice.ranks, choice.nodes, choice.bytes, choice.type) == ("bcast", 4, 1, 4096, "u8")
     assert str(choice.chosen) == "bcast_knomial k=4" and choice.chosen.why == ""
-    assert choice.rule == "bcast bytes ..4096 nodes 1 use bcast_knomial k=4" and not choice.is_decision
+    assert choice.rule == "bcast bytes ..4096 use bcast_knomial k=4" and not choice.is_decision
     assert choice.place == f"stdlib/selection.rules:{choice.line}"
     times = [other.predicted_ns for other in choice.others]
     assert len(times) > 5 and times == sorted(times)
