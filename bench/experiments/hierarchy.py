@@ -11,7 +11,7 @@ source: T. Ma, "Kernel-assisted and Topology-aware MPI Collective Communication"
 """
 import os
 
-from experiment import ROOT, Table, finish, main, makespan_us, points, side_by_side
+from experiment import HERE, Table, finish, main, makespan_us, points, side_by_side
 
 NODES = points(32, 4)
 MIB2 = points(2 << 20, 64 << 10)
@@ -26,8 +26,8 @@ NETWORKS = ["cluster", "ethernet"]
 
 
 def model_of(network):
-    """The file of a machine model."""
-    return os.path.join(ROOT, "topology", "models", network + ".json")
+    """The file of a machine model, whose nodes share nothing: --network has the links."""
+    return os.path.join(HERE, "models", network + ".json")
 
 
 def time_us(case):
