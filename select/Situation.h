@@ -14,7 +14,7 @@ namespace colldsl {
 struct Situation {
   std::string_view function;
   uint32_t ranks = 1;
-  /// Of n elements; of the mean block where the lengths of blocks are values of the call.
+  /// Those of n elements; of the mean block where lengths of blocks are values of the call.
   uint64_t bytes = 0;
   uint32_t nodes = 1;
   uint32_t perNode = 1; ///< ranks of the node that has most

@@ -102,13 +102,13 @@ void printRegrets(const RuleGrid &grid, const std::vector<RuleCosts> &costs,
   calls.print(out);
 }
 
-/// What other rules choose for the same calls.
+/// The choices of other rules for the calls.
 struct OtherChoices {
   std::string name;
   std::vector<RuleChoice> choices;
 };
 
-/// How many times faster the rules' choices are than those of others.
+/// Times of others' choices by those of the rules' choices.
 struct Gains {
   size_t calls = 0, slower = 0;
   double logs = 0, least = std::numeric_limits<double>::infinity();

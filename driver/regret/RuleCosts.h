@@ -47,7 +47,7 @@ struct RuleCosts {
   /// The least time of what other rules choose, to stay below; 0: there are none.
   uint64_t bar = 0;
   uint64_t best() const;
-  /// How many times longer than the best.
+  /// The time by that of the best.
   double regret(uint64_t ns) const;
 };
 
