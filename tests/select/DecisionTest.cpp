@@ -82,10 +82,9 @@ TEST(DecisionsTest, nameWhatTheLibraryHas) {
             "decisions[0]: 'root' of 'bcast_kary' is the caller's to choose");
   EXPECT_EQ(errorOf(decision("allreduce", "allreduce_hierarchical halves=2")),
             "decisions[0]: 'halves' of 'allreduce_hierarchical' cannot be 2");
-  EXPECT_EQ(
-      errorOf(decision("bcast", "allgather_ring")),
-      "decisions[0]: 'allgather_ring' serves no bcast: it has no buffer 'buf', as 'bcast_flat' "
-      "has");
+  EXPECT_EQ(errorOf(decision("bcast", "allgather_ring")),
+            "decisions[0]: 'allgather_ring' serves no bcast: it has no buffer 'buf', as "
+            "'bcast_multicast_hierarchical' has");
 }
 
 // Their buffers have the same names, but blocks of other kinds.
