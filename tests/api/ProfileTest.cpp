@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <regex>
 #include <sstream>
 #include <unistd.h>
 
@@ -43,7 +44,10 @@ std::string chosen(coll::Communicator &comm) {
   coll::Plan plan(comm, "bcast");
   plan.type<int32_t>().count(data.size()).bind("buf", data).commit();
   plan.run(20);
-  return data.back() == 7 ? plan.collective() + ", " + plan.info().reason : "wrong data";
+  if (data.back() != 7)
+    return "wrong data";
+  std::string reason = plan.info().reason; // rule 161, say, which changes with the rules
+  return plan.collective() + ", " + std::regex_replace(reason, std::regex("rule [0-9]+"), "rule N");
 }
 
 std::string expectChoice(const colldsl_bootstrap &bootstrap, const std::string &profile,
@@ -56,7 +60,7 @@ std::string expectChoice(const colldsl_bootstrap &bootstrap, const std::string &
 }
 
 constexpr const char *kByDecision = "bcast_binomial, decision 0 of the profile for bcast";
-constexpr const char *kByRule = "bcast_flat, rule 4 for bcast";
+constexpr const char *kByRule = "bcast_flat, rule N for bcast";
 
 TEST(ApiProfile, decisionsComeBeforeRules) {
   std::string file = makeProfile("one", "bcast_binomial");
