@@ -14,7 +14,7 @@ namespace colldsl {
 struct Situation {
   std::string_view function;
   uint32_t ranks = 1;
-  /// Those of n elements; of the mean block where lengths of blocks are values of the call.
+  /// The size of n elements, or of the mean block if the call has the lengths as values.
   uint64_t bytes = 0;
   uint32_t nodes = 1;
   uint32_t perNode = 1; ///< ranks of the node that has most

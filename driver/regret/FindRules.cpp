@@ -45,7 +45,7 @@ uint64_t splitBetween(Feature feature, uint64_t low, uint64_t high) {
   return power < high ? std::max(power, low) : low;
 }
 
-/// As rules spell it: 128KiB.
+/// A number of bytes in the spelling of rules: 128KiB.
 std::string bytesText(uint64_t value) {
   constexpr uint64_t kKi = 1024;
   if (value > 0 && value % (kKi * kKi) == 0)
