@@ -308,11 +308,11 @@ void Job::connectNodes() {
   assumeMachine();
 }
 
-// Hardware that moves bytes without the CPU pins the pages. A rank that shares its core runs when
+// A rank that shares its core runs when
 // the others have yielded it. With COLLDSL_GRAPH_PASSES=always the model makes messages between
 // nodes so expensive that any pass pays.
 void Job::assumeMachine() {
-  uint32_t mine[2] = {!remote_->worker().transport().capabilities().pinsPages,
+  uint32_t mine[2] = {remote_->worker().transport().capabilities().isMovedByKernel(),
                       nodes_.ranksOnMachine / shm::numCores()};
   uint32_t most[2] = {};
   allreduce(mine, most, 2, MPI_UINT32_T, MPI_MAX, MPI_COMM_WORLD);

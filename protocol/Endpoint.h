@@ -54,6 +54,7 @@ struct Caps {
   bool opensAlone = false;        ///< open() waits for no other rank
   bool batches = false;           ///< sends between Channels::hold() and push() cost less
   bool mustBePolled = false;      ///< its events end no sleep: a waiting thread takes naps
+  bool tcp = false;               ///< the kernel moves messages between nodes, over TCP or UDP
   bool sharesCores = false; ///< the ranks are of one machine, which has fewer cores than ranks
   TransferCaps transfers = {};
   SpinBudget spinBudget = {};

@@ -11,7 +11,7 @@ namespace {
 // A rank that sleeps on one part looks at the other one so often.
 constexpr std::chrono::nanoseconds kNap = std::chrono::microseconds(50);
 
-/// The capabilities that both parts have; multicast is that of the remote one.
+/// The capabilities that both parts have; multicast and TCP are those of the remote one.
 Caps commonCaps(const Caps &a, const Caps &b) {
   Caps common = a;
   common.name = "hybrid";
@@ -21,6 +21,7 @@ Caps commonCaps(const Caps &a, const Caps &b) {
   common.mustBePolled &= b.mustBePolled;
   common.sharesCores = false;
   common.transfers.multicast = b.transfers.multicast;
+  common.tcp = b.tcp;
   common.spinBudget.polls = std::max(a.spinBudget.polls, b.spinBudget.polls);
   common.spinBudget.yielding = std::max(a.spinBudget.yielding, b.spinBudget.yielding);
   return common;

@@ -215,6 +215,7 @@ Situation CollectivePlan::situation() const {
   Situation s =
       Situation::on(communicator_.topology(), communicator_.engine().endpoint().caps().sharesCores);
   s.multicast = communicator_.engine().endpoint().caps().transfers.multicast;
+  s.tcp = communicator_.engine().endpoint().caps().tcp;
   s.function = name_;
   s.bytes = meanElements() * elementBytes();
   s.type = request_.type;

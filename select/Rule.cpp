@@ -37,7 +37,8 @@ bool fits(const SelectionRule &rule, const Situation &s) {
          s.total() <= rule.maxTotal && rule.minNodes <= s.nodes && s.nodes <= rule.maxNodes &&
          rule.minPerNode <= s.perNode && s.perNode <= rule.maxPerNode && hasType(rule, s.type) &&
          (s.commutative || !rule.needsCommutative) &&
-         (s.oversubscribed || !rule.needsOversubscribed) && (s.multicast || !rule.needsMulticast);
+         (s.oversubscribed || !rule.needsOversubscribed) && (s.multicast || !rule.needsMulticast) &&
+         (s.tcp || !rule.needsTcp);
 }
 
 std::string whyNot(const SelectionRule &rule, const Situation &s) {
@@ -58,6 +59,8 @@ std::string whyNot(const SelectionRule &rule, const Situation &s) {
     add("there are no fewer cores than ranks");
   if (rule.needsMulticast && !s.multicast)
     add("the network has no multicast");
+  if (rule.needsTcp && !s.tcp)
+    add("the network is not reached by TCP or UDP");
   return why;
 }
 

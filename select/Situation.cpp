@@ -22,7 +22,8 @@ std::string Situation::words() const {
   return concat(ranks, ranks == 1 ? " rank on " : " ranks on ", nodes,
                 nodes == 1 ? " node, " : " nodes, ", bytes, " bytes of ", spelling(type),
                 commutative ? "" : ", an operator that does not commute",
-                oversubscribed ? ", fewer cores than ranks" : "", multicast ? ", multicast" : "");
+                oversubscribed ? ", fewer cores than ranks" : "", multicast ? ", multicast" : "",
+                tcp ? ", TCP" : "");
 }
 
 bool commutes(std::optional<Reduction> op) { return !op || isCommutative(*op); }

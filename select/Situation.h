@@ -22,6 +22,7 @@ struct Situation {
   bool commutative = true;
   bool oversubscribed = false; ///< on one node, with fewer cores than ranks of the job
   bool multicast = false;      ///< the network of the ranks sends to several at once
+  bool tcp = false;            ///< the kernel moves messages between nodes, over TCP or UDP
 
   /// The part that follows from the ranks' places. `sharesCores`: the ranks run, and some of this
   /// rank's node share a core. The caller sets the rest.

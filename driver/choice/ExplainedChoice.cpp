@@ -193,6 +193,7 @@ llvm::json::Object toJson(const ExplainedChoice &explained) {
                             {"commutative", s.commutative},
                             {"oversubscribed", s.oversubscribed},
                             {"multicast", s.multicast},
+                            {"tcp", s.tcp},
                             {"inPlace", explained.inPlace},
                             {"rule", std::move(rule)},
                             {"chosen", toJson(explained.choice.chosen)},

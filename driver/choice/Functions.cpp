@@ -70,6 +70,7 @@ Result<Situation> situationOf(const std::string &function, const SingleRequest &
   Situation situation =
       Situation::on(*topology, purpose == Purpose::Run && shareCores(*request.ranks));
   situation.multicast = request.multicast;
+  situation.tcp = request.tcp;
   situation.function = function;
   situation.bytes = request.bytes.value_or(kUsualBytes);
   situation.type = request.schedule.elementType();

@@ -21,15 +21,16 @@ constexpr double kPenalty = 4;        ///< of the part of a logarithm beyond the
 constexpr double kLeastPromise = 1.3; ///< a collective that is never within this of the best is out
 constexpr double kLeastSplit = 1e-6;  ///< gain of a split that is tried, and may be pruned
 
-enum Feature { kBytes, kTotal, kNodes, kPerNode, kRanks, kFeatures };
-constexpr std::array<const char *, kFeatures> kWords = {"bytes", "total", "nodes", "pernode",
-                                                        "ranks"};
+enum Feature { kBytes, kTotal, kNodes, kPerNode, kRanks, kTcp, kFeatures };
+constexpr std::array<const char *, kFeatures> kWords = {"bytes",   "total", "nodes",
+                                                        "pernode", "ranks", "tcp"};
 
 using Values = std::array<uint64_t, kFeatures>;
 
 Values valuesOf(const RuleCall &call) {
-  return {call.bytes, hasBlocks(call.function) ? call.bytes * call.shape.ranks : 0,
-          call.shape.nodes, std::min(call.shape.ranksPerNode, call.shape.ranks), call.shape.ranks};
+  return {call.bytes,       hasBlocks(call.function) ? call.bytes * call.shape.ranks : 0,
+          call.shape.nodes, std::min(call.shape.ranksPerNode, call.shape.ranks),
+          call.shape.ranks, call.isTcp};
 }
 
 bool countsBytes(Feature feature) { return feature == kBytes || feature == kTotal; }
@@ -274,6 +275,13 @@ private:
   void write(const Node &node, const Values &most) {
     if (!node.lower)
       return writeRule(most, node.name);
+    if (node.feature == kTcp) { // rules may require it, but not its absence
+      Values over = most;
+      over[kTcp] = 1;
+      write(*node.upper, over);
+      write(*node.lower, most);
+      return;
+    }
     Values below = most;
     below[node.feature] = node.last;
     write(*node.lower, below);
@@ -282,7 +290,7 @@ private:
 
   void writeRule(const Values &most, size_t name) {
     std::string line = calls_.front()->call.function;
-    for (size_t f = 0; f < kFeatures; ++f) {
+    for (size_t f = 0; f < kTcp; ++f) {
       auto feature = static_cast<Feature>(f);
       bool hasLeast = feature == kNodes && settings_.leastNodes > 1;
       if (most[f] < UINT64_MAX || hasLeast)
@@ -291,6 +299,8 @@ private:
                        : countsBytes(feature) ? bytesText(most[f])
                                               : concat(most[f]));
     }
+    if (most[kTcp] == 1)
+      line += concat(" ", kWords[kTcp]);
     DeclId decl = program_.find(TunedCollective::parse(names_[name])->name, DeclKind::Collective);
     if (decl != kNoDecl && reduces(program_.decl(decl)))
       line += " commutative"; // the times are those of such operators

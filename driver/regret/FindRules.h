@@ -1,9 +1,9 @@
 /// Finds rules from predicted times: short lists that choose nearly the best at all calls.
 ///
 /// For each function the calls are split, by one condition at a time (bytes, bytes of all ranks,
-/// nodes, ranks of a node, ranks), where that gains most: a tree of decisions whose leaves name the
-/// collective that is best over all calls of the leaf. No rule names one that cannot serve some of
-/// the calls. Splits that gain too little are pruned. The tree is written as rules, the
+/// nodes, ranks of a node, ranks, TCP), where that gains most: a tree of decisions whose leaves
+/// name the collective that is best over all calls of the leaf. No rule names one that cannot serve
+/// some of the calls. Splits that gain too little are pruned. The tree is written as rules, the
 /// first that fits serves.
 #pragma once
 

@@ -36,7 +36,8 @@ std::vector<RuleCall> callsOf(const Program &program, std::span<const SelectionR
         for (uint64_t bytes : grid.bytes) {
           bool isTooLong = hasBlocks(function) && bytes * shape.ranks > grid.mostBytesOfAll;
           if (!isTooLong && (hasBytes || bytes == grid.bytes.front()))
-            calls.push_back({machine, shape, function, hasBytes ? bytes : 0});
+            calls.push_back({machine, shape, function, hasBytes ? bytes : 0,
+                             grid.machines[machine].isTcp() && shape.nodes > 1});
         }
   }
   return calls;
@@ -118,6 +119,7 @@ std::vector<RuleChoice> judgeRules(const Program &program, std::span<const Selec
       Situation situation = Situation::on(*topology, false);
       situation.function = of.call.function;
       situation.bytes = of.call.bytes;
+      situation.tcp = of.call.isTcp;
       choice.rule = chooser.choose(situation);
       if (!choice.rule)
         continue;

@@ -14,6 +14,8 @@ namespace colldsl::driver {
 struct RuleMachine {
   std::string name; ///< of its model
   CostModel cost;
+  /// True if processors move messages between nodes, as they do over TCP.
+  bool isTcp() const { return cost.machine.distances[kOtherNode].movedBy == MovedBy::Processors; }
 };
 
 /// Nodes of so many ranks each; the last may have fewer.
@@ -28,6 +30,7 @@ struct RuleCall {
   RuleShape shape;
   std::string function;
   uint64_t bytes = 0; ///< of n elements, or of each block; 0 if rules know none
+  bool isTcp = false; ///< messages between nodes go over TCP
 };
 
 struct RuleGrid {

@@ -16,6 +16,7 @@ void ChoiceRequest::addTo(Fields &fields) {
                  oversubscribed);
   fields.addFlag("--multicast", "as if the network could send to several ranks at once",
                  single.multicast);
+  fields.addFlag("--tcp", "as if messages between nodes went over TCP or UDP", single.tcp);
   fields.section("by which rules");
   fields.addText("--rules", "FILE",
                  "rules that choose, in place of those of the standard library and of\n"

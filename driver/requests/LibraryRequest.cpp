@@ -14,7 +14,7 @@ void LibraryRequest::addTo(Fields &fields) {
       "which collective serves a function when (default: the standard library's\n"
       "rules for the functions that are named); one a line, the first that\n"
       "fits is taken: FUNCTION [ranks A..B] [bytes A..B] [nodes A..B]\n"
-      "[total A..B] [pernode A..B] [types T,T] [commutative] [oversubscribed] [multicast]\n"
+      "[total A..B] [pernode A..B] [types T,T] [commutative] [oversubscribed] [multicast] [tcp]\n"
       "use COLLECTIVE [NAME=VALUE]...",
       rules) = completionOfFiles({".rules"});
   fields.section("ready images");

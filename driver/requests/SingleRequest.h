@@ -12,6 +12,7 @@ struct SingleRequest {
   std::optional<uint32_t> ranks; ///< nothing: of a schedule from a file
   std::optional<uint64_t> bytes; ///< n times the size of T
   bool multicast = false;        ///< the network of the ranks sends to several at once
+  bool tcp = false;              ///< the kernel moves messages between nodes, over TCP or UDP
 
   void addTo(Fields &fields) {
     addTo(fields, "where the ranks sit (default: flat, all on one node)");

@@ -128,11 +128,15 @@ private:
       rule_.needsMulticast = true;
       return {};
     }
+    if (word == "tcp") {
+      rule_.needsTcp = true;
+      return {};
+    }
     bool known = word == "ranks" || word == "bytes" || word == "total" || word == "nodes" ||
                  word == "pernode" || word == "types";
     if (!known)
       return Status::error("expected 'ranks', 'bytes', 'total', 'nodes', 'pernode', 'types', "
-                           "'commutative', 'oversubscribed', 'multicast' or 'use', found '" +
+                           "'commutative', 'oversubscribed', 'multicast', 'tcp' or 'use', found '" +
                            word + "'");
     if (words_.empty() || words_.front() == "use")
       return Status::error("'" + word + "' is not followed by a value");
@@ -315,6 +319,8 @@ std::string printRule(const SelectionRule &rule, const Program &program,
     line += " oversubscribed";
   if (rule.needsMulticast)
     line += " multicast";
+  if (rule.needsTcp)
+    line += " tcp";
   const Decl &decl = program.decl(DeclId{rule.collective});
   line += " use " + program.nameOf(decl);
   for (uint32_t i : rule.arguments) {

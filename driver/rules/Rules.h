@@ -8,9 +8,9 @@
 /// The first rule that fits is taken. `a..b` includes both ends, either of which may be left out;
 /// `total` is the bytes times the ranks, `pernode` counts the ranks of the node that has most,
 /// `commutative` requires an operator that commutes, `oversubscribed` that all ranks are on one
-/// node with fewer cores than ranks, `multicast` that their network sends to several at once. Each
-/// condition stands once. Values of parameters are expressions of the language, in quotes if they
-/// contain blanks.
+/// node with fewer cores than ranks, `multicast` that their network sends to several at once, `tcp`
+/// that the kernel moves messages between nodes, over TCP or UDP. Each condition stands once.
+/// Values of parameters are expressions of the language, in quotes if they contain blanks.
 #pragma once
 
 #include "compiler/Compile.h"

@@ -101,6 +101,7 @@ struct SelectionRule {
   bool needsCommutative = false;
   bool needsOversubscribed = false;
   bool needsMulticast = false;
+  bool needsTcp = false;
   uint32_t collective = 0;         ///< DeclId
   std::vector<uint32_t> arguments; ///< indices into Program::arguments
   uint32_t line = 0;               ///< of the file that it was read from; libraries do not store it

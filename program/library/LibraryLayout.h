@@ -104,6 +104,7 @@ template <typename Visit, Is<SelectionRule> R> void eachField(Visit &visit, R &r
   visit(r.needsCommutative);
   visit(r.needsOversubscribed);
   visit(r.needsMulticast);
+  visit(r.needsTcp);
   visit(r.collective);
   visit(r.arguments);
 }

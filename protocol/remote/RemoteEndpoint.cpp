@@ -30,6 +30,7 @@ RemoteEndpoint::RemoteEndpoint(RemoteWorker &worker, RankGroup group, std::mutex
   caps_.bufferedSendBytes = worker.options().longestEagerBytes;
   caps_.opensAlone = true;
   caps_.batches = capabilities.batches;
+  caps_.tcp = capabilities.isMovedByKernel();
   caps_.spinBudget.polls = worker.options().spinPolls;
   caps_.transfers = ownTransferCaps();
 }

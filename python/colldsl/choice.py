@@ -46,6 +46,7 @@ class Choice:
     commutative: bool
     oversubscribed: bool
     multicast: bool
+    tcp: bool
     rule: str
     """The rule that decides, as a line of a file of rules."""
     place: str
@@ -90,6 +91,7 @@ def choose(
     in_place: bool = False,
     oversubscribed: bool = False,
     multicast: bool = False,
+    tcp: bool = False,
     rules: Optional[Path] = None,
     model: Optional[Model] = None,
     network: Optional[str] = None,
@@ -104,6 +106,7 @@ def choose(
     return Choice(
         found["function"], found["ranks"], found["nodes"], found["bytes"], found["type"],
         found["inPlace"], found["commutative"], found["oversubscribed"], found["multicast"],
+        found["tcp"],
         found["rule"]["text"], found["rule"]["place"], found["rule"].get("line"), found["rule"]["decision"],
         _alternative(found["chosen"]), [_alternative(other) for other in found["others"]],
         found["model"],

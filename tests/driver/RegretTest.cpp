@@ -68,6 +68,17 @@ TEST(RegretTest, theBytesOfAllRanksAreACondition) {
             (std::vector<std::string>{"allgather total ..64KiB use short", "allgather use long"}));
 }
 
+TEST(RegretTest, rulesThatRequireTcpComeFirst) {
+  std::vector<RuleCosts> costs = costsOf([](RuleCosts &one) {
+    one.call.isTcp = one.call.bytes > 64 && one.call.shape.nodes % 4 == 0;
+    one.ns["wire"] = one.call.isTcp ? 300 : 100;
+    one.ns["kernel"] = one.call.isTcp ? 100 : 300;
+  });
+  EXPECT_EQ(
+      findRules(noProgram(), costs, {0.5, 1.4, 2}),
+      (std::vector<std::string>{"bcast nodes 2.. tcp use kernel", "bcast nodes 2.. use wire"}));
+}
+
 TEST(RegretTest, splitsByTwoConditions) {
   std::vector<RuleCosts> costs = costsOf([](RuleCosts &one) {
     bool isOne = (one.call.bytes <= 4096) == (one.call.shape.nodes <= 8);

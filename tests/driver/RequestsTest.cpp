@@ -120,12 +120,12 @@ TEST(Requests, HaveEachFieldInATable) {
   EXPECT_TRUE(shows());
   instantiate.maxSteps = 7;
   EXPECT_TRUE(shows());
-  auto &[schedule, ranks, bytes, multicast] = request.single;
+  auto &[schedule, ranks, bytes, multicast, tcp] = request.single;
   ranks = 8;
   EXPECT_TRUE(shows());
   bytes = kUsualBytes;
   EXPECT_TRUE(shows());
-  multicast = true; // of choices alone
+  multicast = tcp = true; // of choices alone
   EXPECT_FALSE(shows());
 }
 

@@ -96,7 +96,11 @@ LibraryContent smallLibrary() {
   together.function = "together";
   together.needsMulticast = true;
   together.collective = index(star);
-  content.rules = {small, far, crowded, together};
+  SelectionRule wired;
+  wired.function = "wired";
+  wired.needsTcp = true;
+  wired.collective = index(star);
+  content.rules = {small, far, crowded, together, wired};
   content.imported = {{"star", 2}};
   return content;
 }

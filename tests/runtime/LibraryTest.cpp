@@ -106,6 +106,8 @@ TEST(Library, TheFirstRuleThatFitsIsChosen) {
   EXPECT_EQ(chosen({"crowd", 4, 1, 1, 2, ElementType::I32, true, false}), "none");
   EXPECT_EQ(chosen({"together", 4, 1, 1, 2, ElementType::I32, true, false, true}), "together");
   EXPECT_EQ(chosen({"together", 4, 1, 1, 2, ElementType::I32, true, false, false}), "none");
+  EXPECT_EQ(chosen({"wired", 4, 1, 2, 2, ElementType::I32, true, false, false, true}), "wired");
+  EXPECT_EQ(chosen({"wired", 4, 1, 2, 2, ElementType::I32, true, false, false, false}), "none");
 }
 
 TEST(Library, EveryFlippedByteIsNoticed) {

@@ -62,6 +62,8 @@ TEST(RuleTest, saysWhichConditionsFail) {
   EXPECT_EQ(why([](SelectionRule &c) { c.needsOversubscribed = true; }),
             "there are no fewer cores than ranks");
   EXPECT_EQ(why([](SelectionRule &c) { c.needsMulticast = true; }), "the network has no multicast");
+  EXPECT_EQ(why([](SelectionRule &c) { c.needsTcp = true; }),
+            "the network is not reached by TCP or UDP");
   EXPECT_EQ(why([](SelectionRule &c) {
               c.maxRanks = 4;
               c.needsCommutative = true;

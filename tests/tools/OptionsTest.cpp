@@ -82,6 +82,7 @@ constexpr Row kOfChoices[] = {
     {"--root", "3", "root"},
     {"--oversubscribed", nullptr, "oversubscribed"},
     {"--multicast", nullptr, "multicast"},
+    {"--tcp", nullptr, "tcp"},
     {"--rules", "my.rules", "rules"},
     {"--include", "/", "include"},
     {"--model", "cluster", "model"},

@@ -53,6 +53,9 @@ struct Capabilities {
   bool immediateIsKey = false; ///< a write brings the key of the memory as immediate data
   bool multicast = false;      ///< frames to several peers go once, unless a network has none
   bool isWatched = true;       ///< a ProcessMonitor watches the processes of peers
+
+  /// Hardware that moves bytes without the kernel pins the pages.
+  bool isMovedByKernel() const { return !pinsPages; }
 };
 
 /// The purpose of registered memory.
