@@ -2,6 +2,7 @@
 
 #include "mpi/comm/ServedComm.h"
 #include "mpi/operations/CollectiveOperation.h"
+#include "mpi/operations/FarExchange.h"
 #include "mpi/operations/NeighborOperation.h"
 #include "mpi/remote/RemoteRanks.h"
 #include "runtime/MemoryReserve.h"
@@ -42,15 +43,22 @@ MadeOperation PersistentCalls::makeFor(const Call &call, Job::Context context,
 // runs.
 void PersistentCalls::refuse(CallKind kind, const Job::Context &context, const Status &why) {
   CommRuns &runs = comm_.runs();
+  Job::Context plans = context;
   if (isAlongTopology(kind)) {
-    refused_.push_back(runs.progressOf(streams_));
-  } else {
-    CommRuns::refuse(*runs.plansOf(context), 1, why);
-    Tag tag{context.number, RemoteRanks::kPlansOf | context.owner, 0, 0};
-    refused_.push_back(
-        std::make_shared<protocol::RunProgress>(comm_.job().worker().progressTable(), tag));
+    refuseAllOf(runs.progressOf(streams_));
+    auto stream = comm_.topology().graph() ? FarExchange::streamOf(comm_, streams_) : std::nullopt;
+    if (!stream)
+      return; // no rank relays messages of others
+    plans = {*stream, comm_.contexts().own().number};
   }
-  refused_.back()->whole(UINT32_MAX - 1);
+  CommRuns::refuse(*runs.plansOf(plans), 1, why);
+  Tag tag{plans.number, RemoteRanks::kPlansOf | plans.owner, 0, 0};
+  refuseAllOf(std::make_shared<protocol::RunProgress>(comm_.job().worker().progressTable(), tag));
+}
+
+void PersistentCalls::refuseAllOf(std::shared_ptr<protocol::RunProgress> runs) {
+  runs->whole(UINT32_MAX - 1);
+  refused_.push_back(std::move(runs));
 }
 
 } // namespace colldsl::mpi
