@@ -31,7 +31,7 @@ Result<std::unique_ptr<FarExchange>> FarExchange::make(ServedComm &comm, bool se
   return made;
 }
 
-std::optional<uint32_t> FarExchange::streamOf(const ServedComm &comm, uint32_t stream) {
+std::optional<uint32_t> FarExchange::streamOf(ServedComm &comm, uint32_t stream) {
   return RemoteRanks::streamOf(stream, comm.contexts().own().owner, comm.job().numRanks());
 }
 

@@ -23,7 +23,7 @@ public:
   static Result<std::unique_ptr<FarExchange>> make(ServedComm &comm, bool sendsSame,
                                                    uint32_t stream, NeighborGraph::Way way);
   /// The stream of its messages, and of plans that relay them. Empty: there are too many.
-  static std::optional<uint32_t> streamOf(const ServedComm &comm, uint32_t stream);
+  static std::optional<uint32_t> streamOf(ServedComm &comm, uint32_t stream);
 
   // Called before open(), in the order of the pieces of one peer's message; peers come ascending.
   // Pieces without bytes are ignored.
