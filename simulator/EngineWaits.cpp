@@ -134,6 +134,13 @@ template <bool kPlain> void Engine<kPlain>::hop(const Event &event) {
   wheel_.push({step.arrival, event.order, event.vertex, step.next});
 }
 
+/// Time per byte on the slowest link of a message. `vertex`: its receive; by tag, its send.
+template <bool kPlain> PerByte Engine<kPlain>::linkG(uint32_t vertex, uint32_t receiver) const {
+  const Vertex &v = vertices_[vertex];
+  uint32_t sender = v.kind == VertexKind::Send ? workload_.rankOf(vertex) : v.peer;
+  return network_->slowestG(nodeOf(sender), nodeOf(receiver));
+}
+
 template <bool kPlain> void Engine<kPlain>::postByTag(const Event &event, const Vertex &v) {
   TagEnd wanted{v.peer, v.isAnyTag ? kAnyOne : v.partner, event.vertex};
   TagHost &host = tags_[event.host];

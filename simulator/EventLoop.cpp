@@ -224,7 +224,7 @@ template <bool kPlain>
     gapNs = p.g;
   }
   if (crossesNetwork(v))
-    takes = std::max(takes, p.o + network_->G().times(LogGop::furtherBytes(bytes)));
+    takes = std::max(takes, p.o + linkG(event.vertex, host).times(LogGop::furtherBytes(bytes)));
   uint64_t end = workUntil(v, host, ports, now_, takes);
   if (recorder())
     recorder()->ranMessage(send, useOf(host, ports, true), now_, end);

@@ -114,6 +114,7 @@ private:
   void freeSlot(const Event &event);
   void enterNetwork(const Vertex &send, uint32_t sendIndex, uint32_t from, uint64_t at);
   void hop(const Event &event);
+  PerByte linkG(uint32_t vertex, uint32_t receiver) const;
   void postByTag(const Event &event, const Vertex &v);
   void arriveByTag(uint32_t send, uint32_t to, uint64_t end);
   bool agree(uint32_t send, uint32_t recv);

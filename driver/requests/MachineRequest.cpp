@@ -100,11 +100,15 @@ void MachineRequest::addTo(Fields &fields) {
                  "L=2500,o=1500,g=1000,G=6,O=0,S=65535,notice=0)",
                  model_) = modelCompletion();
   fields.addText("--network", "N",
-                 "links between nodes: torus:8x8x8 or fattree:16x16, and behind\n"
-                 "it hop=NS (per link; default: 100), G=NS (per byte on a link;\n"
-                 "default: the model's), taper=N: torus:8x8,hop=50,G=0.1\n"
+                 "links between nodes: torus:8x8x8, fattree:16x16 or\n"
+                 "dragonfly:4x8x16 (nodes per switch, switches per group, groups),\n"
+                 "and behind it hop=NS (per link; default: 100), G=NS (per byte on\n"
+                 "a link; default: the model's); for trees and dragonflies taper=N\n"
+                 "(thinner upwards; slower between groups) and adaptive (by the\n"
+                 "links that are free first); for dragonflies global=N (links\n"
+                 "between two groups; default: 1): torus:8x8,hop=50,G=0.1\n"
                  "(default: messages do not meet on their way)",
-                 network_) = completionOf({"torus:", "fattree:"});
+                 network_) = completionOf({"torus:", "fattree:", "dragonfly:"});
   fields.addNumber("--receive-slots", "N",
                    "messages on their way to one rank at most; the next sender's\n"
                    "interface stalls (default: any number)",
