@@ -19,7 +19,8 @@ bool Engine<kPlain>::mayMove(const Event &event, const Vertex &v, Ports ports) {
 template <bool kPlain>
 void Engine<kPlain>::moveOne(const Event &event, const Vertex &v, Ports ports) {
   const LogGop &p = costs(v);
-  uint64_t bytes = workload_.amountOf(v), work = p.sendNs(bytes), gapNs = p.gapNs(bytes);
+  uint64_t bytes = workload_.amountOf(v), work = p.sendNs(bytes);
+  uint64_t gapNs = isWhole(v, p) ? p.g : p.gapNs(bytes);
   uint32_t host = event.host;
   if (v.way == Way::Reader) {
     work = p.o;

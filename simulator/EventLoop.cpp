@@ -223,7 +223,7 @@ template <bool kPlain>
     takes = p.sendNs(bytes);
     gapNs = p.g;
   }
-  if (crossesNetwork(v))
+  if (crossesNetwork(v) && !isWhole(v, p))
     takes = std::max(takes, p.o + linkG(event.vertex, host).times(LogGop::furtherBytes(bytes)));
   uint64_t end = workUntil(v, host, ports, now_, takes);
   if (recorder())

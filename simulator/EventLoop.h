@@ -139,9 +139,10 @@ private:
   void expectThrough(uint32_t interface);
   void through(const Event &event);
   void enterNode(const Event &event);
-  /// True for a message that arrives as a whole, because it shared interfaces on its way.
+  /// True for a message that interfaces of the nodes move, and that arrives as a whole: it shares
+  /// them with others, or takes those that are free first.
   bool isWhole(const Vertex &v, const LogGop &p) const {
-    return crossesInterfaces(v) && nodes_->isShared(isLong(v, p));
+    return crossesInterfaces(v) && (nodes_->isPerMessage() || nodes_->isShared(isLong(v, p)));
   }
   /// The end of a processor's work for an op or a message.
   uint64_t workUntil(const Vertex &v, uint32_t host, Ports ports, uint64_t from, uint64_t workNs) {

@@ -90,27 +90,46 @@ private:
 
   /// The part of a message, or of its send, until `next` lets the path go on.
   void spendMessage(const Vertex &v, bool isMessage, Cause next) {
-    uint64_t bytes = workload_.amountOf(v);
+    uint64_t bytes = workload_.amountOf(v), further = LogGop::furtherBytes(bytes);
     const LogGop &p = options_.model.costs(v.distance, bytes);
+    const NodeCosts &node = options_.model.node;
     uint8_t size = sizeClass(options_.model.longer[v.distance], bytes);
     auto id = [&](What what) { return CostId{what, static_cast<uint8_t>(v.distance), size}; };
+    bool isBetween = v.distance >= kOtherNode, hasInterfaces = isBetween && node.interfaces > 0;
+    bool hasLinks = isBetween && options_.network.kind != NetworkOptions::Kind::None;
+    bool isWhole =
+        hasInterfaces && (node.spread == Spread::Messages || (node.isFair && bytes > p.S));
+    uint64_t length = p.G.times(further);
     if (next == Cause::Gap) {
       take(id(What::g), p.g);
       return add(id(What::G), left_);
     }
     take(id(What::o), p.o);
-    if (isMessage || next != Cause::Wire)
-      return add(id(isMessage && p.G > p.O ? What::G : What::O), left_);
+    if (isMessage || next != Cause::Wire) {
+      bool isStream = isMessage && !isWhole && p.G > p.O;
+      if (isStream && hasLinks)
+        take(id(What::G), length); // links may be slower
+      return add(isStream && hasLinks ? CostId() : id(isStream ? What::G : What::O), left_);
+    }
     take(id(What::L), p.L);
-    uint64_t length = p.G.times(LogGop::furtherBytes(bytes));
-    bool isLate = options_.model.node.interfaces > 0 && v.distance >= kOtherNode && left_ > length;
-    bool hasLinks = options_.network.kind != NetworkOptions::Kind::None;
-    if (!isLate)
+    if (left_ <= length || !(hasInterfaces || hasLinks))
       return add(id(What::G), left_);
-    bool isWhole = options_.model.node.isFair && bytes > p.S;
-    if (p.movedBy == MovedBy::Interfaces && !isWhole)
+    if (isWhole && hasLinks)
+      spendSlowest(bytes, id(What::G), length);
+    else if (p.movedBy == MovedBy::Interfaces && !isWhole)
       take(id(What::G), length);
     add(hasLinks ? CostId() : CostId{What::NodeG, 0, 0}, left_);
+  }
+
+  /// The bytes of a message that arrives as a whole, over links: they take as long as they need at
+  /// the slowest place.
+  void spendSlowest(uint64_t bytes, CostId ofRank, uint64_t rankNs) {
+    uint64_t nodeNs = options_.model.node.G.times(bytes);
+    uint64_t linkNs = options_.network.G.times(LogGop::furtherBytes(bytes));
+    if (rankNs >= std::max(nodeNs, linkNs))
+      take(ofRank, rankNs);
+    else if (nodeNs >= linkNs)
+      take({What::NodeG, 0, 0}, nodeNs);
   }
 
   void spendWork(const Vertex &v) {

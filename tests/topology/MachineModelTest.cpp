@@ -76,6 +76,22 @@ TEST(MachineModelTest, noticesAreFreeUnlessTheyAreGivenACost) {
   EXPECT_EQ(*MachineModel::parse(model->toJson()), *model);
 }
 
+TEST(MachineModelTest, interfacesAreSpreadOverRanksOrMessages) {
+  auto node = [](const char *members) {
+    return "{\"distances\": {\"0..7\": {}}, \"node\": {" + std::string(members) + "}}";
+  };
+  Result<MachineModel> usual = MachineModel::parse(node("\"interfaces\": 6"));
+  Result<MachineModel> model =
+      MachineModel::parse(node("\"interfaces\": 6, \"spread\": \"messages\""));
+  ASSERT_TRUE(usual.ok() && model.ok()) << model.message();
+  EXPECT_EQ(usual->node.spread, Spread::Ranks);
+  EXPECT_EQ(model->node.spread, Spread::Messages);
+  EXPECT_EQ(*MachineModel::parse(model->toJson()), *model);
+  EXPECT_NE(*usual, *model);
+  EXPECT_EQ(errorOf(node("\"spread\": \"bytes\"")),
+            "machine model: node.spread is neither \"ranks\" nor \"messages\"");
+}
+
 TEST(MachineModelTest, membersThatAreGivenTwice) {
   EXPECT_EQ(errorOf(R"({"distances": {"0..7": {"L": 1}, "0..7": {"L": 2}}})"),
             "machine model: distances.0..7 is given twice");
