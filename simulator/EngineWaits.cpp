@@ -120,6 +120,8 @@ template <bool kPlain>
 void Engine<kPlain>::enterNetwork(const Vertex &send, uint32_t sendIndex, uint32_t from,
                                   uint64_t at) {
   uint32_t vertex = send.isByTag ? sendIndex : send.partner;
+  if (recorder())
+    recorder()->entersLinks(sendIndex, at);
   wheel_.push({at, newOrder(send.isByTag ? kTagHop : kHop), vertex, nodeOf(from)});
 }
 
@@ -128,6 +130,8 @@ template <bool kPlain> void Engine<kPlain>::hop(const Event &event) {
   const Vertex &v = vertices_[event.vertex];
   uint32_t receiver = isByTag ? v.peer : vertices_[v.partner].peer;
   if (event.host == nodeOf(receiver)) {
+    if (recorder())
+      recorder()->leavesLinks(isByTag ? event.vertex : v.partner, now_);
     return arrive(event.vertex, receiver, now_, isByTag);
   }
   Network::Step step = network_->forward(event.host, nodeOf(receiver), now_, workload_.amountOf(v));

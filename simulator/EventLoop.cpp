@@ -26,10 +26,10 @@ Engine<kPlain>::Engine(Workload &workload, const SimulateOptions &options)
     through_.grow(workload.vertices.size());
   if (options.noise.kind != NoiseOptions::Kind::None)
     noise_.emplace(options.noise, uint64_t{hosts_} * cpus_, options.seed);
-  if (options.record)
-    recorder_.emplace(workload.vertices.size(), hosts_, clocks_.size());
   if (options.network.kind != NetworkOptions::Kind::None)
     network_.emplace(options.network, options.record);
+  if (options.record)
+    recorder_.emplace(workload.vertices.size(), hosts_, clocks_.size(), network_.has_value());
   if (options.receiveSlots > 0)
     slots_.resize(hosts_);
 }

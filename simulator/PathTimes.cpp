@@ -84,52 +84,68 @@ private:
     else if (v.kind == VertexKind::Recv)
       add({}, left_);
     else
-      spendMessage(v, path_[i].isMessage,
-                   i + 1 < path_.size() ? of(path_[i + 1]).cause : Cause::Start);
+      spendMessage(path_[i], i + 1 < path_.size() ? of(path_[i + 1]).cause : Cause::Start);
   }
 
   /// The part of a message, or of its send, until `next` lets the path go on.
-  void spendMessage(const Vertex &v, bool isMessage, Cause next) {
-    uint64_t bytes = workload_.amountOf(v), further = LogGop::furtherBytes(bytes);
+  void spendMessage(ActivityId activity, Cause next) {
+    const Vertex &v = vertexOf(activity);
+    uint64_t bytes = workload_.amountOf(v);
     const LogGop &p = options_.model.costs(v.distance, bytes);
-    const NodeCosts &node = options_.model.node;
     uint8_t size = sizeClass(options_.model.longer[v.distance], bytes);
     auto id = [&](What what) { return CostId{what, static_cast<uint8_t>(v.distance), size}; };
-    bool isBetween = v.distance >= kOtherNode, hasInterfaces = isBetween && node.interfaces > 0;
-    bool hasLinks = isBetween && options_.network.kind != NetworkOptions::Kind::None;
-    bool isWhole =
-        hasInterfaces && (node.spread == Spread::Messages || (node.isFair && bytes > p.S));
-    uint64_t length = p.G.times(further);
     if (next == Cause::Gap) {
       take(id(What::g), p.g);
       return add(id(What::G), left_);
     }
     take(id(What::o), p.o);
-    if (isMessage || next != Cause::Wire) {
-      bool isStream = isMessage && !isWhole && p.G > p.O;
-      if (isStream && hasLinks)
-        take(id(What::G), length); // links may be slower
-      return add(isStream && hasLinks ? CostId() : id(isStream ? What::G : What::O), left_);
-    }
+    Stream stream = streamOf(v, p);
+    bool isTaken = activity.isMessage && !stream.isWhole && p.G > p.O; // as its bytes arrive
+    if (isTaken)
+      return add(stream.linkNs > stream.rankNs ? CostId() : id(What::G), left_);
+    if (activity.isMessage || next != Cause::Wire)
+      return add(id(What::O), left_);
     take(id(What::L), p.L);
-    if (left_ <= length || !(hasInterfaces || hasLinks))
+    if (stream.hasLinks)
+      take({}, recording_.onLinks[activity.vertex]);
+    if (left_ <= stream.rankNs || !(stream.hasLinks || stream.hasInterfaces))
       return add(id(What::G), left_);
-    if (isWhole && hasLinks)
-      spendSlowest(bytes, id(What::G), length);
-    else if (p.movedBy == MovedBy::Interfaces && !isWhole)
-      take(id(What::G), length);
-    add(hasLinks ? CostId() : CostId{What::NodeG, 0, 0}, left_);
+    bool isAlone = !stream.isShared && (stream.isWhole || p.movedBy == MovedBy::Interfaces);
+    if (isAlone || stream.linkNs > stream.nodeNs)
+      spendSlowest(stream, id(What::G));
+    add(stream.hasInterfaces ? CostId{What::NodeG, 0, 0} : CostId(), left_);
   }
 
-  /// The bytes of a message that arrives as a whole, over links: they take as long as they need at
-  /// the slowest place.
-  void spendSlowest(uint64_t bytes, CostId ofRank, uint64_t rankNs) {
-    uint64_t nodeNs = options_.model.node.G.times(bytes);
-    uint64_t linkNs = options_.network.G.times(LogGop::furtherBytes(bytes));
-    if (rankNs >= std::max(nodeNs, linkNs))
-      take(ofRank, rankNs);
-    else if (nodeNs >= linkNs)
-      take({What::NodeG, 0, 0}, nodeNs);
+  /// The bytes of a message behind its first one.
+  struct Stream {
+    bool hasInterfaces, hasLinks; ///< on its way, shared by the ranks of nodes, and between nodes
+    bool isShared;                ///< it shares interfaces with others at the same time
+    bool isWhole;                 ///< its receiver takes it when all of it is there
+    uint64_t rankNs, nodeNs, linkNs; ///< by its own rate, the interfaces' and the links'
+  };
+  Stream streamOf(const Vertex &v, const LogGop &p) const {
+    const NodeCosts &node = options_.model.node;
+    uint64_t bytes = workload_.amountOf(v), further = LogGop::furtherBytes(bytes);
+    bool isBetween = v.distance >= kOtherNode;
+    Stream s{};
+    s.hasInterfaces = isBetween && node.interfaces > 0;
+    s.hasLinks = isBetween && options_.network.kind != NetworkOptions::Kind::None;
+    s.isShared = s.hasInterfaces && node.isFair && bytes > p.S;
+    s.isWhole = s.isShared || (s.hasInterfaces && node.spread == Spread::Messages);
+    s.rankNs = p.G.times(further);
+    s.nodeNs = s.hasInterfaces ? node.G.times(bytes) : 0;
+    s.linkNs = s.hasLinks ? options_.network.G.times(further) : 0;
+    return s;
+  }
+
+  /// A stream takes as long as its bytes need where they are slowest.
+  void spendSlowest(const Stream &stream, CostId ofRank) {
+    if (stream.rankNs >= std::max(stream.nodeNs, stream.linkNs))
+      take(ofRank, stream.rankNs);
+    else if (stream.nodeNs >= stream.linkNs)
+      take({What::NodeG, 0, 0}, stream.nodeNs);
+    else
+      take({}, stream.linkNs);
   }
 
   void spendWork(const Vertex &v) {
