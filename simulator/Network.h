@@ -33,13 +33,19 @@ struct NetworkOptions {
   PerByte slowestG() const;
 };
 
+enum class NetworkSizes : bool {
+  Given,
+  MayFollow, ///< a torus may have none: its users add them
+};
+
 /// "torus", "fattree", "dragonfly"; empty: none.
 std::string_view kindName(NetworkOptions::Kind kind);
 
 /// "torus:8x8x4", "fattree:16x8" or "dragonfly:4x8x16"; options follow, each after a comma: hop=NS
 /// (default 100), G=NS (usualG); for trees and dragonflies taper=N (1) and adaptive, for
 /// dragonflies global=N (1).
-Result<NetworkOptions> parseNetwork(std::string_view text, PerByte usualG);
+Result<NetworkOptions> parseNetwork(std::string_view text, PerByte usualG,
+                                    NetworkSizes sizes = NetworkSizes::Given);
 
 /// The load of one link, in one direction.
 struct LinkLoad {

@@ -153,7 +153,7 @@ PerByte NetworkOptions::slowestG() const {
   return kind == Kind::Dragonfly ? PerByte::fromNs(G.ns() * taper) : G;
 }
 
-Result<NetworkOptions> parseNetwork(std::string_view text, PerByte usualG) {
+Result<NetworkOptions> parseNetwork(std::string_view text, PerByte usualG, NetworkSizes sizes) {
   NetworkOptions options;
   options.hopNs = kUsualHopNs;
   options.G = usualG;
@@ -165,7 +165,8 @@ Result<NetworkOptions> parseNetwork(std::string_view text, PerByte usualG) {
     return Status::error(
         concat("network: '", whole, "' is none of torus:SIZES, fattree:SIZES and dragonfly:SIZES"));
   options.kind = static_cast<Kind>(known - kKinds.begin());
-  if (Status s = parseDims(shape, options); !s)
+  bool hasSizes = !shape.empty() || sizes == NetworkSizes::Given || options.kind != Kind::Torus;
+  if (Status s = hasSizes ? parseDims(shape, options) : Status(); !s)
     return s;
   for (const OptionEntry &setting : parseOptions(text, ','))
     if (Status s = parseSetting(setting, options); !s)

@@ -31,6 +31,7 @@ struct FitReport {
   FittedModel fitted;                ///< to all of them; of a check: the model
   std::vector<double> predicted; ///< per point: by fits that have not seen it, unless LeftOut::None
   std::vector<double> predictedBySeen; ///< per point: by `fitted`
+  std::string network; ///< links between nodes, as --network takes them; empty: none
   PredictionErrors errors, errorsOfSeen;
   std::vector<PickedAlgorithm> picks; ///< by `predicted`
 };

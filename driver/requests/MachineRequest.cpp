@@ -89,7 +89,7 @@ Status noModel(llvm::StringRef word, const Status &unread) {
 
 } // namespace
 
-void MachineRequest::addTo(Fields &fields) {
+void MachineRequest::addTo(Fields &fields, sim::NetworkSizes sizes) {
   fields.section("on which machine");
   fields.addText("--model", "M",
                  "what time costs, to passes that choose and to the simulator: a\n"
@@ -113,7 +113,7 @@ void MachineRequest::addTo(Fields &fields) {
                    "messages on their way to one rank at most; the next sender's\n"
                    "interface stalls (default: any number)",
                    cost_.receiveSlots, 1);
-  fields.addCheck([this](Sink &sink) { return load(sink); });
+  fields.addCheck([this, sizes](Sink &sink) { return load(sink, sizes); });
 }
 
 void MachineRequest::addLogGopTo(Fields &fields) {
@@ -167,7 +167,7 @@ Result<MachineModel> MachineRequest::readModel(Sink &sink) const {
   return model;
 }
 
-Status MachineRequest::load(Sink &sink) {
+Status MachineRequest::load(Sink &sink, sim::NetworkSizes sizes) {
   Result<MachineModel> model = readModel(sink);
   if (!model)
     return model.status();
@@ -175,7 +175,7 @@ Status MachineRequest::load(Sink &sink) {
   if (network_.empty())
     return {};
   Result<sim::NetworkOptions> network =
-      sim::parseNetwork(network_, cost_.machine.distances[kOtherNode].G);
+      sim::parseNetwork(network_, cost_.machine.distances[kOtherNode].G, sizes);
   if (!network)
     return wrap("--network", network.status());
   cost_.network = network.take();
