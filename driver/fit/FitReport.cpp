@@ -62,6 +62,7 @@ public:
                                                      : knownModel(KnownModel::Cluster);
     settings_.network = request.machine.cost().network;
     settings_.hasFactors = request.hasFactors;
+    settings_.mostOps = request.mostOps;
     settings_.threads = std::thread::hardware_concurrency();
   }
 
@@ -155,6 +156,8 @@ void FitRequest::addTo(Fields &fields) {
   fields.addFlag("--check", "fit nothing: tell how good the model is", check);
   fields.addFlag("--no-factors", "explain all by the machine, not by factors of implementations",
                  hasFactors, false);
+  fields.addNumber("--most-ops", "N",
+                   "leave out calls of more ops, of all ranks (default: 16777216)", mostOps, 1);
   fields.addParsed("--leave-out", "PART",
                    "judge by data that a fit has not seen: points (every fifth),\n"
                    "runs (one after the other), or none (default: points)",

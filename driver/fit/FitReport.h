@@ -19,6 +19,7 @@ struct FitRequest {
   MeasuredSituation situation;
   bool check = false; ///< no fit: tells how good the model is
   bool hasFactors = true;
+  uint64_t mostOps = FitSettings().mostOps; ///< of a call that is predicted
   LeftOut leftOut = LeftOut::Points;
   std::string name; ///< of the model that is made
 
