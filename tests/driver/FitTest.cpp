@@ -231,11 +231,11 @@ TEST(FitTest, callsUseTheLinksBetweenTheirNodes) {
   EXPECT_EQ(linked[1], linked[0]);
 }
 
-// With a port for each direction Swing needs fewer rounds' bytes on a torus than on a ring.
+// Rings along the dimensions have 2 sum(dims - 1) rounds.
 TEST(FitTest, algorithmsForATorusKnowItsSizes) {
   Measurement m;
   m.function = "allreduce";
-  m.algorithm = "RING-B_CONT-UTOFU-0-6";
+  m.algorithm = "allreduce_ring_torus";
   m.numNodes = 64;
   m.bytes = 1 << 10;
   std::optional<TunedCollective> ring = collectiveOf(m, fittedLibrary().program());
