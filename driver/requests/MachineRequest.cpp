@@ -93,9 +93,10 @@ void MachineRequest::addTo(Fields &fields, sim::NetworkSizes sizes) {
   fields.section("on which machine");
   fields.addText("--model", "M",
                  "what time costs, to passes that choose and to the simulator: a\n"
-                 "machine model or profile, JSON; cluster, ethernet, flat, leonardo,\n"
-                 "lumi or mare_nostrum: a model that comes with colldsl; profile:\n"
-                 "what colldsl tune measured on this machine; or flat parameters,\n"
+                 "machine model or profile, JSON; cluster, ethernet, flat, fugaku,\n"
+                 "leonardo, lumi or mare_nostrum: a model that comes with colldsl;\n"
+                 "profile: what colldsl tune measured on this machine; or flat\n"
+                 "parameters,\n"
                  "L=NS,o=NS,g=NS,G=NS,O=NS,S=N,notice=NS or some of them (default:\n"
                  "L=2500,o=1500,g=1000,G=6,O=0,S=65535,notice=0)",
                  model_) = modelCompletion();

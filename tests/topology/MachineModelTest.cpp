@@ -29,8 +29,8 @@ TEST(MachineModelTest, flatIsTheDefault) {
 }
 
 TEST(MachineModelTest, readyModelsReadBack) {
-  for (const char *name : {"flat.json", "cluster.json", "ethernet.json", "leonardo.json",
-                           "lumi.json", "mare_nostrum.json"}) {
+  for (const char *name : {"flat.json", "cluster.json", "ethernet.json", "fugaku.json",
+                           "leonardo.json", "lumi.json", "mare_nostrum.json"}) {
     Result<MachineModel> model = MachineModel::parse(readModel(name));
     ASSERT_TRUE(model.ok()) << name << ": " << model.message();
     Result<MachineModel> again = MachineModel::parse(model->toJson());
