@@ -165,8 +165,7 @@ private:
     Array dims;
     for (uint32_t dim : document_.network.dims)
       dims.push_back(dim);
-    bool isTorus = document_.network.kind == sim::NetworkOptions::Kind::Torus;
-    return Object{{"kind", isTorus ? "torus" : "fattree"},
+    return Object{{"kind", std::string(kindName(document_.network.kind))},
                   {"dims", std::move(dims)},
                   {"nodes", number(document_.network.numNodes())}};
   }

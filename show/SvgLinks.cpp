@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 // Pictures of networks. A torus is a grid: the first dimension across, the others down; links that
-// wrap around are stubs at both ends. A fat tree has a row per level.
+// wrap around are stubs at both ends. A fat tree has a row per level. The switches of a dragonfly
+// are a circle, group by group, with the nodes outside.
 
 namespace colldsl::show {
 namespace {
@@ -17,7 +19,7 @@ public:
       : network_(document.network), run_(run), svg_(svg) {
     for (const sim::LinkLoad &link : run.links)
       most_ = std::max(most_, link.bytes);
-    isTorus() ? placeTorus() : placeTree();
+    place();
   }
 
   void draw(llvm::raw_ostream &out) {
@@ -42,12 +44,26 @@ private:
     bool begins = true, ends = true; ///< at a node
   };
 
-  bool isTorus() const { return network_.kind == sim::NetworkOptions::Kind::Torus; }
+  using Kind = sim::NetworkOptions::Kind;
+  bool isTorus() const { return network_.kind == Kind::Torus; }
 
   void add(double x, double y, std::string name, bool isSwitch) {
     nodes_.push_back({x, y, std::move(name), isSwitch});
     right_ = std::max(right_, x);
     bottom_ = std::max(bottom_, y);
+  }
+
+  void place() {
+    switch (network_.kind) {
+    case Kind::None:
+      return;
+    case Kind::Torus:
+      return placeTorus();
+    case Kind::FatTree:
+      return placeTree();
+    case Kind::Dragonfly:
+      return placeDragonfly();
+    }
   }
 
   void placeTorus() {
@@ -67,6 +83,28 @@ private:
       if (level < network_.dims.size())
         below *= network_.dims[level];
     }
+  }
+
+  /// Between two groups there is room for a node.
+  void placeDragonfly() {
+    constexpr double kApart = 40, kOutside = 80, kLeastRadius = 70;
+    uint64_t perSwitch = network_.dims[0], switches = network_.dims[1], groups = network_.dims[2];
+    auto perGroup = static_cast<double>(perSwitch * switches);
+    double room = (perGroup + 1) * static_cast<double>(groups);
+    double inner = std::max(kLeastRadius, room * kApart / (2 * std::numbers::pi) - kOutside);
+    double outer = inner + kOutside;
+    auto place = [&](double turn, double radius, std::string name, bool isSwitch) {
+      double angle = 2 * std::numbers::pi * turn / room;
+      add(kLeft + outer + radius * std::sin(angle), kTop + outer - radius * std::cos(angle),
+          std::move(name), isSwitch);
+    };
+    auto turnOf = [&](double node) { return node + std::floor(node / perGroup); };
+    for (uint64_t i = 0; i < network_.numNodes(); ++i)
+      place(turnOf(static_cast<double>(i)), outer, std::to_string(i), false);
+    double middle = static_cast<double>(perSwitch - 1) / 2;
+    for (uint64_t i = 0; i < switches * groups; ++i)
+      place(turnOf(static_cast<double>(i * perSwitch) + middle), inner,
+            std::to_string(i % switches), true);
   }
 
   /// True if a link of a torus wraps around: its ends are not adjacent in any dimension.
@@ -130,6 +168,9 @@ private:
     if (!nodes_[node].isSwitch)
       return "node " + std::to_string(node);
     uint64_t level = 0, first = 0, count = network_.numNodes();
+    if (network_.kind == Kind::Dragonfly)
+      return "switch " + std::to_string((node - count) / network_.dims[1]) + "." +
+             nodes_[node].name;
     while (first + count <= node) {
       first += count;
       count /= network_.dims[level++];
@@ -151,8 +192,19 @@ private:
     }
     right_ = std::max(right_, x - kLeft + kText);
     std::string words = "An arrow each way; width and shade: bytes.";
-    words +=
-        isTorus() ? " Stubs lead around the edge." : " The lowest row: nodes; above: switches.";
+    switch (network_.kind) {
+    case Kind::None:
+      break;
+    case Kind::Torus:
+      words += " Stubs lead around the edge.";
+      break;
+    case Kind::FatTree:
+      words += " The lowest row: nodes; above: switches.";
+      break;
+    case Kind::Dragonfly:
+      words += " Outside: nodes; inside: switches, group by group.";
+      break;
+    }
     return svg_.paragraph(kText, y + 26, words, std::max(300.0, right_ - kText), "muted");
   }
 

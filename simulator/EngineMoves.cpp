@@ -19,7 +19,8 @@ bool Engine<kPlain>::mayMove(const Event &event, const Vertex &v, Ports ports) {
 template <bool kPlain>
 void Engine<kPlain>::moveOne(const Event &event, const Vertex &v, Ports ports) {
   const LogGop &p = costs(v);
-  uint64_t bytes = workload_.amountOf(v), work = p.sendNs(bytes), gapNs = p.gapNs(bytes);
+  uint64_t bytes = workload_.amountOf(v), work = p.sendNs(bytes);
+  uint64_t gapNs = isWhole(v, p) ? p.g : p.gapNs(bytes);
   uint32_t host = event.host;
   if (v.way == Way::Reader) {
     work = p.o;
@@ -77,7 +78,7 @@ template <bool kPlain> void Engine<kPlain>::land(const Event &event, const Verte
   bool isThere = isWhole(v, p);
   uint64_t last = isThere ? 0 : hasFlag(v.way) ? p.nextSendNs(bytes) : p.G.times(further);
   if (crossesNetwork(v) && !isThere)
-    last = std::max(last, network_->G().times(further));
+    last = std::max(last, linkG(event.vertex, host).times(further));
   gap = now_ + (isThere ? p.g : p.gapNs(bytes)) + (hasFlag(v.way) ? p.g : 0);
   wheel_.push({now_ + last, newOrder(kLanded), event.vertex, host});
   if (event.order & kIsWaiting)

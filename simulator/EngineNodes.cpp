@@ -21,14 +21,14 @@ template <bool kPlain> void Engine<kPlain>::dispatchOther(const Event &event) {
 /// interface of its node.
 template <bool kPlain>
 void Engine<kPlain>::leaveNode(const Vertex &send, uint32_t sendIndex, uint32_t from, uint64_t at) {
-  uint32_t interface = nodes_->sending(from);
   uint64_t bytes = workload_.amountOf(send), L = costs(send).L;
   bool isLongOne = isLong(send, costs(send));
+  uint32_t interface = nodes_->sending(from, isLongOne);
   if (nodes_->isShared(isLongOne)) {
     through_[sendIndex].lastByteAt = at + costs(send).G.times(LogGop::furtherBytes(bytes));
     share(interface, bytes, sendIndex);
   } else {
-    at = nodes_->pass(interface, at - L, bytes, isLongOne) + L;
+    at = nodes_->pass(interface, at - L, bytes) + L;
   }
   if (crossesNetwork(send))
     enterNetwork(send, sendIndex, from, at);
@@ -80,15 +80,23 @@ template <bool kPlain> void Engine<kPlain>::enterNode(const Event &event) {
   bool isByTag = (event.order & kKindMask) == kTagAtNode;
   const Vertex &v = vertices_[event.vertex];
   const LogGop &p = costs(v);
-  uint32_t interface = nodes_->receiving(event.host);
-  uint64_t bytes = workload_.amountOf(v);
   bool isLongOne = isLong(v, p);
-  if (nodes_->isShared(isLongOne))
-    return share(interface, bytes, isByTag ? event.vertex : v.partner);
-  uint64_t begin = nodes_->pass(interface, now_, bytes, isLongOne);
-  uint64_t slower = nodes_->G() > p.G ? nodes_->G().times(bytes) - p.G.times(bytes) : 0;
-  wheel_.push(
-      {begin + slower, newOrder(isByTag ? kTagMessage : kMessage), event.vertex, event.host});
+  uint32_t interface = nodes_->receiving(event.host, isLongOne);
+  uint64_t bytes = workload_.amountOf(v), further = LogGop::furtherBytes(bytes);
+  uint64_t follows = p.G.times(further); // until the last byte, with the interface for itself
+  if (crossesNetwork(v))
+    follows = std::max(follows, linkG(event.vertex, event.host).times(further));
+  if (nodes_->isShared(isLongOne)) {
+    uint32_t send = isByTag ? event.vertex : v.partner;
+    through_[send].lastByteAt = std::max(through_[send].lastByteAt, now_ + follows);
+    return share(interface, bytes, send);
+  }
+  uint64_t at = nodes_->pass(interface, now_, bytes);
+  if (isWhole(v, p))
+    at += std::max(follows, nodes_->G().times(bytes));
+  else if (nodes_->G() > p.G)
+    at += nodes_->G().times(bytes) - p.G.times(bytes);
+  wheel_.push({at, newOrder(isByTag ? kTagMessage : kMessage), event.vertex, event.host});
 }
 
 template class Engine<true>;

@@ -64,9 +64,11 @@ template <bool kPlain> Status Engine<kPlain>::checkTimes() const {
   total += (scaled(workload_.bytes, most.G) + scaled(workload_.bytes, most.O)) * kEnds;
   total += UInt128{workload_.messages} * model_.node.g * kEnds +
            scaled(workload_.bytes, model_.node.G) * kEnds;
-  if (network_)
-    total += scaled(workload_.bytes, options_.network.G) * 64 * kEnds +
-             UInt128{workload_.messages} * options_.network.hopNs * options_.network.numNodes();
+  if (const NetworkOptions &network = options_.network; network_) {
+    uint64_t mostHops = network.numNodes() + 2 * network.dims.size() + 2;
+    total += scaled(workload_.bytes, network.slowestG()) * 64 * kEnds +
+             UInt128{workload_.messages} * network.hopNs * mostHops;
+  }
   UInt128 stretch = noise_ ? noiseStretch(options_.noise) : 1;
   if (total > kLatestNs || total * stretch > kLatestNs)
     return Status::error(concat("all ops one after the other would take more than ", kLatestNs,

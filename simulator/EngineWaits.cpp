@@ -120,6 +120,8 @@ template <bool kPlain>
 void Engine<kPlain>::enterNetwork(const Vertex &send, uint32_t sendIndex, uint32_t from,
                                   uint64_t at) {
   uint32_t vertex = send.isByTag ? sendIndex : send.partner;
+  if (recorder())
+    recorder()->entersLinks(sendIndex, at);
   wheel_.push({at, newOrder(send.isByTag ? kTagHop : kHop), vertex, nodeOf(from)});
 }
 
@@ -128,10 +130,19 @@ template <bool kPlain> void Engine<kPlain>::hop(const Event &event) {
   const Vertex &v = vertices_[event.vertex];
   uint32_t receiver = isByTag ? v.peer : vertices_[v.partner].peer;
   if (event.host == nodeOf(receiver)) {
+    if (recorder())
+      recorder()->leavesLinks(isByTag ? event.vertex : v.partner, now_);
     return arrive(event.vertex, receiver, now_, isByTag);
   }
   Network::Step step = network_->forward(event.host, nodeOf(receiver), now_, workload_.amountOf(v));
   wheel_.push({step.arrival, event.order, event.vertex, step.next});
+}
+
+/// Time per byte on the slowest link of a message. `vertex`: its receive; by tag, its send.
+template <bool kPlain> PerByte Engine<kPlain>::linkG(uint32_t vertex, uint32_t receiver) const {
+  const Vertex &v = vertices_[vertex];
+  uint32_t sender = v.kind == VertexKind::Send ? workload_.rankOf(vertex) : v.peer;
+  return network_->slowestG(nodeOf(sender), nodeOf(receiver));
 }
 
 template <bool kPlain> void Engine<kPlain>::postByTag(const Event &event, const Vertex &v) {

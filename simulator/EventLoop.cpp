@@ -26,10 +26,10 @@ Engine<kPlain>::Engine(Workload &workload, const SimulateOptions &options)
     through_.grow(workload.vertices.size());
   if (options.noise.kind != NoiseOptions::Kind::None)
     noise_.emplace(options.noise, uint64_t{hosts_} * cpus_, options.seed);
-  if (options.record)
-    recorder_.emplace(workload.vertices.size(), hosts_, clocks_.size());
   if (options.network.kind != NetworkOptions::Kind::None)
     network_.emplace(options.network, options.record);
+  if (options.record)
+    recorder_.emplace(workload.vertices.size(), hosts_, clocks_.size(), network_.has_value());
   if (options.receiveSlots > 0)
     slots_.resize(hosts_);
 }
@@ -223,8 +223,8 @@ template <bool kPlain>
     takes = p.sendNs(bytes);
     gapNs = p.g;
   }
-  if (crossesNetwork(v))
-    takes = std::max(takes, p.o + network_->G().times(LogGop::furtherBytes(bytes)));
+  if (crossesNetwork(v) && !isWhole(v, p))
+    takes = std::max(takes, p.o + linkG(event.vertex, host).times(LogGop::furtherBytes(bytes)));
   uint64_t end = workUntil(v, host, ports, now_, takes);
   if (recorder())
     recorder()->ranMessage(send, useOf(host, ports, true), now_, end);

@@ -114,6 +114,7 @@ private:
   void freeSlot(const Event &event);
   void enterNetwork(const Vertex &send, uint32_t sendIndex, uint32_t from, uint64_t at);
   void hop(const Event &event);
+  PerByte linkG(uint32_t vertex, uint32_t receiver) const;
   void postByTag(const Event &event, const Vertex &v);
   void arriveByTag(uint32_t send, uint32_t to, uint64_t end);
   bool agree(uint32_t send, uint32_t recv);
@@ -138,9 +139,10 @@ private:
   void expectThrough(uint32_t interface);
   void through(const Event &event);
   void enterNode(const Event &event);
-  /// True for a message that arrives as a whole, because it shared interfaces on its way.
+  /// True for a message that interfaces of the nodes move, and that arrives as a whole: it shares
+  /// them with others, or takes those that are free first.
   bool isWhole(const Vertex &v, const LogGop &p) const {
-    return crossesInterfaces(v) && nodes_->isShared(isLong(v, p));
+    return crossesInterfaces(v) && (nodes_->isPerMessage() || nodes_->isShared(isLong(v, p)));
   }
   /// The end of a processor's work for an op or a message.
   uint64_t workUntil(const Vertex &v, uint32_t host, Ports ports, uint64_t from, uint64_t workNs) {

@@ -1,141 +1,47 @@
 #include "simulator/Network.h"
 
-#include "ir/Concat.h"
-#include "ir/Numbers.h"
-#include "ir/OptionList.h"
-
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
 #include <iterator>
 #include <tuple>
 
 namespace colldsl::sim {
-namespace {
 
-constexpr uint64_t kMaxNodes = uint64_t{1} << 24;
-constexpr uint64_t kMaxLinks = uint64_t{1} << 28; ///< 2 GiB of state
-constexpr uint64_t kUsualHopNs = 100;
+using Kind = NetworkOptions::Kind;
 
-Status parseDims(std::string_view text, NetworkOptions &into) {
-  while (!text.empty()) {
-    std::string_view word = takePiece(text, 'x');
-    uint32_t dim = parseWhole<uint32_t>(word).value_or(0);
-    if (dim == 0)
-      return Status::error(concat("network: '", word, "' is no size; sizes are like 8x8x4"));
-    into.dims.push_back(dim);
-    if (into.numNodes() > kMaxNodes)
-      return Status::error(concat("network: it has more nodes than the limit of ", kMaxNodes));
-    if (into.numNodes() * into.dims.size() * 2 > kMaxLinks)
-      return Status::error(concat("network: it has more links than the limit of ", kMaxLinks));
-  }
-  return into.dims.empty() ? Status::error("network: it has no sizes, as in torus:8x8") : Status();
-}
-
-struct Setting {
-  std::string_view name;
-  double least, most;
-  bool isWhole;
-};
-constexpr Setting kHop = {"hop", 0, 0x1p40, true};
-constexpr Setting kG = {"G", 0, static_cast<double>(PerByte::kMaxNs), false};
-constexpr Setting kTaper = {"taper", 1, 1024, true};
-
-Result<double> parseValue(const Setting &setting, std::string_view value) {
-  std::string digits(value);
-  char *end = nullptr;
-  double number = std::strtod(digits.c_str(), &end);
-  bool isNumber = !digits.empty() && *end == 0 && std::isfinite(number);
-  if (!isNumber || number < setting.least || number > setting.most ||
-      (setting.isWhole && number != std::floor(number)))
-    return Status::error(concat("network: ", setting.name, " is '", value, "', not a ",
-                                setting.isWhole ? "whole " : "", "number from ",
-                                static_cast<uint64_t>(setting.least), " to ",
-                                static_cast<uint64_t>(setting.most)));
-  return number;
-}
-
-Status parseSetting(const OptionEntry &given, NetworkOptions &into) {
-  std::string_view name = given.name;
-  bool isTree = into.kind == NetworkOptions::Kind::FatTree;
-  const Setting *setting = name == "hop"               ? &kHop
-                           : name == "G"               ? &kG
-                           : name == "taper" && isTree ? &kTaper
-                                                       : nullptr;
-  if (!setting)
-    return Status::error(concat("network: '", given.text, "' is no setting of it; there are hop=NS",
-                                isTree ? ", G=NS and taper=N" : " and G=NS"));
-  if (given.isRepeated)
-    return Status::error(
-        concat("network: ", name, " is given twice, again as '", given.value, "'"));
-  Result<double> number = parseValue(*setting, given.value);
-  if (!number)
-    return number.status();
-  if (setting == &kHop)
-    into.hopNs = static_cast<uint64_t>(*number);
-  else if (setting == &kG)
-    into.G = PerByte::fromNs(*number);
-  else
-    into.taper = static_cast<uint32_t>(*number);
-  return {};
-}
-
-} // namespace
-
-uint64_t NetworkOptions::numNodes() const {
-  uint64_t nodes = kind == Kind::None ? 0 : 1;
-  for (uint32_t dim : dims)
-    nodes = std::min(nodes * dim, kMaxNodes + 1); // dim < 2^32: no overflow
-  return nodes;
-}
-
-Result<NetworkOptions> parseNetwork(std::string_view text, PerByte usualG) {
-  NetworkOptions options;
-  options.hopNs = kUsualHopNs;
-  options.G = usualG;
-  std::string_view whole = text, shape = takePiece(text, ',');
-  std::string_view kind = takePiece(shape, ':');
-  if (kind == "torus")
-    options.kind = NetworkOptions::Kind::Torus;
-  else if (kind == "fattree")
-    options.kind = NetworkOptions::Kind::FatTree;
-  else
-    return Status::error(concat("network: '", whole, "' is neither torus:SIZES nor fattree:SIZES"));
-  if (Status s = parseDims(shape, options); !s)
-    return s;
-  for (const OptionEntry &setting : parseOptions(text, ','))
-    if (Status s = parseSetting(setting, options); !s)
-      return s;
-  return options;
-}
-
-Network::Network(const NetworkOptions &options, bool isRecorded) : options_(options) {
-  uint64_t nodes = options.numNodes(), below = 1;
-  if (options.kind == NetworkOptions::Kind::Torus) {
+Network::Network(const NetworkOptions &options, bool isRecorded)
+    : options_(options), nodes_(options.numNodes()), globalG_(options.slowestG()) {
+  if (options.kind == Kind::Torus) {
+    uint64_t below = 1;
     for (uint32_t dim : options.dims) {
       stride_.push_back(below);
       below *= dim;
     }
-    freeAt_.resize(nodes * 2 * options.dims.size());
-    loads_.resize(isRecorded ? freeAt_.size() : 0);
-    return;
+    freeAt_.resize(options.numLinks());
+  } else if (options.kind == Kind::FatTree) {
+    layOutTree();
   }
-  // Level l of a fat tree: nodes / stride_[l] subtrees with ways_[l] links up and as many down.
-  uint64_t positions = 0, links = 0, thinner = 1;
-  for (size_t level = 0; level <= options.dims.size(); ++level) {
+  globalBegin_ = freeAt_.size();
+  if (options.kind == Kind::Dragonfly)
+    layOutDragonfly();
+  loads_.resize(isRecorded ? freeAt_.size() : 0);
+}
+
+/// Level l of a fat tree: nodes / stride_[l] subtrees with ways_[l] links up and as many down.
+void Network::layOutTree() {
+  constexpr uint64_t kThinnest = uint64_t{1} << 32; // a subtree has fewer nodes
+  uint64_t below = 1, positions = 0, links = 0, thinner = 1;
+  for (size_t level = 0; level <= options_.dims.size(); ++level) {
     stride_.push_back(below);
     ways_.push_back(std::max<uint64_t>(1, below / thinner));
     positionBegin_.push_back(positions);
     linkBegin_.push_back(links);
-    positions += nodes / below;
-    links += nodes / below * ways_.back();
-    if (level < options.dims.size())
-      below *= options.dims[level];
-    thinner *= options.taper;
-    thinner = std::min<uint64_t>(thinner, kMaxNodes);
+    positions += nodes_ / below;
+    links += nodes_ / below * ways_.back();
+    if (level < options_.dims.size())
+      below *= options_.dims[level];
+    thinner = std::min(thinner * options_.taper, kThinnest);
   }
   freeAt_.resize(2 * links);
-  loads_.resize(isRecorded ? freeAt_.size() : 0);
 }
 
 Network::Link Network::torusLink(uint32_t at, uint32_t to) const {
@@ -153,8 +59,9 @@ Network::Link Network::torusLink(uint32_t at, uint32_t to) const {
 }
 
 /// The next link leads up until the destination lies below, then down. Among parallel links it is
-/// the destination's number modulo theirs, up and down: one path per destination.
-Network::Link Network::treeLink(uint32_t at, uint32_t to) const {
+/// the destination's number modulo theirs, so that each destination has one path; on the way up of
+/// an adaptive tree it is the one that is free first.
+Network::Link Network::treeLink(uint32_t at, uint32_t to, uint64_t now) const {
   size_t level = 0;
   while (level + 1 < positionBegin_.size() && at >= positionBegin_[level + 1])
     ++level;
@@ -162,22 +69,47 @@ Network::Link Network::treeLink(uint32_t at, uint32_t to) const {
   bool isUp = to / stride_[level] != subtree;
   size_t lower = isUp ? level : level - 1; // of the link's ends
   uint64_t child = isUp ? subtree : to / stride_[lower];
-  uint64_t link = linkBegin_[lower] + child * ways_[lower] + to % ways_[lower];
+  uint64_t first = 2 * (linkBegin_[lower] + child * ways_[lower]) + isUp;
+  uint64_t way = to % ways_[lower];
+  if (isUp && options_.isAdaptive)
+    way = freeFirst(first, ways_[lower], 2, way, now);
   uint64_t next = isUp ? positionBegin_[level + 1] + subtree / options_.dims[level]
                        : positionBegin_[lower] + child;
-  return {static_cast<uint32_t>(next), 2 * link + isUp};
+  return {static_cast<uint32_t>(next), first + 2 * way};
+}
+
+uint64_t Network::freeFirst(uint64_t first, uint64_t count, uint64_t step, uint64_t usual,
+                            uint64_t now) const {
+  uint64_t best = usual, bestAt = freeAt_[first + usual * step];
+  for (uint64_t i = 1, way = usual; i < count && bestAt > now; ++i) {
+    way = way + 1 < count ? way + 1 : 0;
+    uint64_t at = freeAt_[first + way * step];
+    if (at < bestAt) {
+      best = way;
+      bestAt = at;
+    }
+  }
+  return best;
 }
 
 Network::Step Network::forward(uint32_t at, uint32_t to, uint64_t now, uint64_t bytes) {
-  Link link = options_.kind == NetworkOptions::Kind::Torus ? torusLink(at, to) : treeLink(at, to);
+  Link link = options_.kind == Kind::Torus     ? torusLink(at, to)
+              : options_.kind == Kind::FatTree ? treeLink(at, to, now)
+                                               : dragonflyLink(at, to, now);
   uint64_t begin = std::max(now, freeAt_[link.index]);
-  uint64_t takes = options_.G.times(bytes);
+  uint64_t takes = (link.index < globalBegin_ ? options_.G : globalG_).times(bytes);
   freeAt_[link.index] = begin + takes;
   if (!loads_.empty()) {
     LinkLoad &load = loads_[link.index];
-    load = {at, link.next, load.messages + 1, load.bytes + bytes, load.busyNs + takes};
+    load = {positionOf(at), positionOf(link.next), load.messages + 1, load.bytes + bytes,
+            load.busyNs + takes};
   }
   return {link.next, begin + options_.hopNs};
+}
+
+PerByte Network::slowestG(uint32_t from, uint32_t to) const {
+  bool isGlobal = options_.kind == Kind::Dragonfly && groupOf(from) != groupOf(to);
+  return isGlobal ? globalG_ : options_.G;
 }
 
 std::vector<LinkLoad> Network::loads() const {

@@ -84,12 +84,12 @@ private:
     else if (v.kind == VertexKind::Recv)
       add({}, left_);
     else
-      spendMessage(v, path_[i].isMessage,
-                   i + 1 < path_.size() ? of(path_[i + 1]).cause : Cause::Start);
+      spendMessage(path_[i], i + 1 < path_.size() ? of(path_[i + 1]).cause : Cause::Start);
   }
 
   /// The part of a message, or of its send, until `next` lets the path go on.
-  void spendMessage(const Vertex &v, bool isMessage, Cause next) {
+  void spendMessage(ActivityId activity, Cause next) {
+    const Vertex &v = vertexOf(activity);
     uint64_t bytes = workload_.amountOf(v);
     const LogGop &p = options_.model.costs(v.distance, bytes);
     uint8_t size = sizeClass(options_.model.longer[v.distance], bytes);
@@ -99,18 +99,53 @@ private:
       return add(id(What::G), left_);
     }
     take(id(What::o), p.o);
-    if (isMessage || next != Cause::Wire)
-      return add(id(isMessage && p.G > p.O ? What::G : What::O), left_);
+    Stream stream = streamOf(v, p);
+    bool isTaken = activity.isMessage && !stream.isWhole && p.G > p.O; // as its bytes arrive
+    if (isTaken)
+      return add(stream.linkNs > stream.rankNs ? CostId() : id(What::G), left_);
+    if (activity.isMessage || next != Cause::Wire)
+      return add(id(What::O), left_);
     take(id(What::L), p.L);
-    uint64_t length = p.G.times(LogGop::furtherBytes(bytes));
-    bool isLate = options_.model.node.interfaces > 0 && v.distance >= kOtherNode && left_ > length;
-    bool hasLinks = options_.network.kind != NetworkOptions::Kind::None;
-    if (!isLate)
+    if (stream.hasLinks)
+      take({}, recording_.onLinks[activity.vertex]);
+    if (left_ <= stream.rankNs || !(stream.hasLinks || stream.hasInterfaces))
       return add(id(What::G), left_);
-    bool isWhole = options_.model.node.isFair && bytes > p.S;
-    if (p.movedBy == MovedBy::Interfaces && !isWhole)
-      take(id(What::G), length);
-    add(hasLinks ? CostId() : CostId{What::NodeG, 0, 0}, left_);
+    bool isAlone = !stream.isShared && (stream.isWhole || p.movedBy == MovedBy::Interfaces);
+    if (isAlone || stream.linkNs > stream.nodeNs)
+      spendSlowest(stream, id(What::G));
+    add(stream.hasInterfaces ? CostId{What::NodeG, 0, 0} : CostId(), left_);
+  }
+
+  /// The bytes of a message behind its first one.
+  struct Stream {
+    bool hasInterfaces, hasLinks; ///< on its way, shared by the ranks of nodes, and between nodes
+    bool isShared;                ///< it shares interfaces with others at the same time
+    bool isWhole;                 ///< its receiver takes it when all of it is there
+    uint64_t rankNs, nodeNs, linkNs; ///< by its own rate, the interfaces' and the links'
+  };
+  Stream streamOf(const Vertex &v, const LogGop &p) const {
+    const NodeCosts &node = options_.model.node;
+    uint64_t bytes = workload_.amountOf(v), further = LogGop::furtherBytes(bytes);
+    bool isBetween = v.distance >= kOtherNode;
+    Stream s{};
+    s.hasInterfaces = isBetween && node.interfaces > 0;
+    s.hasLinks = isBetween && options_.network.kind != NetworkOptions::Kind::None;
+    s.isShared = s.hasInterfaces && node.isFair && bytes > p.S;
+    s.isWhole = s.isShared || (s.hasInterfaces && node.spread == Spread::Messages);
+    s.rankNs = p.G.times(further);
+    s.nodeNs = s.hasInterfaces ? node.G.times(bytes) : 0;
+    s.linkNs = s.hasLinks ? options_.network.G.times(further) : 0;
+    return s;
+  }
+
+  /// A stream takes as long as its bytes need where they are slowest.
+  void spendSlowest(const Stream &stream, CostId ofRank) {
+    if (stream.rankNs >= std::max(stream.nodeNs, stream.linkNs))
+      take(ofRank, stream.rankNs);
+    else if (stream.nodeNs >= stream.linkNs)
+      take({What::NodeG, 0, 0}, stream.nodeNs);
+    else
+      take({}, stream.linkNs);
   }
 
   void spendWork(const Vertex &v) {

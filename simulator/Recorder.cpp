@@ -2,11 +2,12 @@
 
 namespace colldsl::sim {
 
-Recorder::Recorder(size_t vertices, size_t ranks, size_t clocks)
+Recorder::Recorder(size_t vertices, size_t ranks, size_t clocks, bool hasLinks)
     : releases_(vertices), holders_(clocks), lastEnd_(ranks) {
   recording_.ops.resize(vertices);
   recording_.messages.resize(vertices);
   recording_.last.resize(ranks);
+  recording_.onLinks.resize(hasLinks ? vertices : 0);
 }
 
 void Recorder::released(uint32_t op, ActivityId by, uint64_t at) {

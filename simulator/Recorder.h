@@ -11,7 +11,7 @@ namespace colldsl::sim {
 class Recorder {
 public:
   /// `clocks`: processors and interfaces of all ranks, as the engine numbers them.
-  Recorder(size_t vertices, size_t ranks, size_t clocks);
+  Recorder(size_t vertices, size_t ranks, size_t clocks, bool hasLinks);
 
   /// `by` released the op. The op waited for the last one that released it.
   void released(uint32_t op, ActivityId by, uint64_t at);
@@ -29,6 +29,10 @@ public:
   void sendsUntil(uint32_t op, uint64_t at) { recording_.ops[op].interfaceEnd = at; }
   /// The head of a message has arrived; it is received from `begin` to `end`.
   void arrived(uint32_t send, uint64_t at) { recording_.messages[send].begin = at; }
+  void entersLinks(uint32_t send, uint64_t at) { recording_.onLinks[send] = at; }
+  void leavesLinks(uint32_t send, uint64_t at) {
+    recording_.onLinks[send] = at - recording_.onLinks[send];
+  }
   void ranMessage(uint32_t send, const Use &use, uint64_t begin, uint64_t end);
   /// A send, or its message, continues at `at` because its receive has started. Its cause is the
   /// cause of the receive's start.

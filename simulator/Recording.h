@@ -39,6 +39,9 @@ struct Recording {
   std::vector<Activity> ops;
   std::vector<Activity> messages; ///< index: the send
   std::vector<ActivityId> last;   ///< per rank: what ended last
+  /// ns that the message's first byte spent on the links of a network; index: the send. Empty:
+  /// there is none.
+  std::vector<uint64_t> onLinks;
 
   const Activity &of(ActivityId id) const {
     return id.isMessage ? messages[id.vertex] : ops[id.vertex];

@@ -19,8 +19,19 @@ SharedNodes::SharedNodes(const NodeCosts &costs, const Topology *topology, uint3
   memoryFree_.resize(nodes);
 }
 
-uint64_t SharedNodes::pass(uint32_t interface, uint64_t at, uint64_t bytes, bool isLong) {
-  uint64_t &free = interfaces_[interface].free[costs_.isFair && isLong];
+uint32_t SharedNodes::interfaceFor(uint32_t rank, uint32_t first, bool isLong) const {
+  if (!isPerMessage())
+    return first + interfaceOf_[rank];
+  first += nodeOf_[rank] * costs_.interfaces;
+  uint32_t best = first;
+  for (uint32_t other = first + 1; other < first + costs_.interfaces; ++other)
+    if (interfaces_[other].free[isShared(isLong)] < interfaces_[best].free[isShared(isLong)])
+      best = other;
+  return best;
+}
+
+uint64_t SharedNodes::pass(uint32_t interface, uint64_t at, uint64_t bytes) {
+  uint64_t &free = interfaces_[interface].free[false];
   uint64_t begin = std::max(free, at);
   free = begin + costs_.g + costs_.G.times(bytes);
   return begin;
@@ -42,6 +53,7 @@ void SharedNodes::join(uint32_t at, uint64_t now, uint64_t bytes, uint32_t send)
   interface.servedAt = now;
   ++interface.joins;
   uint64_t work = costs_.g + costs_.G.times(bytes);
+  interface.free[true] = std::max(interface.free[true], now) + work; // in whatever order
   interface.ends.emplace(interface.served + (work << kFractionBits), send);
 }
 

@@ -1,6 +1,7 @@
 /// The parts of nodes that their ranks share: the interfaces towards other nodes, and the memory.
 /// Internal to this folder.
 ///
+/// A rank has one of its node's interfaces, or each message takes the one that is free first.
 /// An interface sends and receives one byte after the other. Long messages that it sends at the
 /// same time share it equally if the model says so (processor sharing, by virtual time); short ones
 /// then pass between them, and wait for short ones alone.
@@ -23,14 +24,17 @@ public:
   bool hasInterfaces() const { return costs_.interfaces > 0; }
   PerByte G() const { return costs_.G; }
   bool isShared(bool isLong) const { return costs_.isFair && isLong; }
+  bool isPerMessage() const { return costs_.spread == Spread::Messages; }
 
-  /// The interface of a rank in either direction. They count as two.
-  uint32_t sending(uint32_t rank) const { return interfaceOf_[rank]; }
-  uint32_t receiving(uint32_t rank) const { return interfaceOf_[rank] + sendingInterfaces(); }
+  /// The interface that a message of a rank takes in either direction, which count as two.
+  uint32_t sending(uint32_t rank, bool isLong) const { return interfaceFor(rank, 0, isLong); }
+  uint32_t receiving(uint32_t rank, bool isLong) const {
+    return interfaceFor(rank, sendingInterfaces(), isLong);
+  }
   bool isSending(uint32_t interface) const { return interface < sendingInterfaces(); }
 
   /// A message that comes to the interface at `at`, and has it for itself: when it begins to pass.
-  uint64_t pass(uint32_t interface, uint64_t at, uint64_t bytes, bool isLong);
+  uint64_t pass(uint32_t interface, uint64_t at, uint64_t bytes);
 
   /// A long message shares the interface from `now` on.
   void join(uint32_t interface, uint64_t now, uint64_t bytes, uint32_t send);
@@ -48,7 +52,7 @@ public:
 
 private:
   struct Interface {
-    uint64_t free[2] = {}; ///< for short and for long messages
+    uint64_t free[2] = {}; ///< for messages one by one, and for those that share it
     /// The work that each of the messages has got since the first one, in 2^-kFractionBits ns.
     uint64_t served = 0;
     uint64_t servedAt = 0; ///< the time at which `served` was true
@@ -58,6 +62,7 @@ private:
   static constexpr unsigned kFractionBits = 16;
 
   uint32_t sendingInterfaces() const { return static_cast<uint32_t>(interfaces_.size() / 2); }
+  uint32_t interfaceFor(uint32_t rank, uint32_t first, bool isLong) const;
   static uint64_t servedBy(const Interface &interface, uint64_t now);
 
   NodeCosts costs_;

@@ -12,6 +12,7 @@ namespace {
 constexpr const char *kModel = "machine model";
 constexpr uint64_t kMaxTimeNs = uint64_t{1} << 40; ///< 18 minutes
 constexpr std::array<std::string_view, 3> kMovedBy = {"processors", "reader", "interfaces"};
+constexpr std::array<std::string_view, 2> kSpread = {"ranks", "messages"};
 constexpr uint32_t kMaxInterfaces = 1024;
 constexpr size_t kMaxModelBytes = 1 << 20;
 
@@ -19,6 +20,18 @@ void readRate(JsonReader &reader, const char *key, PerByte &into) {
   double ns = into.ns();
   reader.real(key, ns, static_cast<double>(PerByte::kMaxNs));
   into = PerByte::fromNs(ns);
+}
+
+/// Reads a word that stands for the value of its number.
+template <typename Value, size_t kWords>
+void readWord(JsonReader &reader, const char *key,
+              const std::array<std::string_view, kWords> &words, Value &into, const char *mistake) {
+  std::string word(words[static_cast<size_t>(into)]);
+  reader.text(key, word);
+  auto found = std::find(words.begin(), words.end(), word);
+  if (found == words.end())
+    return reader.fail(key, mistake);
+  into = static_cast<Value>(found - words.begin());
 }
 
 /// Reads the members of one set of parameters; what is left out keeps its value in `into`.
@@ -30,12 +43,8 @@ void readLogGop(JsonReader &reader, LogGop &into) {
   readRate(reader, "O", into.O);
   reader.number("S", into.S, UINT64_MAX);
   reader.number("notice", into.notice, kMaxTimeNs);
-  std::string movedBy(kMovedBy[static_cast<size_t>(into.movedBy)]);
-  reader.text("movedBy", movedBy);
-  auto found = std::find(kMovedBy.begin(), kMovedBy.end(), movedBy);
-  if (found == kMovedBy.end())
-    return reader.fail("movedBy", "is none of \"processors\", \"reader\" and \"interfaces\"");
-  into.movedBy = static_cast<MovedBy>(found - kMovedBy.begin());
+  readWord(reader, "movedBy", kMovedBy, into.movedBy,
+           "is none of \"processors\", \"reader\" and \"interfaces\"");
 }
 
 void readRateMembers(JsonReader &reader, MemoryRate &into) {
@@ -80,6 +89,7 @@ Status readNode(const Json *json, const JsonPlace &place, NodeCosts &into) {
   readRate(reader, "G", into.G);
   reader.flag("fair", into.isFair);
   reader.number("copiers", into.copiers, UINT32_MAX);
+  readWord(reader, "spread", kSpread, into.spread, "is neither \"ranks\" nor \"messages\"");
   return reader.finish();
 }
 
@@ -179,11 +189,14 @@ Json toJson(const Costs &shortest, const std::vector<FromBytes<Costs>> &longer) 
 }
 
 Json toJson(const NodeCosts &node) {
-  return {{"interfaces", node.interfaces},
-          {"g", node.g},
-          {"G", node.G.ns()},
-          {"fair", node.isFair},
-          {"copiers", node.copiers}};
+  Json json = {{"interfaces", node.interfaces},
+               {"g", node.g},
+               {"G", node.G.ns()},
+               {"fair", node.isFair},
+               {"copiers", node.copiers}};
+  if (node.spread != Spread::Ranks)
+    json["spread"] = kSpread[static_cast<size_t>(node.spread)];
+  return json;
 }
 
 } // namespace

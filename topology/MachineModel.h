@@ -107,13 +107,20 @@ struct MemoryCosts {
   bool operator==(const MemoryCosts &) const = default;
 };
 
+/// The way in which the interfaces of a node are given out.
+enum class Spread : uint8_t {
+  Ranks,    ///< each rank has one of them, by turns
+  Messages, ///< each message takes the one that is free first
+};
+
 /// The parts of a node that its ranks share.
 struct NodeCosts {
-  uint32_t interfaces = 0; ///< towards other nodes; ranks take turns; 0: each rank has its own
+  uint32_t interfaces = 0; ///< towards other nodes; 0: each rank has its own
   uint64_t g = 0;          ///< from one message of an interface to the next, in each direction
   PerByte G;               ///< an interface's time per byte, in each direction
   bool isFair = false;     ///< long messages that an interface sends share it; else one by one
   uint32_t copiers = 0;    ///< ranks that copy at once and saturate the memory; 0: any number
+  Spread spread = Spread::Ranks;
   bool operator==(const NodeCosts &) const = default;
 };
 

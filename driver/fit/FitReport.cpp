@@ -60,7 +60,9 @@ public:
       : program_(program), request_(request), report_(report), watch_(watch) {
     settings_.start = request.machine.isModelGiven() ? request.machine.cost().machine
                                                      : knownModel(KnownModel::Cluster);
+    settings_.network = request.machine.cost().network;
     settings_.hasFactors = request.hasFactors;
+    settings_.mostOps = request.mostOps;
     settings_.threads = std::thread::hardware_concurrency();
   }
 
@@ -123,6 +125,20 @@ private:
   FitSettings settings_;
 };
 
+/// A torus without sizes needs those of all nodes.
+Status checkShapes(const FitReport &report, const FitRequest &request) {
+  const sim::NetworkOptions &network = request.machine.cost().network;
+  if (network.kind == sim::NetworkOptions::Kind::None || !network.dims.empty())
+    return {};
+  for (const FitPoint &point : report.points)
+    if (point.measured->shape.empty())
+      return Status::error(
+          llvm::formatv("--network {0}: it has no sizes, nor have the nodes '{1}' of line {2}",
+                        request.machine.networkWords(), point.measured->nodes, point.measured->line)
+              .str());
+  return {};
+}
+
 } // namespace
 
 void FitRequest::addTo(Fields &fields) {
@@ -135,11 +151,13 @@ void FitRequest::addTo(Fields &fields) {
                  situation.algorithm);
   fields.addNumber("--nodes", "N", "of such data (default: 1)", situation.nodes, 1);
   fields.addNumber("--ranks-per-node", "N", "of such data (default: 1)", situation.ranksPerNode, 1);
-  machine.addTo(fields);
+  machine.addTo(fields, sim::NetworkSizes::MayFollow);
   fields.section("how to fit");
   fields.addFlag("--check", "fit nothing: tell how good the model is", check);
   fields.addFlag("--no-factors", "explain all by the machine, not by factors of implementations",
                  hasFactors, false);
+  fields.addNumber("--most-ops", "N",
+                   "leave out calls of more ops, of all ranks (default: 16777216)", mostOps, 1);
   fields.addParsed("--leave-out", "PART",
                    "judge by data that a fit has not seen: points (every fifth),\n"
                    "runs (one after the other), or none (default: points)",
@@ -172,8 +190,11 @@ Result<FitReport> makeFit(const std::vector<std::string> &files, const FitReques
       report.points.push_back({&m, std::move(*collective)});
   if (report.points.empty())
     return Status::error("none of the algorithms has the name of one of the library's");
+  if (Status s = checkShapes(report, request); !s)
+    return s;
   if (Status s = Fitting(library.program(), request, report, watch).run(); !s)
     return s;
+  report.network = request.machine.networkWords();
   report.fitted.model.name = !request.name.empty() ? request.name : *systems.begin();
   report.errors = errorsOf(report.points, report.predicted);
   report.errorsOfSeen = errorsOf(report.points, report.predictedBySeen);
@@ -189,6 +210,8 @@ std::string modelText(const FitReport &report, const std::vector<std::string> &f
                     report.errorsOfSeen.points, llvm::join(files, ", "), report.errors.median,
                     report.errors.p90)
           .str();
+  if (!report.network.empty())
+    description += " Links between nodes: --network " + report.network + ".";
   return report.fitted.model.toJson(description);
 }
 

@@ -19,6 +19,7 @@ struct FitRequest {
   MeasuredSituation situation;
   bool check = false; ///< no fit: tells how good the model is
   bool hasFactors = true;
+  uint64_t mostOps = FitSettings().mostOps; ///< of a call that is predicted
   LeftOut leftOut = LeftOut::Points;
   std::string name; ///< of the model that is made
 
@@ -31,6 +32,7 @@ struct FitReport {
   FittedModel fitted;                ///< to all of them; of a check: the model
   std::vector<double> predicted; ///< per point: by fits that have not seen it, unless LeftOut::None
   std::vector<double> predictedBySeen; ///< per point: by `fitted`
+  std::string network; ///< links between nodes, as --network takes them; empty: none
   PredictionErrors errors, errorsOfSeen;
   std::vector<PickedAlgorithm> picks; ///< by `predicted`
 };

@@ -41,15 +41,18 @@ private:
   uint32_t number_ = 0;
 };
 
-/// "64" or "8x8x8": the product; 0: it is neither.
-uint32_t nodesIn(llvm::StringRef text) {
+/// "64" or "8x8x8": the product; 0: it is neither. `shape`: of the latter, the sizes.
+uint32_t nodesIn(llvm::StringRef text, std::vector<uint32_t> &shape) {
   uint64_t nodes = 1;
   llvm::SmallVector<llvm::StringRef, 6> dims;
   text.split(dims, 'x');
   for (llvm::StringRef dim : dims) {
-    nodes *= parseWhole<uint32_t>(dim).value_or(0);
+    uint32_t size = parseWhole<uint32_t>(dim).value_or(0);
+    nodes *= size;
     if (nodes > UINT32_MAX)
       return 0;
+    if (dims.size() > 1)
+      shape.push_back(size);
   }
   return static_cast<uint32_t>(nodes);
 }
@@ -108,7 +111,7 @@ private:
     m.function = cell(kFunction).lower();
     m.algorithm = cell(kAlgorithm).str();
     m.nodes = cell(kNodes).str();
-    m.numNodes = nodesIn(cell(kNodes));
+    m.numNodes = nodesIn(cell(kNodes), m.shape);
     m.ranksPerNode = parseWhole<uint32_t>(cell(kRanks)).value_or(0);
     std::optional<uint64_t> bytes = parseWhole<uint64_t>(cell(kBytes));
     m.line = lines_.number();

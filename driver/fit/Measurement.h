@@ -12,11 +12,12 @@ namespace colldsl::driver {
 
 /// One measured time.
 struct Measurement {
-  std::string system;    ///< the machine; empty: the data do not tell
-  std::string run;       ///< measured together, on the same nodes
-  std::string function;  ///< "allreduce"
-  std::string algorithm; ///< as the data call it, with its implementation: "ring_ompi"
-  std::string nodes;     ///< their number, or the sizes of a torus: "64", "8x8x8"
+  std::string system;          ///< the machine; empty: the data do not tell
+  std::string run;             ///< measured together, on the same nodes
+  std::string function;        ///< "allreduce"
+  std::string algorithm;       ///< as the data call it, with its implementation: "ring_ompi"
+  std::string nodes;           ///< their number, or the sizes of a torus: "64", "8x8x8"
+  std::vector<uint32_t> shape; ///< the sizes of a torus; empty: the data do not tell
   uint32_t numNodes = 1;
   uint32_t ranksPerNode = 1;
   uint64_t bytes = 0; ///< of the whole buffer: of all blocks, where there are blocks

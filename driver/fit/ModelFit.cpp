@@ -50,11 +50,11 @@ public:
   Simulations(const Program &program, const std::vector<FitPoint> &points,
               const FitSettings &settings)
       : points_(points), sameAs_(points.size()) {
-    std::map<std::tuple<std::string, uint32_t, uint32_t, uint64_t>, size_t> firsts;
+    std::map<std::tuple<std::string, std::string, uint32_t, uint64_t>, size_t> firsts;
     for (size_t i = 0; i < points.size(); ++i) {
       const Measurement &m = *points[i].measured;
-      auto [first, isNew] = firsts.try_emplace(
-          {points[i].collective.words(), m.numNodes, m.ranksPerNode, m.bytes}, i);
+      auto [first, isNew] =
+          firsts.try_emplace({points[i].collective.words(), m.nodes, m.ranksPerNode, m.bytes}, i);
       sameAs_[i] = first->second;
       if (isNew && ranksOf(i) <= settings.mostRanks)
         order_.push_back(i);
@@ -62,7 +62,7 @@ public:
     std::stable_sort(order_.begin(), order_.end(),
                      [&](size_t a, size_t b) { return ranksOf(a) > ranksOf(b); });
     for (unsigned i = 0; i < std::max(1u, settings.threads); ++i)
-      predictors_.emplace_back(program);
+      predictors_.emplace_back(program, settings.network);
   }
 
   /// Calls of more ops or ranks, and those that cannot run, have 0 ns.

@@ -41,6 +41,7 @@ struct FittedModel {
 struct FitSettings {
   MachineModel start; ///< what parameters are drawn towards; those that are 0 stay so
   const MachineModel *first = nullptr; ///< where the steps begin; null: at `start`
+  sim::NetworkOptions network;         ///< of all calls, see Predictor; nothing of it is fitted
   bool hasFactors = true;              ///< of implementations
   uint32_t mostRanks = 2048;           ///< of a call that is simulated
   uint64_t mostOpsPerStep = 1 << 16;   ///< of a call that parameters are fitted to

@@ -20,8 +20,10 @@ struct Prediction {
 /// One thread at a time.
 class Predictor {
 public:
-  /// The program, of the standard library, outlives this.
-  explicit Predictor(const Program &program) : program_(program) {}
+  /// The program, of the standard library, outlives this. A network without sizes has those of the
+  /// nodes of each call.
+  explicit Predictor(const Program &program, const sim::NetworkOptions &network = {})
+      : program_(program), network_(network) {}
 
   /// The collective is one of the program. An error: it has no schedule for the call, or more ops
   /// than that.
@@ -32,6 +34,7 @@ private:
   Result<const Topology *> topologyOf(const Measurement &call);
 
   const Program &program_;
+  sim::NetworkOptions network_;
   std::map<std::pair<uint32_t, uint32_t>, std::unique_ptr<Topology>> topologies_;
 };
 

@@ -89,27 +89,32 @@ Status noModel(llvm::StringRef word, const Status &unread) {
 
 } // namespace
 
-void MachineRequest::addTo(Fields &fields) {
+void MachineRequest::addTo(Fields &fields, sim::NetworkSizes sizes) {
   fields.section("on which machine");
   fields.addText("--model", "M",
                  "what time costs, to passes that choose and to the simulator: a\n"
-                 "machine model or profile, JSON; cluster, ethernet, flat, leonardo,\n"
-                 "lumi or mare_nostrum: a model that comes with colldsl; profile:\n"
-                 "what colldsl tune measured on this machine; or flat parameters,\n"
+                 "machine model or profile, JSON; cluster, ethernet, flat, fugaku,\n"
+                 "leonardo, lumi or mare_nostrum: a model that comes with colldsl;\n"
+                 "profile: what colldsl tune measured on this machine; or flat\n"
+                 "parameters,\n"
                  "L=NS,o=NS,g=NS,G=NS,O=NS,S=N,notice=NS or some of them (default:\n"
                  "L=2500,o=1500,g=1000,G=6,O=0,S=65535,notice=0)",
                  model_) = modelCompletion();
   fields.addText("--network", "N",
-                 "links between nodes: torus:8x8x8 or fattree:16x16, and behind\n"
-                 "it hop=NS (per link; default: 100), G=NS (per byte on a link;\n"
-                 "default: the model's), taper=N: torus:8x8,hop=50,G=0.1\n"
+                 "links between nodes: torus:8x8x8, fattree:16x16 or\n"
+                 "dragonfly:4x8x16 (nodes per switch, switches per group, groups),\n"
+                 "and behind it hop=NS (per link; default: 100), G=NS (per byte on\n"
+                 "a link; default: the model's); for trees and dragonflies taper=N\n"
+                 "(thinner upwards; slower between groups) and adaptive (by the\n"
+                 "links that are free first); for dragonflies global=N (links\n"
+                 "between two groups; default: 1): torus:8x8,hop=50,G=0.1\n"
                  "(default: messages do not meet on their way)",
-                 network_) = completionOf({"torus:", "fattree:"});
+                 network_) = completionOf({"torus:", "fattree:", "dragonfly:"});
   fields.addNumber("--receive-slots", "N",
                    "messages on their way to one rank at most; the next sender's\n"
                    "interface stalls (default: any number)",
                    cost_.receiveSlots, 1);
-  fields.addCheck([this](Sink &sink) { return load(sink); });
+  fields.addCheck([this, sizes](Sink &sink) { return load(sink, sizes); });
 }
 
 void MachineRequest::addLogGopTo(Fields &fields) {
@@ -163,7 +168,7 @@ Result<MachineModel> MachineRequest::readModel(Sink &sink) const {
   return model;
 }
 
-Status MachineRequest::load(Sink &sink) {
+Status MachineRequest::load(Sink &sink, sim::NetworkSizes sizes) {
   Result<MachineModel> model = readModel(sink);
   if (!model)
     return model.status();
@@ -171,7 +176,7 @@ Status MachineRequest::load(Sink &sink) {
   if (network_.empty())
     return {};
   Result<sim::NetworkOptions> network =
-      sim::parseNetwork(network_, cost_.machine.distances[kOtherNode].G);
+      sim::parseNetwork(network_, cost_.machine.distances[kOtherNode].G, sizes);
   if (!network)
     return wrap("--network", network.status());
   cost_.network = network.take();

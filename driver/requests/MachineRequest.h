@@ -9,7 +9,7 @@ namespace colldsl::driver {
 class MachineRequest {
 public:
   /// Its check combines the fields into cost().
-  void addTo(Fields &fields);
+  void addTo(Fields &fields, sim::NetworkSizes sizes = sim::NetworkSizes::Given);
   /// Adds -L -o -g -G -O -S too, for commands in which these options mean nothing else.
   void addLogGopTo(Fields &fields);
 
@@ -17,9 +17,10 @@ public:
   /// before.
   const CostModel &cost() const { return cost_; }
   bool isModelGiven() const { return !model_.empty(); }
+  const std::string &networkWords() const { return network_; }
 
 private:
-  Status load(Sink &sink);
+  Status load(Sink &sink, sim::NetworkSizes sizes);
   Result<MachineModel> readModel(Sink &sink) const;
 
   std::string model_;

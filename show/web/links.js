@@ -15,7 +15,7 @@ class LinksView extends PlaneView {
   get network() { return this.app.doc.network; }
 
   /// Places a torus as a grid, the first dimension across, the others down; a tree in a row per
-  /// level.
+  /// level; the switches of a dragonfly in a circle, group by group, with the nodes outside.
   place() {
     const { dims, kind, nodes } = this.network;
     this.nodes = [];
@@ -24,6 +24,8 @@ class LinksView extends PlaneView {
         this.nodes.push({ x: i % dims[0] * 110, y: Math.floor(i / dims[0]) * 90, name: `${i}` });
       return;
     }
+    if (kind === "dragonfly")
+      return this.placeDragonfly();
     let below = 1;
     for (let level = 0; level <= dims.length; ++level) {
       const count = nodes / below;
@@ -31,6 +33,21 @@ class LinksView extends PlaneView {
         this.nodes.push({ x: (i + 0.5) * below * 46, y: (dims.length - level) * 120, name: level ? `s${level}.${i}` : `${i}` });
       below *= dims[level] || 1;
     }
+  }
+
+  /// Between two groups there is room for a node.
+  placeDragonfly() {
+    const { dims: [perSwitch, switches, groups], nodes } = this.network;
+    const perGroup = perSwitch * switches, room = (perGroup + 1) * groups;
+    const inner = Math.max(70, room * 40 / (2 * Math.PI) - 80);
+    const place = (node, radius, name) => {
+      const angle = 2 * Math.PI * (node + Math.floor(node / perGroup)) / room;
+      this.nodes.push({ x: radius * Math.sin(angle), y: -radius * Math.cos(angle), name });
+    };
+    for (let i = 0; i < nodes; ++i)
+      place(i, inner + 80, `${i}`);
+    for (let i = 0; i < switches * groups; ++i)
+      place(i * perSwitch + (perSwitch - 1) / 2, inner, `s${Math.floor(i / switches)}.${i % switches}`);
   }
 
   box() {
@@ -126,7 +143,7 @@ class LinksView extends PlaneView {
     const { dims, kind } = this.network;
     if (!this.run.links.from.length)
       return [make("span", {}, "no message goes over a link")];
-    return [make("span", {}, `${kind === "torus" ? "torus" : "fat tree"}, ${dims.join(" x ")}`), swatch("heat-low", "few bytes"),
+    return [make("span", {}, `${kind === "fattree" ? "fat tree" : kind}, ${dims.join(" x ")}`), swatch("heat-low", "few bytes"),
             swatch("heat-high", `${bytesText(this.most)}, the most of a link`), make("span", {}, "one arrow each way"),
             kind === "torus" ? make("span", {}, "stubs lead around the edge") : null].filter(Boolean);
   }

@@ -155,11 +155,28 @@ MachineModel truth() {
   return model;
 }
 
+/// "": no links. Links that carry all that nodes send have no parameter to themselves.
+sim::NetworkOptions network(const char *words) {
+  return *words ? *sim::parseNetwork(words, PerByte(), sim::NetworkSizes::MayFollow)
+                : sim::NetworkOptions();
+}
+
 TEST(FitTest, timesOnThePathAreDerivatives) {
-  Predictor predictor(fittedLibrary().program());
-  for (bool isFair : {false, true}) {
+  struct Variant {
+    bool isFair;
+    Spread spread;
+    const char *network;
+  };
+  for (auto [isFair, spread, links] : {Variant{false, Spread::Ranks, ""},
+                                       {true, Spread::Ranks, ""},
+                                       {false, Spread::Messages, ""},
+                                       {false, Spread::Ranks, "torus:4x3,hop=90,G=0.001"},
+                                       {false, Spread::Messages, "torus:4x3,hop=90,G=0.001"},
+                                       {true, Spread::Messages, "torus:4x3,hop=90,G=0.001"}}) {
+    Predictor predictor(fittedLibrary().program(), network(links));
     MachineModel model = truth();
     model.node.isFair = isFair;
+    model.node.spread = spread;
     ModelParameters parameters(model);
     std::vector<Measurement> all = calls(12);
     for (const FitPoint &point : pointsOf(all)) {
@@ -185,10 +202,53 @@ TEST(FitTest, timesOnThePathAreDerivatives) {
         // Another path may become the longest, and rounding moves parameters.
         EXPECT_NEAR(change, expected, 0.004 * static_cast<double>(at->ns) + 20)
             << point.collective.words() << " " << point.measured->bytes << " "
-            << sim::wordsOf(parameters.idOf(p), model) << (isFair ? " fair" : "");
+            << sim::wordsOf(parameters.idOf(p), model) << (isFair ? " fair " : " ") << links
+            << (spread == Spread::Messages ? " by messages" : "");
       }
     }
   }
+}
+
+// A binomial tree of 8: its longest path leads over 1 + 1 + 1 links of a cube, 4 + 2 + 1 of a ring.
+TEST(FitTest, callsUseTheLinksBetweenTheirNodes) {
+  std::string text = std::string(kHead) + "m\tr\tBCAST\tbinomial\t2x2x2\t1\t8\t1\n"
+                                          "m\tr\tBCAST\tbinomial\t8x1\t1\t8\t1\n";
+  Result<std::vector<Measurement>> read = readMeasurements("data", text, {});
+  ASSERT_TRUE(read.ok()) << read.message();
+  EXPECT_EQ(read->front().shape, (std::vector<uint32_t>{2, 2, 2}));
+  FitSettings settings;
+  MachineModel flat = MachineModel::flat();
+  const Program &program = fittedLibrary().program();
+  std::vector<double> alone = predictAll(program, pointsOf(*read), flat, settings);
+  settings.network = network("torus,hop=30,G=0");
+  std::vector<double> linked = predictAll(program, pointsOf(*read), flat, settings);
+  EXPECT_EQ(alone[0], alone[1]);
+  EXPECT_EQ(linked[0], alone[0] + 3 * 30);
+  EXPECT_EQ(linked[1], alone[1] + 7 * 30);
+  settings.network = network("torus:2x4,hop=30,G=0"); // of all calls
+  linked = predictAll(program, pointsOf(*read), flat, settings);
+  EXPECT_EQ(linked[0], alone[0] + (2 + 1 + 1) * 30);
+  EXPECT_EQ(linked[1], linked[0]);
+}
+
+// Rings along the dimensions have 2 sum(dims - 1) rounds.
+TEST(FitTest, algorithmsForATorusKnowItsSizes) {
+  Measurement m;
+  m.function = "allreduce";
+  m.algorithm = "allreduce_ring_torus";
+  m.numNodes = 64;
+  m.bytes = 1 << 10;
+  std::optional<TunedCollective> ring = collectiveOf(m, fittedLibrary().program());
+  ASSERT_TRUE(ring);
+  EXPECT_EQ(ring->words(), "allreduce_ring_torus");
+  Predictor predictor(fittedLibrary().program());
+  auto rounds = [&](const std::vector<uint32_t> &shape) {
+    m.shape = shape;
+    MachineModel model = MachineModel::flat({1000, 0, 0, PerByte(), PerByte(), 65535, 0, {}});
+    return predictor.predict(m, *ring, model, 1 << 20, false)->ns / 1000;
+  };
+  EXPECT_EQ(rounds({}), 2 * 63u);
+  EXPECT_EQ(rounds({4, 4, 4}), 2 * 3 * 3u);
 }
 
 TEST(FitTest, findsTheModelThatMadeTheTimes) {

