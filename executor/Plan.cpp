@@ -202,7 +202,7 @@ bool Plan::runStraight(uint32_t polls) {
     else if (step.kind == Step::Kind::Recv && !awaitMessage(step, polls))
       return false;
   }
-  return true;
+  return channels_->isFlushed();
 }
 
 // True if no other rank waits for an op of this rank.
@@ -281,14 +281,14 @@ template <bool Observed> bool Plan::advanceAs() {
     pushMessages();
     if (!running())
       return true;
-    if (wavefront_.done()) {
+    if (wavefront_.done() && (channels_->isFlushed() || channels_->failed())) {
       finishRun();
       return true;
     }
     auto done = channels_->poll();
     for (const Completion &completion : done)
       reap<Observed>(completion);
-    if (channels_->failed() && running()) {
+    if (channels_->failed() && running() && !wavefront_.done()) {
       failHere(channels_->fault());
       return true;
     }

@@ -35,7 +35,9 @@ public:
   /// Begins the run of this number, which meets the run of the same number at every peer. The
   /// memory belongs to this object until the run is done.
   void start(uint32_t number);
-  bool isDone() const { return outstanding_ == 0 || channels_->failed(); }
+  bool isDone() const {
+    return (outstanding_ == 0 && channels_->isFlushed()) || channels_->failed();
+  }
   /// True: something moved.
   bool progress();
   /// Ends a run that is done. An error: a peer's message has another length, or the transport

@@ -160,6 +160,10 @@ public:
   /// wanted, if the transport does not limit them; it is kept and used again.
   virtual std::span<const Completion> poll() = 0;
 
+  /// False: something that was sent waits in this process, and goes on with a poll only. A rank
+  /// whose run is over may not poll for long, so a run is over once this is true.
+  virtual bool isFlushed() const { return true; }
+
   /// Looks for dead peers and for failures of other ranks; may enter the kernel now
   /// and then. Call it while nothing moves. False: failed.
   virtual bool check() = 0;

@@ -98,6 +98,7 @@ public:
       part->push();
   }
   std::span<const Completion> poll() override;
+  bool isFlushed() const override { return parts_[0]->isFlushed() && parts_[1]->isFlushed(); }
   bool check() override;
   void abort(const Fault &fault) override;
   void cancel() override {

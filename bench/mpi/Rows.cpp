@@ -1,6 +1,7 @@
 #include "bench/mpi/Rows.h"
 
 #include <algorithm>
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -8,10 +9,12 @@
 #include <ctime>
 #include <fcntl.h>
 #include <getopt.h>
+#include <linux/futex.h>
 #include <new>
 #include <sched.h>
 #include <sstream>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace bench {
@@ -53,6 +56,16 @@ double now() {
   timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+// The word is in memory that processes share.
+void sleepWhile(const std::atomic<uint32_t> &word, uint32_t value, long mostNs) {
+  timespec most = {0, mostNs};
+  syscall(SYS_futex, &word, FUTEX_WAIT, value, &most, nullptr, 0);
+}
+
+void wakeAll(const std::atomic<uint32_t> &word) {
+  syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
 std::vector<long> numbers(const char *list) {
@@ -206,25 +219,36 @@ double *Bench::lineOf(int rank) const {
   return reinterpret_cast<double *>(board_ + 1) + rank * (1 + options_.calls);
 }
 
-// Ranks that wait for long yield to others, at once if ranks have no cores of their own, and let
-// the MPI do work that it left for later.
+// Ranks that wait for long let others run, at once if ranks have no cores of their own: they yield,
+// or sleep where they are on several hosts that share the cores of this machine. Between, the MPI
+// does work that it left for later.
 void Bench::barrier() const {
   static const long cores = sysconf(_SC_NPROCESSORS_ONLN);
   const int spinBudget = ranks_ <= cores ? 20000 : 0;
   constexpr int kYieldsPerProbe = 16;
+  constexpr long kShortestNapNs = 100'000, kLongestNapNs = 2'000'000;
   uint32_t generation = board_->generation.load(std::memory_order_acquire);
   if (board_->arrived.fetch_add(1) + 1 == static_cast<uint32_t>(ranks_)) {
     board_->arrived.store(0);
     board_->begin = now();
     board_->generation.store(generation + 1, std::memory_order_release);
+    wakeAll(board_->generation);
     return;
   }
-  for (int spins = 0; board_->generation.load(std::memory_order_acquire) == generation; ++spins)
+  auto isOver = [&] { return board_->generation.load(std::memory_order_acquire) != generation; };
+  bool sleeps = !options_.board.empty() && ranks_ > cores;
+  long nap = kShortestNapNs;
+  for (int spins = 0; !isOver(); ++spins)
     if (spins > spinBudget) {
       int flag;
-      if (spins % kYieldsPerProbe == 0)
+      if (sleeps || spins % kYieldsPerProbe == 0)
         MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
-      sched_yield();
+      if (!sleeps) {
+        sched_yield();
+      } else {
+        sleepWhile(board_->generation, generation, nap);
+        nap = std::min(2 * nap, kLongestNapNs);
+      }
     }
 }
 

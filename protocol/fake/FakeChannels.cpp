@@ -88,6 +88,7 @@ Posted FakeChannels::send(MessageSlot slot, OpId op, const Payload &payload) {
     return Posted::Failed;
   }
   const Options &options = world_.options_;
+  unflushedPolls_ = options.flushPolls;
   World::InFlight message{run_, slot.message, op, world_.ticks_, true, payload, {}};
   message.dueTick += world_.random(options.maxDelayTicks + uint64_t{1});
   message.senderWaits = options.synchronous || payload.bytes > options.bufferedSendBytes;
@@ -186,6 +187,7 @@ std::span<const Completion> FakeChannels::poll() {
   done_.clear();
   pushHeld();
   ++world_.ticks_;
+  unflushedPolls_ -= unflushedPolls_ > 0;
   if (world_.dead_[index(self_)]) {
     fail(deathOf(self_));
     return done_;

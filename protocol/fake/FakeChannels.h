@@ -40,6 +40,7 @@ public:
   void hold() override { holds_ = world_.options_.batches; }
   void push() override;
   std::span<const Completion> poll() override;
+  bool isFlushed() const override { return unflushedPolls_ == 0; }
   bool check() override;
   void abort(const Fault &fault) override;
   void cancel() override;
@@ -66,6 +67,7 @@ private:
   std::vector<std::vector<Wanted>> wanted_; ///< parallel to in_
   std::vector<Completion> done_;
   bool holds_ = false;
+  uint32_t unflushedPolls_ = 0;
   std::vector<std::pair<World::Edge *, World::InFlight>> kept_;
 };
 

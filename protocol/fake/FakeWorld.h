@@ -31,6 +31,7 @@ struct Options {
                              ///< oldest blocks the edge until its receive is posted
   bool batches = false;      ///< messages are kept back as long as may be
   bool startsFirst = false;  ///< to all peers
+  uint32_t flushPolls = 0;   ///< by the sender, until a message has left its process
   uint64_t failAt = 0;       ///< the k-th message started by any rank fails; 0: none
   Rank dropRank = kNoRank;   ///< this rank dies
   uint64_t dropAt = 0;       ///< with the k-th message that it starts

@@ -24,6 +24,9 @@ Status RemoteChannels::connect(const OpenRequest &request) {
   auto held = endpoint_.hold();
   for (Rank peer : peers_)
     ranks_.push_back(endpoint_.group().rankAt(peer));
+  if (endpoint_.worker().transport().capabilities().holdsFrames)
+    for (Rank rank : ranks_)
+      flushed_.push_back(&endpoint_.worker().peer(rank));
   addMulticasts();
   if (!numbersRuns()) // else the stream is that of several plans
     terms_ = request.terms;
@@ -146,8 +149,21 @@ std::span<const Completion> RemoteChannels::poll() {
   for (MulticastRequest &request : multicasts_)
     if (request.state == MulticastRequest::State::Gathering && request.gathered != 0)
       split(request);
-  bool isIdle = numbersRuns() && counter_.outstanding == 0;
+  bool isIdle = numbersRuns() && counter_.outstanding == 0 && hasSentAll();
   return PlanChannels::poll(!isIdle || ++idlePolls_ % kIdlePollsPerProgress == 0);
+}
+
+bool RemoteChannels::isFlushed() const {
+  if (flushed_.empty())
+    return true;
+  auto held = endpoint_.hold();
+  return hasSentAll();
+}
+
+bool RemoteChannels::hasSentAll() const {
+  const network::ActiveMessages &am = endpoint_.worker().am();
+  return std::all_of(flushed_.begin(), flushed_.end(),
+                     [&](const network::Peer *peer) { return am.hasSent(*peer); });
 }
 
 bool RemoteChannels::check() {

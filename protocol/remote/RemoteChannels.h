@@ -27,6 +27,7 @@ public:
   void hold() override;
   void push() override;
   std::span<const Completion> poll() override;
+  bool isFlushed() const override;
   bool check() override;
   void cancel() override;
 
@@ -53,6 +54,7 @@ private:
   bool isUnmatched(const Side &side, size_t edge, const End &end) const;
   void endWithout(Side &side, size_t edge, End &end);
   std::optional<Fault> findUnwanted() const;
+  bool hasSentAll() const;
   bool isDeserted();
   Rank findDeserted() const;
   void abortHeld(const Fault &fault);
@@ -75,8 +77,9 @@ private:
   uint64_t multicastBytes() const;
   network::Multicast &multicast() const { return *endpoint_.worker().transport().multicast(); }
 
-  std::string terms_;       ///< of the stream; empty: not compared
-  std::vector<Rank> ranks_; ///< of the peers, as the worker names them
+  std::string terms_;                          ///< of the stream; empty: not compared
+  std::vector<Rank> ranks_;                    ///< of the peers, as the worker names them
+  std::vector<const network::Peer *> flushed_; ///< peers for which the transport may hold frames
   std::deque<MulticastRequest> multicasts_;
   size_t numActive_ = 0;                                      ///< multicasts that are not over
   std::map<std::pair<Rank, MessageId>, End *> multicastFrom_; ///< received

@@ -572,6 +572,31 @@ TEST(PlanObserver, aReceiveOverTheNetworkBegins) {
   }
 }
 
+// A rank that has nothing to do any more may not poll for long, so its messages have left before.
+TEST(PlansThatFlush, aRunIsOverOnceItsMessagesHaveLeft) {
+  fake::Options options;
+  options.flushPolls = 3;
+  fake::World world(2, options);
+  Builder b(2);
+  BufferId x = b.buffer(BufferRole::InOut, 1);
+  b.send(Rank{0}, Rank{1}, {b.block(x, 0)});
+  b.recv(Rank{1}, Rank{0}, {b.block(x, 0)});
+  auto endpoint = world.attach(Rank{0});
+  auto peer = world.attach(Rank{1});
+  Ints values(4), others(4);
+  Bench bench(*endpoint, b.schedule, {4, {bound(values)}, {}});
+  Bench other(*peer, b.schedule, {4, {bound(others)}, {}});
+  ASSERT_TRUE(bench.plan->start().ok());
+  ASSERT_TRUE(other.plan->start().ok());
+  EXPECT_TRUE(bench.plan->running());
+  int tests = 0;
+  while (!bench.plan->test())
+    ++tests;
+  EXPECT_GE(tests, 1);
+  while (!other.plan->test()) {
+  }
+}
+
 // One thread drives all ranks: the same seed gives the same virtual time.
 uint64_t driveAll(uint64_t seed, uint32_t numRanks) {
   fake::Options options;

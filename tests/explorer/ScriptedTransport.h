@@ -167,6 +167,7 @@ public:
   ScriptedTransport(ScriptedNetwork &network, uint32_t self);
 
   void pinPages() { capabilities_.pinsPages = true; }
+  void holdFrames() { capabilities_.holdsFrames = true; }
 
   uint8_t refused = 0;      ///< kinds of access, a bit each, that it registers no memory for
   std::optional<Wait> wait; ///< of ifIdle()

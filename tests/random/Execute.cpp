@@ -85,6 +85,7 @@ public:
     options.seed = seed;
     options.synchronous = seed % 3 == 0;
     options.batches = seed % 5 == 0;
+    options.flushPolls = seed % 7;
     fake::World world(meaning_.numRanks(), options);
     std::vector<std::unique_ptr<Endpoint>> endpoints;
     std::vector<std::unique_ptr<Engine>> engines;

@@ -139,6 +139,7 @@ bool ActiveMessages::offer(Peer &to, Frame &frame) {
   PostResult offered = transport_.send(to, frame);
   if (offered == PostResult::Ok) {
     ++to.open;
+    ++to.openFrames;
     to.longInFlight += frame.isLong;
     return true;
   }
@@ -272,6 +273,7 @@ bool ActiveMessages::close(Operation &operation) {
   auto &frame = static_cast<Frame &>(operation);
   ++done_;
   --frame.peer->open;
+  --frame.peer->openFrames;
   frame.peer->longInFlight -= frame.isLong;
   frame.pool->give(frame);
   return true;

@@ -34,6 +34,7 @@ struct Peer {
   uint8_t nextExpected = 0;         ///< of its next frame
   uint32_t longInFlight = 0;        ///< long frames that the transport has
   uint32_t open = 0;                ///< frames and moves that the transport has
+  uint32_t openFrames = 0;          ///< of these, frames
   FrameQueue waiting;               ///< frames that the transport has not taken yet
   std::unique_ptr<PeerState> state; ///< the handler's
   bool isSelf = false;
@@ -110,6 +111,10 @@ public:
   /// True if all messages to this peer are there, taken or not.
   bool hasAll(const Peer &peer) const {
     return peer.open == 0 && peer.waiting.empty() && transport_.isIdle(peer);
+  }
+  /// True if the transport is done with all frames to this peer, or it is lost.
+  bool hasSent(const Peer &peer) const {
+    return (peer.openFrames == 0 && peer.waiting.empty()) || peer.isLost;
   }
   void lose(Peer &peer, const std::string &reason);
 

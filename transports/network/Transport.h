@@ -54,6 +54,9 @@ struct Capabilities {
   bool multicast = false;      ///< frames to several peers go once, unless a network has none
   bool isWatched = true;       ///< a ProcessMonitor watches the processes of peers
 
+  /// True if a frame that the transport has taken may wait in this process for the next poll().
+  bool holdsFrames = false;
+
   /// Hardware that moves bytes without the kernel pins the pages.
   bool isMovedByKernel() const { return !pinsPages; }
 };

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <csignal>
+#include <cstdlib>
 #include <dlfcn.h>
 
 namespace colldsl::ofi {
@@ -41,7 +42,19 @@ const Loaded &loaded() {
 
 } // namespace
 
-const Status &Library::load() { return loaded().status; }
+void Library::setDefaults() {
+  static const bool once = [] {
+    for (const char *name : {"FI_TCP_STAGING_SBUF_SIZE", "FI_NET_STAGING_SBUF_SIZE"})
+      setenv(name, "0", false);
+    return true;
+  }();
+  (void)once;
+}
+
+const Status &Library::load() {
+  setDefaults();
+  return loaded().status;
+}
 const Library &Library::get() { return loaded().functions; }
 
 struct KeptSignals::Handlers {

@@ -35,6 +35,7 @@ constexpr const char *kPostedByRxm = "256";
 } // namespace
 
 std::future<void> prepare(const Options &options) {
+  Library::setDefaults();
   if (firstLayer(options) == "tcp")
     setenv("FI_OFI_RXM_MSG_RX_SIZE", kPostedByRxm, false);
   // If no thread can be made, the caller that waits for the future does the work.

@@ -160,7 +160,6 @@ Result<std::unique_ptr<RdmEndpoint>> RdmEndpoint::open(const Options &options, C
 void RdmEndpoint::noteCapabilities(const Options &options) {
   const fi_domain_attr &domain = *info_->domain_attr;
   capabilities_.name = "ofi";
-  capabilities_.injectBytes = info_->tx_attr->inject_size;
   if (providerName().find("ofi_rxm") != std::string::npos)
     capabilities_.frameBytes = kRxmFrameBytes;
   capabilities_.pieces = static_cast<uint32_t>(
@@ -170,6 +169,9 @@ void RdmEndpoint::noteCapabilities(const Options &options) {
   capabilities_.usesVirtualAddresses = (domain.mr_mode & FI_MR_VIRT_ADDR) != 0;
   capabilities_.needsLocalRegistration = (domain.mr_mode & FI_MR_LOCAL) != 0;
   capabilities_.pinsPages = (domain.mr_mode & FI_MR_ALLOCATED) != 0;
+  // What does not fit into a socket waits; of an injected frame there would be no event then.
+  capabilities_.holdsFrames = !capabilities_.pinsPages;
+  capabilities_.injectBytes = capabilities_.holdsFrames ? 0 : info_->tx_attr->inject_size;
   if ((info_->rx_attr->comp_order & FI_ORDER_DATA) != 0)
     capabilities_.inOrderBytes = UINT64_MAX;
 }
