@@ -169,7 +169,7 @@ void RdmEndpoint::noteCapabilities(const Options &options) {
   capabilities_.usesVirtualAddresses = (domain.mr_mode & FI_MR_VIRT_ADDR) != 0;
   capabilities_.needsLocalRegistration = (domain.mr_mode & FI_MR_LOCAL) != 0;
   capabilities_.pinsPages = (domain.mr_mode & FI_MR_ALLOCATED) != 0;
-  // What does not fit into a socket waits; of an injected frame there would be no event then.
+  // Bytes that do not fit into a socket wait, and for those of an injected frame there is no event.
   capabilities_.holdsFrames = !capabilities_.pinsPages;
   capabilities_.injectBytes = capabilities_.holdsFrames ? 0 : info_->tx_attr->inject_size;
   if ((info_->rx_attr->comp_order & FI_ORDER_DATA) != 0)
