@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-enum class Call { Recv, Send, Inject, Read, Write, ReadQueue, Reach, Register };
+enum class Call { Recv, Send, Read, Write, ReadQueue, Reach, Register };
 enum class How {
   Later,     ///< not now: fine the next time
   ForGood,   ///< an error from then on
@@ -36,10 +36,6 @@ public:
                void *context) override {
     ssize_t error = errorOf(Call::Send);
     return error != 0 ? error : Calls::send(ep, from, bytes, desc, to, context);
-  }
-  ssize_t inject(fid_ep *ep, const void *from, size_t bytes, fi_addr_t to) override {
-    ssize_t error = errorOf(Call::Inject);
-    return error != 0 ? error : Calls::inject(ep, from, bytes, to);
   }
   ssize_t read(fid_ep *ep, const fi_msg_rma &message) override {
     ssize_t error = errorOf(Call::Read);
@@ -134,13 +130,12 @@ void sweep(Call call, How how, bool (&isFine)(const std::string &)) {
 }
 
 TEST(OfiFaults, refusedOperationsAreOfferedAgain) {
-  for (Call call : {Call::Recv, Call::Send, Call::Inject, Call::Read, Call::Write})
+  for (Call call : {Call::Recv, Call::Send, Call::Read, Call::Write})
     sweep(call, How::Later, isNothing);
 }
 
 TEST(OfiFaults, receivesThatFailFailThePlan) { sweep(Call::Recv, How::ForGood, isClean); }
 TEST(OfiFaults, sendsThatFailFailThePlan) { sweep(Call::Send, How::ForGood, isClean); }
-TEST(OfiFaults, injectsThatFailFailThePlan) { sweep(Call::Inject, How::ForGood, isClean); }
 TEST(OfiFaults, readsThatFailFailThePlan) { sweep(Call::Read, How::ForGood, isFailure); }
 TEST(OfiFaults, writesThatFailFailThePlan) { sweep(Call::Write, How::ForGood, isFailure); }
 TEST(OfiFaults, peersThatCannotBeReachedFailThePlan) {
