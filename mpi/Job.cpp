@@ -308,9 +308,9 @@ void Job::connectNodes() {
   assumeMachine();
 }
 
-// A rank that shares its core runs when
-// the others have yielded it. With COLLDSL_GRAPH_PASSES=always the model makes messages between
-// nodes so expensive that any pass pays.
+// A rank that shares its core runs when the others have yielded it. With
+// COLLDSL_GRAPH_PASSES=always the model makes messages between nodes so expensive that any pass
+// pays.
 void Job::assumeMachine() {
   uint32_t mine[2] = {remote_->worker().transport().capabilities().isMovedByKernel(),
                       nodes_.ranksOnMachine / shm::numCores()};

@@ -17,8 +17,8 @@ import tempfile
 from experiment import COLLDSL, HERE, Failed, Table, argument, finish, main, options, points
 
 DATA = os.path.join(HERE, "data", "pico", "timings.tsv.xz")
-# Where fits begin, and the options that predictions of a machine need. Nodes of Fugaku are a torus, whose links
-# take 0.1576 ns per byte; its largest calls of 512 nodes take minutes to simulate.
+# Each fit begins with a model of the form of its machine; some predictions need more options: nodes of Fugaku are a
+# torus, whose links take 0.1576 ns per byte; its largest calls of 512 nodes take minutes to simulate.
 START = {"fugaku": "machines-start-fugaku.json"}
 MORE = {"fugaku": ["--network", "torus,hop=100,G=0.1576", "--most-ops", "60000"]}
 # Machines, or their times on some nodes; a fit sees the first ones of a machine alone.

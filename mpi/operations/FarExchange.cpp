@@ -19,7 +19,7 @@ FarExchange::FarExchange(ServedComm &comm, bool sendsSame, uint32_t stream)
 
 Result<std::unique_ptr<FarExchange>> FarExchange::make(ServedComm &comm, bool sendsSame,
                                                        uint32_t stream, NeighborGraph::Way way) {
-  auto number = streamOf(comm, stream);
+  auto number = RemoteRanks::streamOf(stream, comm.contexts().own().owner, comm.job().numRanks());
   if (!number)
     return Status::error("the communicator has too many persistent calls");
   std::unique_ptr<FarExchange> made(new FarExchange(comm, sendsSame, *number));
@@ -29,10 +29,6 @@ Result<std::unique_ptr<FarExchange>> FarExchange::make(ServedComm &comm, bool se
   if (way)
     made->use(std::move(way));
   return made;
-}
-
-std::optional<uint32_t> FarExchange::streamOf(ServedComm &comm, uint32_t stream) {
-  return RemoteRanks::streamOf(stream, comm.contexts().own().owner, comm.job().numRanks());
 }
 
 void FarExchange::add(std::vector<FarMessage> &messages, int peer, std::span<const iovec> pieces) {

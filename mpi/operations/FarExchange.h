@@ -22,8 +22,6 @@ public:
   /// the graph chooses. An error: there are too many streams.
   static Result<std::unique_ptr<FarExchange>> make(ServedComm &comm, bool sendsSame,
                                                    uint32_t stream, NeighborGraph::Way way);
-  /// The stream of its messages, and of plans that relay them. Empty: there are too many.
-  static std::optional<uint32_t> streamOf(ServedComm &comm, uint32_t stream);
 
   // Called before open(), in the order of the pieces of one peer's message; peers come ascending.
   // Pieces without bytes are ignored.

@@ -2,7 +2,6 @@
 
 #include "mpi/comm/ServedComm.h"
 #include "mpi/operations/CollectiveOperation.h"
-#include "mpi/operations/FarExchange.h"
 #include "mpi/operations/NeighborOperation.h"
 #include "mpi/remote/RemoteRanks.h"
 #include "runtime/MemoryReserve.h"
@@ -15,9 +14,8 @@ MadeOperation PersistentCalls::make(const Call &call, WrongArgument &wrong) {
     ++streams_;
   else if (context = comm_.contexts().take(1); context.number == 0)
     return std::shared_ptr<Operation>();
-  MadeOperation made = unlessMemoryIsShort([&] {
-    return makeFor(significant(call, comm_.ranks().self(), comm_.ranks().count()), context, wrong);
-  });
+  MadeOperation made = unlessMemoryIsShort(
+      [&] { return makeFor(significant(call, comm_.ranks().self()), context, wrong); });
   if (!made)
     refuse(call.kind, context, made.status());
   return made;
@@ -44,22 +42,15 @@ MadeOperation PersistentCalls::makeFor(const Call &call, Job::Context context,
 // runs.
 void PersistentCalls::refuse(CallKind kind, const Job::Context &context, const Status &why) {
   CommRuns &runs = comm_.runs();
-  Job::Context plans = context;
   if (isAlongTopology(kind)) {
-    refuseAllOf(runs.progressOf(streams_));
-    auto stream = comm_.topology().graph() ? FarExchange::streamOf(comm_, streams_) : std::nullopt;
-    if (!stream)
-      return; // no rank relays messages of others
-    plans = {*stream, comm_.contexts().own().number};
+    refused_.push_back(runs.progressOf(streams_));
+  } else {
+    CommRuns::refuse(*runs.plansOf(context), 1, why);
+    Tag tag{context.number, RemoteRanks::kPlansOf | context.owner, 0, 0};
+    refused_.push_back(
+        std::make_shared<protocol::RunProgress>(comm_.job().worker().progressTable(), tag));
   }
-  CommRuns::refuse(*runs.plansOf(plans), 1, why);
-  Tag tag{plans.number, RemoteRanks::kPlansOf | plans.owner, 0, 0};
-  refuseAllOf(std::make_shared<protocol::RunProgress>(comm_.job().worker().progressTable(), tag));
-}
-
-void PersistentCalls::refuseAllOf(std::shared_ptr<protocol::RunProgress> runs) {
-  runs->whole(UINT32_MAX - 1);
-  refused_.push_back(std::move(runs));
+  refused_.back()->whole(UINT32_MAX - 1);
 }
 
 } // namespace colldsl::mpi

@@ -27,7 +27,6 @@ public:
 private:
   MadeOperation makeFor(const Call &call, Job::Context context, WrongArgument &wrong);
   void refuse(CallKind kind, const Job::Context &context, const Status &why);
-  void refuseAllOf(std::shared_ptr<protocol::RunProgress> runs);
 
   ServedComm &comm_;
   uint32_t streams_ = 0; ///< of calls along the topology, so far

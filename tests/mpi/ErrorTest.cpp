@@ -215,8 +215,9 @@ TEST(Errors, ARankWithoutBytesDelaysNoRankInACollective) {
       EXPECT_TRUE(code == MPI_SUCCESS || (classOf(code) == MPI_ERR_TRUNCATE && ring.rank != 1));
       int isRefused = code != MPI_SUCCESS, someRefused = 0; // which rank sends to rank 1: its tree
       MPI_Allreduce(&isRefused, &someRefused, 1, MPI_INT, MPI_MAX, ring.comm);
-      if (count > 4)
+      if (count > 4) {
         EXPECT_EQ(someRefused, 1);
+      }
       EXPECT_EQ(alltoallv(form, blocks, count, count, ring.comm), MPI_SUCCESS);
     }
 }

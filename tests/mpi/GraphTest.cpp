@@ -180,29 +180,6 @@ TEST(Graphs, AWrongArgumentIsNotAwaited) {
   }
 }
 
-// The runs of the other ranks end, with an error or without one.
-TEST(Graphs, AWrongArgumentOfAPersistentCallIsNotAwaited) {
-  Hub hub;
-  if (hub.ranks < 2)
-    GTEST_SKIP() << "a single rank has no neighbour";
-  for (int wrong = 0; wrong < hub.ranks; ++wrong) {
-    Call call(hub, always(hub.rank == wrong ? -1 : 2), always(2), wrong);
-    int code = call.initialize();
-    for (int run = 0; run < 3 && hub.rank != wrong; ++run) {
-      EXPECT_EQ(MPI_Start(&call.request), MPI_SUCCESS);
-      code = MPI_Wait(&call.request, MPI_STATUS_IGNORE);
-      EXPECT_TRUE(code == MPI_SUCCESS || classOf(code) == MPI_ERR_TRUNCATE) << wrong;
-    }
-    if (hub.rank == wrong)
-      EXPECT_EQ(classOf(code), MPI_ERR_COUNT);
-    else
-      MPI_Request_free(&call.request);
-    Call right(hub, always(4), always(4), wrong);
-    EXPECT_EQ(right.block(), MPI_SUCCESS);
-    EXPECT_TRUE(right.isRight()) << wrong;
-  }
-}
-
 // Nonblocking calls under way, other collectives and a duplicate between them, persistent calls
 // that are started in turns; completed from the last to the first.
 TEST(Graphs, ManyCallsAreUnderWay) {

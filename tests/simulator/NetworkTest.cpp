@@ -270,7 +270,7 @@ TEST(NetworkTest, idleDragonfliesAreMinimal) {
       uint64_t at = 10000 * (30 * from + to);
       size_t links = travel(minimal, from, to, at, 10).links;
       Travel took = travel(adaptive, from, to, at, 10);
-      // Of two free links the adaptive one takes the one that is entered first.
+      // An adaptive message takes that of two free links which it enters first.
       EXPECT_LE(took.links, links) << from << " to " << to;
       EXPECT_EQ(took.at, at + 7 * took.links);
     }

@@ -47,6 +47,21 @@ TEST(Ofi, ranksInheritWhatWasPrepared) {
     EXPECT_TRUE(outcome.status.ok()) << outcome.status.message();
 }
 
+// A send over sockets is over once the kernel has all of it.
+TEST(Ofi, socketsHoldNoFrameUnseen) {
+  for (const char *provider : {"tcp", "net"}) {
+    ofi::Options options;
+    options.provider = provider;
+    auto transport = ofi::OfiTransport::open(options);
+    if (!transport)
+      continue; // later versions have no net
+    EXPECT_TRUE((*transport)->capabilities().holdsFrames) << provider;
+    EXPECT_EQ((*transport)->capabilities().injectBytes, 0u) << provider;
+  }
+  for (const char *name : {"FI_TCP_STAGING_SBUF_SIZE", "FI_NET_STAGING_SBUF_SIZE"})
+    EXPECT_STREQ(getenv(name), "0");
+}
+
 TEST(Ofi, errorsOfOpenNameTheRequest) {
   ofi::Options options;
   options.provider = "transport-pigeon";

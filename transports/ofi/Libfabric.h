@@ -18,7 +18,7 @@ struct Library {
   decltype(&fi_fabric) openFabric = nullptr;
   decltype(&fi_strerror) textOf = nullptr;
 
-  /// Sets variables of the providers that nobody has set, once; before other threads read the
+  /// Sets variables of the providers that the user has not set, once; before other threads read the
   /// environment. `tcp` and `net` then report a send when the kernel has all of it: by default they
   /// report up to 9,000 bytes that wait in the process for the next poll, while the socket is full.
   static void setDefaults();
