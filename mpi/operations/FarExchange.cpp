@@ -24,11 +24,19 @@ Result<std::unique_ptr<FarExchange>> FarExchange::make(ServedComm &comm, bool se
     return Status::error("the communicator has too many persistent calls");
   std::unique_ptr<FarExchange> made(new FarExchange(comm, sendsSame, *number));
   if (made->graph_)
-    made->plans_ = stream == 0 ? comm.runs().plans()
-                               : comm.runs().plansOf({*number, comm.contexts().own().number});
+    made->plans_ =
+        stream == 0 ? comm.runs().plans() : comm.runs().plansOf(*contextOfRelays(comm, stream));
   if (way)
     made->use(std::move(way));
   return made;
+}
+
+std::optional<Job::Context> FarExchange::contextOfRelays(ServedComm &comm, uint32_t stream) {
+  Job::Context own = comm.contexts().own();
+  auto number = RemoteRanks::streamOf(stream, own.owner, comm.job().numRanks());
+  if (!number || !comm.topology().graph())
+    return std::nullopt;
+  return Job::Context{*number, own.number};
 }
 
 void FarExchange::add(std::vector<FarMessage> &messages, int peer, std::span<const iovec> pieces) {

@@ -23,6 +23,10 @@ public:
   static Result<std::unique_ptr<FarExchange>> make(ServedComm &comm, bool sendsSame,
                                                    uint32_t stream, NeighborGraph::Way way);
 
+  /// The context of the plans by which a persistent call relays messages; none: the graph has no
+  /// relays, or there are too many streams.
+  static std::optional<Job::Context> contextOfRelays(ServedComm &comm, uint32_t stream);
+
   // Called before open(), in the order of the pieces of one peer's message; peers come ascending.
   // Pieces without bytes are ignored.
   void send(int peer, std::span<const iovec> pieces) { add(out_, peer, pieces); }

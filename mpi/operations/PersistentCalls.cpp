@@ -2,6 +2,7 @@
 
 #include "mpi/comm/ServedComm.h"
 #include "mpi/operations/CollectiveOperation.h"
+#include "mpi/operations/FarExchange.h"
 #include "mpi/operations/NeighborOperation.h"
 #include "mpi/remote/RemoteRanks.h"
 #include "runtime/MemoryReserve.h"
@@ -38,19 +39,25 @@ MadeOperation PersistentCalls::makeFor(const Call &call, Job::Context context,
   return CollectiveOperation::make(comm_, std::move(plans), call, decided, true);
 }
 
+void PersistentCalls::refuse(CallKind kind, const Job::Context &context, const Status &why) {
+  if (!isAlongTopology(kind))
+    return refusePlans(context, why);
+  endAllRuns(comm_.runs().progressOf(streams_));
+  if (std::optional<Job::Context> relays = FarExchange::contextOfRelays(comm_, streams_))
+    refusePlans(*relays, why);
+}
+
 // The first run has the reason; for later runs the others find that this rank is over with all
 // runs.
-void PersistentCalls::refuse(CallKind kind, const Job::Context &context, const Status &why) {
-  CommRuns &runs = comm_.runs();
-  if (isAlongTopology(kind)) {
-    refused_.push_back(runs.progressOf(streams_));
-  } else {
-    CommRuns::refuse(*runs.plansOf(context), 1, why);
-    Tag tag{context.number, RemoteRanks::kPlansOf | context.owner, 0, 0};
-    refused_.push_back(
-        std::make_shared<protocol::RunProgress>(comm_.job().worker().progressTable(), tag));
-  }
-  refused_.back()->whole(UINT32_MAX - 1);
+void PersistentCalls::refusePlans(const Job::Context &context, const Status &why) {
+  CommRuns::refuse(*comm_.runs().plansOf(context), 1, why);
+  Tag tag{context.number, RemoteRanks::kPlansOf | context.owner, 0, 0};
+  endAllRuns(std::make_shared<protocol::RunProgress>(comm_.job().worker().progressTable(), tag));
+}
+
+void PersistentCalls::endAllRuns(std::shared_ptr<protocol::RunProgress> progress) {
+  progress->endAll();
+  refused_.push_back(std::move(progress));
 }
 
 } // namespace colldsl::mpi

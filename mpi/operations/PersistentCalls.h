@@ -27,6 +27,8 @@ public:
 private:
   MadeOperation makeFor(const Call &call, Job::Context context, WrongArgument &wrong);
   void refuse(CallKind kind, const Job::Context &context, const Status &why);
+  void refusePlans(const Job::Context &context, const Status &why);
+  void endAllRuns(std::shared_ptr<protocol::RunProgress> progress);
 
   ServedComm &comm_;
   uint32_t streams_ = 0; ///< of calls along the topology, so far

@@ -13,7 +13,9 @@ constexpr size_t kUnusedAtLeast = 256;
 // that is so many runs away is of a rank that has not taken part, and says nothing of this run.
 constexpr uint32_t kMaxAhead = 1u << 28;
 
-bool isBefore(uint32_t run, uint32_t over) { return over - run - 1 < kMaxAhead; }
+bool isBefore(uint32_t run, uint64_t over) {
+  return over == shm::RunCounter::kAllRuns || static_cast<uint32_t>(over) - run - 1 < kMaxAhead;
+}
 
 } // namespace
 
@@ -29,7 +31,7 @@ bool ProgressTable::isOver(Rank rank, const Tag &tag) const {
              entry.message.load(std::memory_order_acquire) == tag.message;
     };
     if (isIts()) {
-      uint32_t over = entry.over.load(std::memory_order_acquire);
+      uint64_t over = entry.over.load(std::memory_order_acquire);
       return isIts() && isBefore(tag.run, over);
     }
     at = entry.next;

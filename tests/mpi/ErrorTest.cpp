@@ -5,6 +5,7 @@
 #include "mpi/comm/ServedComm.h"
 
 #include <chrono>
+#include <functional>
 #include <gtest/gtest.h>
 #include <thread>
 #include <unistd.h>
@@ -349,6 +350,42 @@ TEST(Errors, APersistentCallFailsRunByRun) {
     EXPECT_NE(request, MPI_REQUEST_NULL);
   }
   MPI_Request_free(&request);
+}
+
+// A rank whose call is refused takes part in no run of it: each run of the others ends, and fails
+// where it needs that rank.
+TEST(Errors, ARefusedPersistentCallIsNotAwaited) {
+  Ring ring;
+  if (ring.ranks == 1)
+    GTEST_SKIP() << "a single rank cannot differ from another";
+  Blocks blocks(std::max(ring.ranks, 2), 4);
+  using Init = std::function<int(int count, MPI_Request *request)>;
+  for (const Init &init : std::initializer_list<Init>{
+           [&](int count, MPI_Request *request) {
+             return COLLDSL_MPI_PERSISTENT(Alltoall_init)(blocks.sent.data(), count, MPI_INT,
+                                                          blocks.got.data(), count, MPI_INT,
+                                                          ring.comm, MPI_INFO_NULL, request);
+           },
+           [&](int count, MPI_Request *request) {
+             return COLLDSL_MPI_PERSISTENT(Allreduce_init)(blocks.sent.data(), blocks.got.data(),
+                                                           count, MPI_INT, MPI_SUM, ring.comm,
+                                                           MPI_INFO_NULL, request);
+           },
+           [&](int count, MPI_Request *request) {
+             return COLLDSL_MPI_PERSISTENT(Neighbor_alltoall_init)(
+                 blocks.sent.data(), count, MPI_INT, blocks.got.data(), count, MPI_INT, ring.comm,
+                 MPI_INFO_NULL, request);
+           }}) {
+    MPI_Request request;
+    int code = init(ring.rank == 1 ? -1 : 4, &request);
+    EXPECT_EQ(classOf(code), ring.rank == 1 ? MPI_ERR_COUNT : MPI_SUCCESS);
+    for (int run = 0; run < 3 && ring.rank != 1; ++run) {
+      EXPECT_EQ(MPI_Start(&request), MPI_SUCCESS);
+      EXPECT_NE(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS) << run;
+    }
+    if (ring.rank != 1)
+      MPI_Request_free(&request);
+  }
 }
 
 /// Fails in time.

@@ -82,6 +82,8 @@ public:
         MPI_INT, hub_.comm, MPI_INFO_NULL, &request);
   }
 
+  void refuseCounts() { out_.assign(out_.size(), -1); }
+
   /// What came is what the peers sent.
   bool isRight() const {
     for (size_t slot = 0; slot < hub_.peers.size(); ++slot)
@@ -173,6 +175,34 @@ TEST(Graphs, AWrongArgumentIsNotAwaited) {
     int code = MPI_Neighbor_alltoall(sent.data(), count, MPI_INT, got.data(), 2, MPI_INT, hub.comm);
     if (hub.rank == wrong) {
       EXPECT_EQ(classOf(code), MPI_ERR_COUNT);
+    }
+    Call right(hub, always(4), always(4), wrong);
+    EXPECT_EQ(right.block(), MPI_SUCCESS);
+    EXPECT_TRUE(right.isRight()) << wrong;
+  }
+}
+
+// A rank whose persistent call is refused takes part in no run of it. The others' runs end, however
+// often they start it.
+TEST(Graphs, ARefusedPersistentCallIsNotAwaited) {
+  Hub hub;
+  if (hub.ranks < 2)
+    GTEST_SKIP() << "a single rank has no neighbour";
+  for (int wrong = 0; wrong < hub.ranks; ++wrong) {
+    Call call(hub, always(2), always(2), wrong);
+    if (hub.rank == wrong) {
+      call.refuseCounts();
+      EXPECT_EQ(classOf(call.initialize()), MPI_ERR_COUNT);
+    } else {
+      EXPECT_EQ(call.initialize(), MPI_SUCCESS);
+      for (int run = 0; run < 3; ++run) {
+        EXPECT_EQ(MPI_Start(&call.request), MPI_SUCCESS);
+        int code = MPI_Wait(&call.request, MPI_STATUS_IGNORE);
+        if (wrong == 0 || hub.rank == 0) {
+          EXPECT_NE(code, MPI_SUCCESS) << wrong << ", run " << run;
+        }
+      }
+      MPI_Request_free(&call.request);
     }
     Call right(hub, always(4), always(4), wrong);
     EXPECT_EQ(right.block(), MPI_SUCCESS);

@@ -62,5 +62,15 @@ TEST_F(Progresses, sayNothingOfRunsThatAreFarAhead) {
   EXPECT_TRUE(hasEnded(0));
 }
 
+TEST_F(Progresses, coverEveryRunOnceAllHaveEnded) {
+  progress->endAll();
+  for (uint32_t run : {0u, 1u, 1u << 28, 1u << 30, 3u << 30, UINT32_MAX})
+    EXPECT_TRUE(hasEnded(run)) << run;
+  EXPECT_TRUE(there->progressTable()->isOverHere({1, 1, 1u << 30, 0}));
+  progress.reset();
+  progress.emplace(there->progressTable(), Tag{1, 1, 0, 0});
+  EXPECT_FALSE(hasEnded(1)); // whatever counter it uses
+}
+
 } // namespace
 } // namespace colldsl::test
