@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <unistd.h>
 

@@ -128,13 +128,13 @@ bool ItemParser::parse(std::span<const std::byte> bytes, const Regions &regions,
         continue;
       }
     }
+    size_t part = std::min(bytes.size(), wanted(maxFrameBytes) - begun_.size());
+    begun_.insert(begun_.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(part));
+    bytes = bytes.subspan(part);
     size_t whole = wanted(maxFrameBytes);
     if (whole == 0)
       return fail("it sent bytes that are no frame");
-    size_t part = std::min(bytes.size(), whole - begun_.size());
-    begun_.insert(begun_.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(part));
-    bytes = bytes.subspan(part);
-    if (begun_.size() == wanted(maxFrameBytes) && !takeBegun(handler))
+    if (begun_.size() == whole && !takeBegun(handler))
       return false;
   }
   return true;
