@@ -67,7 +67,7 @@ size_t ItemParser::wanted(uint32_t maxFrameBytes) const {
   return 0;
 }
 
-/// Where the next bytes of the write belong. Null: nowhere.
+/// The place of the next bytes of the write. Null: they have none.
 std::byte *ItemParser::target(const Regions &regions) const {
   auto found = regions.find(write_.key);
   if (found == regions.end())
