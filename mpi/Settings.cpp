@@ -22,7 +22,7 @@ void warn(const std::string &text) { printMessage("colldsl: warning: %s\n", text
 
 /// True for the options of networks, of which each rank has its own.
 bool isOfNetwork(std::string_view name) {
-  for (const char *prefix : {"COLLDSL_OFI_", "COLLDSL_VERBS_", "COLLDSL_DATAGRAM_"})
+  for (const char *prefix : {"COLLDSL_OFI_", "COLLDSL_VERBS_", "COLLDSL_DATAGRAM_", "COLLDSL_TCP_"})
     if (name.starts_with(prefix))
       return true;
   return false;
@@ -85,6 +85,8 @@ void Settings::read() {
     else if (!readFlag(name, value) && name != "COLLDSL_PROFILE" && !isOfNetwork(name))
       warn(name + " is set, but there is no such variable");
   }
+  if (Network::unnamedForMpi().kind == NetworkKind::Ofi)
+    flags_ |= kLibfabric;
   if (!isAllOff())
     readProfile();
 }

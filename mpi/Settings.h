@@ -34,7 +34,9 @@ public:
   bool isOff(CallKind kind) const { return off_ >> static_cast<uint32_t>(kind) & 1; }
   /// The network between nodes; nothing: messages go through the MPI although there is one.
   std::optional<Network> network() const {
-    return namesNetwork() ? *Network::parseForMpi(network_) : Network();
+    if (namesNetwork())
+      return *Network::parseForMpi(network_);
+    return flags_ & kLibfabric ? Network() : Network{NetworkKind::Tcp, {}, false};
   }
   /// True if COLLDSL_NETWORK chose it.
   bool namesNetwork() const { return !network_.empty(); }
@@ -76,7 +78,7 @@ private:
   static constexpr uint32_t kVerbose = 1, kSummary = 2, kProgressThread = 8;
   static constexpr uint32_t kRequiresProof = 16, kLearns = 32, kLearnsAlways = 64;
   static constexpr uint32_t kChecks = 128, kReportsProof = 256, kNeverPasses = 512;
-  static constexpr uint32_t kAlwaysPasses = 1024;
+  static constexpr uint32_t kAlwaysPasses = 1024, kLibfabric = 2048;
   static constexpr uint32_t kNotGiven = UINT32_MAX;
   static constexpr uint32_t kAllOff = (1u << kCallKinds) - 1;
   static Settings all_;

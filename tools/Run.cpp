@@ -91,14 +91,15 @@ void RunSettings::addTo(Options &options) {
   options.section("how");
   options.addNumber("--iters", "N", "timed calls (default: 100)", iterations, 1, 1 << 24);
   options.addNumber("--warmup", "N", "calls before those (default: 10)", warmup, 0, 1 << 24);
-  options.add("--transport", "T",
-              "cma (the default): processes that share memory, and read long\n"
-              "messages from each other's; shm: without the latter; where a launcher started\n"
-              "them on several nodes, both use the network that COLLDSL_NETWORK names between\n"
-              "these; ofi, verbs, datagram: libfabric, an RDMA device or UDP alone, with options\n"
-              "as in verbs{device=mlx5_0,port=1}; fake: threads, whose messages overtake each\n"
-              "other",
-              [this](llvm::StringRef text) { return readTransport(text); }) =
+  options.add(
+      "--transport", "T",
+      "cma (the default): processes that share memory, and read long\n"
+      "messages from each other's; shm: without the latter; where a launcher started\n"
+      "them on several nodes, both use the network that COLLDSL_NETWORK names between\n"
+      "these; ofi, verbs, datagram, tcp: libfabric, an RDMA device, UDP or TCP alone, with\n"
+      "options as in verbs{device=mlx5_0,port=1}; fake: threads, whose messages overtake\n"
+      "each other",
+      [this](llvm::StringRef text) { return readTransport(text); }) =
       completionOf(transportNames());
   options.addFlag("--bind", "bind each rank to a core", launch.bindToCores);
   options.addFlag("--verify", "prove each schedule before it runs (the default)", verify);

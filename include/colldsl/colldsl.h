@@ -183,10 +183,10 @@ typedef struct colldsl_options {
    * is made or a plan committed. Nonzero ends the wait, and fails all ranks for good, as a rank
    * does that does not come in time. Null: nothing ends the wait early. */
   int (*interrupted)(void *user);
-  /** The network that carries messages between nodes: "ofi" (libfabric), "verbs" (an RDMA device)
-   * or "datagram" (UDP), with options as in "ofi{provider=tcp,bind=10.0.0.0/24}". An option that is
-   * not given is that of the environment, COLLDSL_OFI_PROVIDER for example (docs/c-api.md lists
-   * them). Null: the environment's COLLDSL_NETWORK, else "ofi". Ranks with other networks,
+  /** The network that carries messages between nodes: "ofi" (libfabric), "verbs" (an RDMA device),
+   * "datagram" (UDP) or "tcp", with options as in "ofi{provider=tcp,bind=10.0.0.0/24}". An option
+   * that is not given is that of the environment, COLLDSL_OFI_PROVIDER for example (docs/c-api.md
+   * lists them). Null: the environment's COLLDSL_NETWORK, else "ofi". Ranks with other networks,
    * providers of libfabric or settings of multicast than rank 0 fail colldsl_comm_create() on all
    * ranks; so does a network that a rank does not have. Ranks of one node do not use it. Not kept.
    */

@@ -32,8 +32,8 @@ bool RemoteRanks::mayBeOverMpi() {
   const char *given = setting("COLLDSL_NETWORK");
   if (given && given == kMpiBelow)
     return true;
-  Result<Network> network = Network::fromEnvironment();
-  return !(network ? *network : Network()).isHere();
+  Result<Network> network = given ? Network::fromEnvironment() : Network::unnamedForMpi();
+  return !(network ? *network : Network::unnamedForMpi()).isHere();
 }
 
 Result<std::unique_ptr<RemoteRanks>>

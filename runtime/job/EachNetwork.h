@@ -4,6 +4,7 @@
 #include "runtime/job/JobNetwork.h"
 #include "transports/datagram/DatagramTransport.h"
 #include "transports/ofi/OpenOfi.h"
+#include "transports/tcp/TcpTransport.h"
 #include "transports/verbs/OpenVerbs.h"
 #include "wireup/NetworkSettings.h"
 
@@ -30,6 +31,9 @@ auto withNetwork(const Network &network, NetworkSettings &settings, Use use) {
                [](Rank, uint32_t numRanks, const verbs::Options &options) {
                  return verbs::open(numRanks, options);
                });
+  case NetworkKind::Tcp:
+    return use(tcp::readOptions(settings),
+               [](Rank, uint32_t, const tcp::Options &options) { return tcp::open(options); });
   case NetworkKind::Ofi:
     break;
   }

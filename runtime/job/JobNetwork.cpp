@@ -23,6 +23,7 @@ std::string sharedOptions(const ofi::Options &options) {
   return concat("{provider=", options.provider, "}");
 }
 std::string sharedOptions(const verbs::Options &) { return ""; }
+std::string sharedOptions(const tcp::Options &) { return ""; }
 std::string sharedOptions(const datagram::Options &options) {
   return concat("{multicast=", options.multicast ? 1 : 0, "}");
 }
@@ -68,6 +69,18 @@ Result<Network> Network::fromEnvironment() {
   return network ? network : Status::error(concat(kVariable, ": ", network.message()));
 }
 
+// To load libfabric takes a rank 0.3 s, which TCP does not need (docs/design/mpi-calls.md).
+Network Network::unnamedForMpi() {
+  Network libfabric;
+  NetworkSettings settings = settingsOf(libfabric);
+  for (const char *option : {"COLLDSL_OFI_PROVIDER", "COLLDSL_OFI_DOMAIN", "COLLDSL_OFI_BIND"})
+    if (settings.has(option))
+      return libfabric;
+  Network network;
+  network.kind = NetworkKind::Tcp;
+  return network;
+}
+
 // Options that are wrong are reported where the network is opened.
 std::string Network::inWords() const {
   NetworkSettings settings = settingsOf(*this);
@@ -93,6 +106,7 @@ bool Network::isHere() const {
     return options && verbs::whyNot(*options).empty();
   }
   case NetworkKind::Datagram:
+  case NetworkKind::Tcp:
     return true;
   }
   return false;

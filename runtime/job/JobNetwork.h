@@ -15,9 +15,11 @@ enum class NetworkKind : uint8_t {
   Ofi,      ///< libfabric
   Verbs,    ///< an RDMA device
   Datagram, ///< UDP
+  Tcp,      ///< TCP, without a library
 };
 /// By NetworkKind.
-inline constexpr std::array<std::string_view, 3> kNetworkNames = {"ofi", "verbs", "datagram"};
+inline constexpr std::array<std::string_view, 4> kNetworkNames = {"ofi", "verbs", "datagram",
+                                                                  "tcp"};
 
 /// The name by which MPI programs choose the messages of the MPI below in place of a network.
 inline constexpr std::string_view kMpiBelow = "mpi";
@@ -33,6 +35,9 @@ struct Network {
   static Result<std::optional<Network>> parseForMpi(std::string_view text);
   /// The network that COLLDSL_NETWORK names; libfabric if it names none, or kMpiBelow.
   static Result<Network> fromEnvironment();
+  /// The network of MPI programs where COLLDSL_NETWORK names none: TCP, or libfabric if the
+  /// environment has one of its options.
+  static Network unnamedForMpi();
 
   std::string_view name() const { return kNetworkNames[static_cast<size_t>(kind)]; }
 

@@ -104,7 +104,8 @@ TEST_P(ApiNetwork, survivorsLearnOfADeath) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Over, ApiNetwork,
-                         ::testing::Values("ofi", "verbs", "datagram", "datagram{multicast=0}"),
+                         ::testing::Values("ofi", "verbs", "datagram", "datagram{multicast=0}",
+                                           "tcp"),
                          [](const auto &info) {
                            std::string name = info.param;
                            std::erase_if(name, [](char c) { return !std::isalnum(c); });
@@ -121,10 +122,11 @@ std::string refusal(const char *network) {
 
 TEST(ApiNetworks, areNamedRight) {
   EXPECT_EQ(refusal("pigeons"), "there is no network 'pigeons'; there are ofi, verbs, datagram, "
-                                "and for MPI programs mpi");
-  EXPECT_EQ(refusal("mpi"), "there is no network 'mpi'; there are ofi, verbs, datagram, and for "
-                            "MPI programs mpi");
-  EXPECT_EQ(refusal(""), "there is no network ''; there are ofi, verbs, datagram, and for MPI "
+                                "tcp, and for MPI programs mpi");
+  EXPECT_EQ(refusal("mpi"),
+            "there is no network 'mpi'; there are ofi, verbs, datagram, tcp, and for "
+            "MPI programs mpi");
+  EXPECT_EQ(refusal(""), "there is no network ''; there are ofi, verbs, datagram, tcp, and for MPI "
                          "programs mpi");
   EXPECT_EQ(refusal("ofi{provider=tcp"),
             "'ofi{provider=tcp': the options of the network do not end with '}'");
@@ -183,7 +185,7 @@ TEST(ApiNetworks, areRefusedOnAllRanks) {
               return nullptr;
             }),
             onAllRanks("rank 1: COLLDSL_NETWORK: there is no network 'pigeons'; there are ofi, "
-                       "verbs, datagram, and for MPI programs mpi"));
+                       "verbs, datagram, tcp, and for MPI programs mpi"));
   std::string said = eachSays([](uint32_t) { return "verbs{device=pigeon0}"; });
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 4) << said;
   EXPECT_EQ(said.find("it worked"), said.npos) << said;

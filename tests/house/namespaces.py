@@ -40,6 +40,7 @@ NAMESPACES = {
     "transports/network": "colldsl::network",
     "transports/ofi": "colldsl::ofi",
     "transports/shm": "colldsl::shm",
+    "transports/tcp": "colldsl::tcp",
     "transports/verbs": "colldsl::verbs",
     "verifier": "colldsl::proof",
     "wireup": "colldsl",

@@ -29,7 +29,7 @@ def local(network):
         pytest.skip(str(error))
 
 
-@pytest.mark.parametrize("network", ["ofi", "verbs", "datagram", "datagram{multicast=0}"])
+@pytest.mark.parametrize("network", ["ofi", "verbs", "datagram", "datagram{multicast=0}", "tcp"])
 def test_each_network(nodes, network):
     with local(network) as ranks:
         assert ranks.run(total) == [(10, 10)] * 4

@@ -6,6 +6,7 @@
 #include "protocol/remote/NetworkEndpoint.h"
 #include "tests/protocol/AttachAlone.h"
 #include "transports/ofi/OpenOfi.h"
+#include "transports/tcp/TcpTransport.h"
 #include "transports/verbs/OpenVerbs.h"
 
 #include <cstdlib>
@@ -213,9 +214,13 @@ protocol::NetworkEndpoint::MadeTransport open(const verbs::Options &options,
                                               const shm::World &world) {
   return verbs::open(world.numRanks(), options);
 }
+protocol::NetworkEndpoint::MadeTransport open(const tcp::Options &options, const shm::World &) {
+  return tcp::open(options);
+}
 // Each rank that loads libfabric itself takes 0.3 s for it.
 void loadLibrary(const ofi::Options &options) { ofi::prepare(options).wait(); }
 void loadLibrary(const verbs::Options &) {}
+void loadLibrary(const tcp::Options &) {}
 
 template <typename Options>
 TransportSetup onNetwork(const std::string &name, const Options &options) {
@@ -253,6 +258,39 @@ std::vector<TransportSetup> ofiSetups() {
   if (settings.has("COLLDSL_OFI_PROVIDER"))
     all.push_back(onNetwork("ofiGiven", *ofi::readOptions(settings)));
   return all;
+}
+
+/// Every call moves some bytes of those that it could, and every third one none.
+class CuttingCalls : public tcp::Calls {
+public:
+  ssize_t send(int file, const iovec *pieces, int count) override {
+    iovec some = cut(pieces, count);
+    return some.iov_len == 0 ? -EAGAIN : Calls::send(file, &some, 1);
+  }
+  ssize_t receive(int file, const iovec *pieces, int count) override {
+    iovec some = cut(pieces, count);
+    return some.iov_len == 0 ? -EAGAIN : Calls::receive(file, &some, 1);
+  }
+
+private:
+  iovec cut(const iovec *pieces, int count) {
+    while (count > 1 && pieces->iov_len == 0)
+      ++pieces, --count;
+    ++calls_;
+    return {pieces->iov_base, calls_ % 3 == 0 ? 0 : std::min<size_t>(pieces->iov_len, calls_ % 97)};
+  }
+  uint32_t calls_ = 0;
+};
+
+std::vector<TransportSetup> tcpSetups() {
+  tcp::Options parts = tight<tcp::Options>();
+  parts.usesRma = false;
+  auto calls = std::make_shared<CuttingCalls>(); // each process has one of its own
+  TransportSetup cut = onProcesses("tcpCut", {}, [=](shm::World &world, Rank r) {
+    return protocol::attach(world, r, tcp::Options(), tcp::open({}, *calls));
+  });
+  cut.opensAlone = cut.isOverNetwork = true;
+  return {onNetwork("tcpTight", tight<tcp::Options>()), onNetwork("tcpParts", parts), cut};
 }
 
 // Where there is a device.
@@ -297,8 +335,8 @@ std::vector<TransportSetup> networkSetups() {
   tight.windowBytes = 512;
   tight.fragments = 1;
   std::vector<TransportSetup> all = ofiSetups();
-  for (TransportSetup &setup : verbsSetups())
-    all.push_back(std::move(setup));
+  for (const auto &setups : {tcpSetups(), verbsSetups()})
+    all.insert(all.end(), setups.begin(), setups.end());
   all.push_back(onDatagrams("datagramTight", tight));
   all.push_back(onDatagrams("datagramEthernet", ethernet));
   const std::pair<const char *, double> losses[] = {{"datagramLoses1in1000", 0.001},
@@ -366,6 +404,7 @@ std::vector<TransportSetup> allSetups() {
       onHybrid("hybridLocalAndShm", onLocal, onShm, true)};
   if (ofi::isBuiltIn())
     all.push_back(onNetwork("ofiTcp", ofi::Options()));
+  all.push_back(onNetwork("tcp", tcp::Options()));
   if (verbs::whyNot({}).empty())
     all.push_back(onNetwork("verbs", verbs::Options()));
   all.push_back(onDatagrams("datagram", {}));
