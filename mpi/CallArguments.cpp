@@ -244,33 +244,16 @@ private:
   WrongArgument wrong_;
 };
 
-/// The count of all blocks; nothing if they differ, or are wrong.
-std::optional<MPI_Count> equalCount(const BlockSide &side, int slots) {
-  if (!side.counts || side.countOf(0) < 0)
-    return std::nullopt;
-  for (int slot = 1; slot < slots; ++slot)
-    if (side.countOf(slot) != side.countOf(0))
-      return std::nullopt;
-  return side.countOf(0);
-}
-
 } // namespace
 
 WrongArgument findWrongArgument(const ServedComm &comm, const Call &call) {
   return Check(comm, call).find();
 }
 
-Call significant(const Call &call, int rank, int ranks) {
+Call significant(const Call &call, int rank) {
   Call known = call;
   if (isAlongTopology(call.kind))
     return known;
-  if (call.kind == CallKind::ReduceScatter)
-    if (std::optional<MPI_Count> count = equalCount(call.recv, ranks)) {
-      known.kind = CallKind::ReduceScatterBlock;
-      known.recv.counts = nullptr;
-      known.recv.isListed = false;
-      known.send.count = known.recv.count = *count;
-    }
   InPlace inPlace = factsOf(call.kind).inPlace; // the other side is the root's alone
   if (inPlace == InPlace::RootSend && rank != call.root)
     known.recv = {};

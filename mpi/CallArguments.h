@@ -28,8 +28,7 @@ struct WrongArgument {
 WrongArgument findWrongArgument(const ServedComm &comm, const Call &call);
 
 /// The call without arguments that are not significant on this rank, away from the root or beside
-/// MPI_IN_PLACE: these may have any value. A reduce_scatter of equal counts, which all ranks know,
-/// is a reduce_scatter_block.
-Call significant(const Call &call, int rank, int ranks);
+/// MPI_IN_PLACE: these may have any value.
+Call significant(const Call &call, int rank);
 
 } // namespace colldsl::mpi

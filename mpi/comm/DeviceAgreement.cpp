@@ -45,7 +45,7 @@ bool DeviceAgreement::look() {
 
 /// The first of Device, Managed, Host in which some buffer lies.
 MemoryKind DeviceAgreement::memoryFor(const Call &call) const {
-  Call known = significant(call, comm_.ranks().self(), comm_.ranks().count());
+  Call known = significant(call, comm_.ranks().self());
   return std::max(memoryOf(known.send, comm_.sendSlots(call.kind)),
                   memoryOf(known.recv, comm_.recvSlots(call.kind)));
 }

@@ -25,7 +25,7 @@ MadeOperation OperationCache::find(const Call &call, WrongArgument &wrong) {
   if (!call.lacksRequest && isSameAsLast(call) && idle(call.kind))
     return last(call.kind);
   Quick &quick = quick_[static_cast<size_t>(call.kind)];
-  Call known = significant(call, comm_.ranks().self(), comm_.ranks().count());
+  Call known = significant(call, comm_.ranks().self());
   MadeOperation followed = std::shared_ptr<Operation>();
   if (mayFollow(call))
     followed = unlessMemoryIsShort([&] { return MadeOperation(prepared_.follow(known)); });

@@ -15,9 +15,8 @@ MadeOperation PersistentCalls::make(const Call &call, WrongArgument &wrong) {
     ++streams_;
   else if (context = comm_.contexts().take(1); context.number == 0)
     return std::shared_ptr<Operation>();
-  MadeOperation made = unlessMemoryIsShort([&] {
-    return makeFor(significant(call, comm_.ranks().self(), comm_.ranks().count()), context, wrong);
-  });
+  MadeOperation made = unlessMemoryIsShort(
+      [&] { return makeFor(significant(call, comm_.ranks().self()), context, wrong); });
   if (!made)
     refuse(call.kind, context, made.status());
   return made;

@@ -70,8 +70,9 @@ public:
     if (open_.empty())
       shared_->over.store(run + 1, std::memory_order_release);
   }
-  /// Notes that this rank needs nothing more for any run, of whatever number.
-  void endAll() { shared_->over.store(shm::RunCounter::kAllRuns, std::memory_order_release); }
+  /// Notes that this rank needs nothing more for any run, of whatever number. It has sent nothing
+  /// for them.
+  void endAll() { shared_->over.store(shm::RunCounter::kAllRuns, std::memory_order_relaxed); }
   void begin(uint32_t run) {
     last_ = run;
     open_.push_back(run);

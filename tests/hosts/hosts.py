@@ -271,7 +271,7 @@ class Suite:
         expect(code == 0, said)
         ranks = 2 * len(hosts.names)
         chosen = re.findall(rf"rank \d+ of {ranks} is process \d+: (\w+)", said)
-        expect(chosen == [chosen[0]] * ranks and chosen[0] == "allreduce_striped", said)
+        expect(chosen == [chosen[0]] * ranks and chosen[0] == "allreduce_rabenseifner", said)
 
     def address_is_told(self, hosts):
         """By a network that all are in; one without any rank gives an error on all ranks."""

@@ -186,8 +186,9 @@ TEST(ChoiceTest, saysWhyOthersAreNotChosen) {
   };
   EXPECT_NE(whyOf("bcast_knomial k=4").find(" fits, too, but comes later"), std::string::npos)
       << whyOf("bcast_knomial k=4");
-  EXPECT_NE(whyOf("bcast_binomial").find("there are no fewer cores than ranks"), std::string::npos)
-      << whyOf("bcast_binomial");
+  EXPECT_NE(whyOf("bcast_binary segment=16384").find("there are no fewer cores than ranks"),
+            std::string::npos)
+      << whyOf("bcast_binary segment=16384");
   EXPECT_EQ(whyOf("bcast_knomial k=2"), "no rule names it with these values");
 }
 
