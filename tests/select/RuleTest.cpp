@@ -59,7 +59,8 @@ TEST(RuleTest, saysWhichConditionsFail) {
   EXPECT_EQ(why([](SelectionRule &c) { c.types = 1u << 4 | 1u << 8; }), "i64 is not among i32,f32");
   EXPECT_EQ(why([](SelectionRule &c) { c.needsCommutative = true; }),
             "the operator does not commute");
-  EXPECT_EQ(why([](SelectionRule &c) { c.needsOversubscribed = true; }), "1 nodes are not 2..4");
+  EXPECT_EQ(why([](SelectionRule &c) { c.needsOversubscribed = true; }),
+            "there are no fewer cores than ranks");
   EXPECT_EQ(why([](SelectionRule &c) { c.needsMulticast = true; }), "the network has no multicast");
   EXPECT_EQ(why([](SelectionRule &c) { c.needsTcp = true; }),
             "the network is not reached by TCP or UDP");
