@@ -20,7 +20,8 @@ using tcp::WriteHead;
 
 constexpr uint64_t kToken = 77;
 
-/// What one rank sends and receives, whose peers are known before they come.
+/// A TcpTransport of one rank with a handler that records what arrives; its one peer is reached
+/// before the first frame.
 class End : public network::TransportHandler {
 public:
   std::unique_ptr<TcpTransport> transport;
@@ -231,7 +232,8 @@ TEST_F(Tcp, writesComeWhereTheyBelong) {
   EXPECT_EQ(ends[1].written.size(), 1u);
 }
 
-// Of memory that is not registered no byte is touched, neither behind it nor after its time.
+// The transport drops a write to memory that is not registered: one that ends behind a region, and
+// one whose region is gone.
 TEST_F(Tcp, writesThatBelongNowhereAreDropped) {
   std::vector<char> from(1 << 20, 'x'), to(from.size());
   iovec memory = {to.data(), to.size() - 1};

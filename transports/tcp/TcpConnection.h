@@ -1,6 +1,6 @@
 /// One TCP connection: the items that wait to be sent, and the parser of those that come.
 ///
-/// Not thread safe.
+/// An ItemParser and an ItemSender belong to the thread of their transport, and lock nothing.
 #pragma once
 
 #include "transports/network/Frames.h"
