@@ -277,7 +277,8 @@ private:
     while (count > 1 && pieces->iov_len == 0)
       ++pieces, --count;
     ++calls_;
-    return {pieces->iov_base, calls_ % 3 == 0 ? 0 : std::min<size_t>(pieces->iov_len, calls_ % 331)};
+    return {pieces->iov_base,
+            calls_ % 3 == 0 ? 0 : std::min<size_t>(pieces->iov_len, calls_ % 331)};
   }
   uint32_t calls_ = 0;
 };
