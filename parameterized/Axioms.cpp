@@ -1,0 +1,125 @@
+#include "parameterized/Axioms.h"
+
+namespace colldsl::parameterized {
+
+Axioms::Axioms(Prover &prover, const Ranks &ranks)
+    : prover_(prover), ranks_(ranks), quotient_(prover.function("quotient", 2)),
+      remainder_(prover.function("remainder", 2)),
+      segmentCount_(prover.function("segments", 2)), parts_(division("part")),
+      segments_(division("segment")) {
+  auto euclid = [this](const Term &app, Terms &out) {
+    Term a = app.arg(0), b = app.arg(1), q = quotient_(a, b), r = remainder_(a, b);
+    out.push_back(implies(b > 0, a == q * b + r && 0 <= r && r < b));
+    out.push_back(implies(b > 0 && a >= 0, q >= 0));
+    out.push_back(implies(b > 0 && 0 <= a && a < b, q == 0 && r == a));
+  };
+  prover.addAxiom(quotient_, euclid);
+  prover.addAxiom(remainder_, euclid);
+  prover.addAxiom(segmentCount_, [](const Term &app, Terms &out) {
+    out.push_back(app >= 0);
+    out.push_back((app == 0) == (app.arg(0) <= 0));
+  });
+}
+
+Division Axioms::division(const std::string &name) {
+  Division made{prover_.function(name + "_begin", 3), prover_.function(name + "_index", 3)};
+  prover_.addAxiom(made.begin, [](const Term &app, Terms &out) {
+    Term length = app.arg(0), count = app.arg(1), i = app.arg(2);
+    out.push_back(implies(length >= 0 && 0 <= i && i <= count, 0 <= app && app <= length));
+    out.push_back(implies(i == 0, app == 0));
+    out.push_back(implies(i == count, app == length));
+  });
+  prover_.addAxiom(made.begin, made.begin, [](const Term &a, const Term &b, Terms &out) {
+    Term i = a.arg(2), k = b.arg(2);
+    out.push_back(implies(a.arg(0) == b.arg(0) && a.arg(1) == b.arg(1) && 0 <= i && i <= k &&
+                              k <= a.arg(1) && a.arg(0) >= 0,
+                          a <= b));
+  });
+  prover_.addAxiom(made.index, [](const Term &app, Terms &out) {
+    Term isElement = 0 <= app.arg(2) && app.arg(2) < app.arg(0) && app.arg(1) > 0;
+    out.push_back(implies(isElement, 0 <= app && app < app.arg(1)));
+  });
+  // Part i begins at or before element e exactly if e lies in part i or a later one.
+  prover_.addAxiom(made.begin, made.index, [](const Term &begin, const Term &index, Terms &out) {
+    Term i = begin.arg(2), e = index.arg(2), count = begin.arg(1);
+    out.push_back(implies(begin.arg(0) == index.arg(0) && count == index.arg(1) && 0 <= i &&
+                              i < count && 0 <= e && e < begin.arg(0),
+                          (begin <= e) == (i <= index)));
+  });
+  inverses_.divisions.push_back(made);
+  return made;
+}
+
+const Tree *Axioms::tree(const std::string &name, const Term &root) {
+  for (const Tree &t : trees_)
+    if (t.name == name)
+      return &t;
+  Tree &t = trees_.emplace_back(
+      Tree{name, root, prover_.function(name + ".parent", 1), prover_.function(name + ".depth", 1),
+           prover_.function(name + ".children", 1), prover_.function(name + ".child", 2),
+           prover_.function(name + ".place", 2), prover_.function(name + ".isBelow", 2, true)});
+  inverses_.trees.push_back(&t);
+  const Ranks &ranks = ranks_;
+  Prover &prover = prover_;
+  prover_.addAxiom(t.parent, [&t, &ranks, &prover](const Term &app, Terms &out) {
+    Term r = app.arg(0), place = t.place(app, r);
+    out.push_back(implies(r == t.root, app == prover.number(kNone)));
+    out.push_back(implies(ranks.isRank(r) && r != t.root,
+                          ranks.isRank(app) && t.depth(app) < t.depth(r) &&
+                              t.child(app, place) == r && 0 <= place &&
+                              place < t.children(app)));
+  });
+  prover_.addAxiom(t.depth, [&t](const Term &app, Terms &out) {
+    out.push_back(app >= 0);
+    out.push_back(implies(app.arg(0) == t.root, app == 0));
+  });
+  prover_.addAxiom(t.children, [](const Term &app, Terms &out) { out.push_back(app >= 0); });
+  prover_.addAxiom(t.child, [&t, &ranks](const Term &app, Terms &out) {
+    Term r = app.arg(0), i = app.arg(1);
+    out.push_back(implies(ranks.isRank(r) && 0 <= i && i < t.children(r),
+                          ranks.isRank(app) && app != t.root && t.parent(app) == r &&
+                              t.place(r, app) == i && t.depth(app) > t.depth(r)));
+  });
+  // A rank other than r lies below r exactly if it is, or lies below, one child of r: child
+  // number place(r, s).
+  prover_.addAxiom(t.isBelow, [&t, &ranks](const Term &app, Terms &out) {
+    Term r = app.arg(0), s = app.arg(1), way = t.place(r, s);
+    out.push_back(implies(r == s, app));
+    out.push_back(implies(r == t.root && ranks.isRank(s), app));
+    out.push_back(implies(app && ranks.isRank(r), ranks.isRank(s)));
+    out.push_back(implies(app && ranks.isRank(r) && r != s,
+                          0 <= way && way < t.children(r) && t.isBelow(t.child(r, way), s)));
+  });
+  prover_.addAxiom(t.isBelow, t.child, [&t, &ranks](const Term &below, const Term &child, Terms &out) {
+    Term r = child.arg(0), i = child.arg(1), s = below.arg(1);
+    out.push_back(implies(below && below.arg(0) == child && ranks.isRank(r) && 0 <= i &&
+                              i < t.children(r),
+                          t.isBelow(r, s) && r != s && t.place(r, s) == i));
+  });
+  return &t;
+}
+
+Term Axioms::quotient(const Terms &facts, const Term &a, const Term &b) {
+  if (b.is_numeral())
+    return a / b; // of z3: Euclidean, too
+  if (prover_.proves(facts, 0 <= a && a < b))
+    return prover_.number(0);
+  return quotient_(a, b);
+}
+
+Term Axioms::remainder(const Terms &facts, const Term &a, const Term &b) {
+  if (b.is_numeral())
+    return z3::mod(a, b);
+  if (prover_.proves(facts, 0 <= a && a < b))
+    return a;
+  bool isLow = prover_.proves(facts, a < b), isHigh = !isLow && prover_.proves(facts, 0 <= a);
+  if (isLow && prover_.proves(facts, -b <= a))
+    return z3::ite(a < 0, a + b, a);
+  if (isHigh && prover_.proves(facts, a < 2 * b))
+    return z3::ite(a >= b, a - b, a);
+  if (!isLow && !isHigh && prover_.proves(facts, -b <= a && a < 2 * b))
+    return z3::ite(a < 0, a + b, z3::ite(a >= b, a - b, a));
+  return remainder_(a, b);
+}
+
+} // namespace colldsl::parameterized

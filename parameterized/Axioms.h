@@ -1,0 +1,38 @@
+/// The functions that formulas use beside arithmetic, with their axioms.
+#pragma once
+
+#include "parameterized/Values.h"
+
+#include <deque>
+
+namespace colldsl::parameterized {
+
+class Axioms {
+public:
+  Axioms(Prover &prover, const Ranks &ranks);
+
+  /// A tree about which nothing else is known; the same name gives the same tree.
+  const Tree *tree(const std::string &name, const Term &root);
+  /// Euclidean quotient and remainder for any divisor that is not zero. The remainder is spelled
+  /// out where `facts` bound the dividend.
+  Term quotient(const Terms &facts, const Term &a, const Term &b);
+  Term remainder(const Terms &facts, const Term &a, const Term &b);
+
+  const Division &parts() const { return parts_; }
+  const Division &segments() const { return segments_; }
+  Term segmentCount(const Term &length, const Term &size) { return segmentCount_(length, size); }
+
+  const Inverses &inverses() const { return inverses_; }
+
+private:
+  Division division(const std::string &name);
+
+  Prover &prover_;
+  const Ranks &ranks_;
+  std::deque<Tree> trees_;
+  z3::func_decl quotient_, remainder_, segmentCount_;
+  Inverses inverses_; ///< of what the members after it make
+  Division parts_, segments_;
+};
+
+} // namespace colldsl::parameterized

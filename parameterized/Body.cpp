@@ -1,0 +1,372 @@
+#include "parameterized/Body.h"
+
+#include <algorithm>
+
+namespace colldsl::parameterized {
+
+Body::Body(const Program &program, DeclId collective, Prover &prover, Axioms &axioms,
+           const Ranks &ranks, Form form)
+    : block(prover.constant("position.block")), element(prover.constant("position.element")),
+      source(prover.constant("contributor")), commutes(prover.context().bool_const("commutative")),
+      program_(program), decl_(collective), prover_(prover), axioms_(axioms), ranks_(ranks),
+      evaluator_(program, prover, axioms, ranks),
+      frame_(evaluator_.makeFrame(collective, ranks.rank)), contract_(frame_) {
+  bindParameters(form);
+}
+
+Content Body::undefined() {
+  Term zero = prover_.number(0);
+  return {prover_.truth(false), zero, prover_.truth(false), zero, zero};
+}
+
+Content Body::entry(unsigned buffer) {
+  const Buffer &b = buffers()[buffer];
+  if (b.role == BufferRole::Out || b.role == BufferRole::Temp)
+    return undefined();
+  return {b.isSignificant, prover_.number(buffer), source == ranks_.rank, block, element};
+}
+
+Content Body::map(const Content &c, const std::function<Term(const Term &)> &f) const {
+  return {f(c.isDefined), f(c.origin), f(c.has), f(c.originBlock), f(c.originElement)};
+}
+
+Content Body::contentAt(const Content &c, const Term &atBlock, const Term &atElement) const {
+  return map(c, [&](const Term &t) { return substitute(t, {block, element}, {atBlock, atElement}); });
+}
+
+Content Body::choose(const Term &c, const Content &a, const Content &b) const {
+  if (c.is_true())
+    return a;
+  if (c.is_false())
+    return b;
+  auto pick = [&](const Term &x, const Term &y) { return z3::eq(x, y) ? x : z3::ite(c, x, y); };
+  return {pick(a.isDefined, b.isDefined), pick(a.origin, b.origin), pick(a.has, b.has),
+          pick(a.originBlock, b.originBlock), pick(a.originElement, b.originElement)};
+}
+
+Term Body::equal(const Content &a, const Content &b) const {
+  return implies(a.isDefined, b.isDefined && a.has == b.has &&
+                                  implies(a.has, a.origin == b.origin &&
+                                                     a.originBlock == b.originBlock &&
+                                                     a.originElement == b.originElement));
+}
+
+Term Body::isIn(const Piece &p) const {
+  if (p.isRun)
+    return p.block <= block && block < p.block + p.blocks;
+  return block == p.block && p.begin <= element && element < p.begin + p.length;
+}
+
+std::pair<Term, Term> Body::origin(const Piece &from, const Piece &to) const {
+  if (from.isRun)
+    return {block - to.block + from.block, element};
+  return {from.block, element - to.begin + from.begin};
+}
+
+Site Body::makeSite(const Stmt &s, SiteKind kind) {
+  Term zero = prover_.number(0);
+  Site site{.kind = kind,
+            .loc = s.loc,
+            .condition = evaluator_.facts,
+            .loops = loops_,
+            .numbers = numbers_,
+            .statement = statement_,
+            .peer = zero,
+            .tag = zero,
+            .pieces = {},
+            .read = {},
+            .content = undefined(),
+            .label = s.label,
+            .labelIndices = {}};
+  if (s.label != kNoSlot) {
+    const LabelRef &label = program_.labels[s.label];
+    for (uint32_t i = 0; i < label.indexCount; ++i)
+      site.labelIndices.push_back(
+          evaluator_.integer(frame_, ExprId{program_.operands[label.indexBegin + i]}));
+  }
+  return site;
+}
+
+void Body::run(const Payload &payload, Data data) {
+  payload_ = payload;
+  data_ = data;
+  isTrial_ = data == Data::Unknown;
+  written_ = nullptr; // NotShown may have ended the last run anywhere
+  touched_ = nullptr;
+  trialFacts_ = 0;
+  sites.clear();
+  orders.clear();
+  loops_.clear();
+  numbers_ = {0};
+  evaluator_.facts = {ranks_.isRank(ranks_.rank)};
+  state_ = entries_;
+  for (unsigned i = parameters_; i < buffers().size(); ++i)
+    state_.push_back(undefined());
+  execute(program_.decl(decl_).body);
+  exits = state_;
+}
+
+void Body::execute(StmtId id) {
+  if (id == kNoStmt)
+    return;
+  const Stmt &s = program_.stmt(id);
+  ++numbers_.back();
+  statement_ = index(id);
+  switch (s.kind) {
+  case StmtKind::Block:
+    for (uint32_t i = 0; i < s.listCount; ++i)
+      execute(StmtId{program_.operands[s.listBegin + i]});
+    return;
+  case StmtKind::Let:
+    if (s.sliceSlot)
+      frame_.slices[s.slot] = evaluator_.slice(frame_, s.a);
+    else
+      frame_.ints[s.slot] = evaluateLazily(s.a);
+    return;
+  case StmtKind::Temp:
+    return executeTemp(s);
+  case StmtKind::For:
+    return executeFor(s);
+  case StmtKind::If:
+    return executeIf(s);
+  case StmtKind::Message:
+    return executeMessage(s);
+  case StmtKind::Copy:
+    return executeCopy(s, false);
+  case StmtKind::Combine:
+    return executeCopy(s, true);
+  case StmtKind::Calc:
+    return;
+  case StmtKind::Depend:
+    return executeOrder(s);
+  case StmtKind::Call:
+    throw NotShown(s.loc, "a call has no formula yet");
+  case StmtKind::Parent:
+  case StmtKind::Child:
+  case StmtKind::Edge:
+    break;
+  }
+  throw NotShown(s.loc, "this statement has no formula");
+}
+
+/// A value that a text names and never uses need not have a formula.
+Value Body::evaluateLazily(ExprId id) {
+  try {
+    return evaluator_.evaluate(frame_, id);
+  } catch (const NotShown &) {
+    return std::monostate();
+  }
+}
+
+void Body::executeTemp(const Stmt &s) {
+  const BufferType &type = program_.temps[static_cast<size_t>(s.value)];
+  auto [known, isNew] = temps_.emplace(statement_, buffers().size());
+  if (isNew) {
+    addBuffer(program_.strings[program_.tempNames[static_cast<size_t>(s.value)]], BufferRole::Temp,
+              type, prover_.truth(true), s.loc);
+    state_.push_back(undefined());
+  }
+  unsigned buffer = known->second;
+  state_[buffer] = undefined();
+  if (touched_)
+    touched_->insert(buffer);
+  frame_.slices[s.slot] = wholeOf(buffer);
+}
+
+void Body::executeIf(const Stmt &s) {
+  Term c = evaluator_.condition(frame_, s.a);
+  if (prover_.proves(evaluator_.facts, c))
+    return execute(s.body);
+  if (prover_.proves(evaluator_.facts, !c))
+    return execute(s.otherwise);
+  std::vector<Content> before = state_;
+  evaluator_.facts.push_back(c);
+  execute(s.body);
+  evaluator_.facts.back() = !c;
+  std::vector<Content> taken = std::move(state_);
+  state_ = before;
+  for (size_t i = state_.size(); i < taken.size(); ++i)
+    state_.push_back(undefined());
+  execute(s.otherwise);
+  evaluator_.facts.pop_back();
+  for (size_t i = taken.size(); i < state_.size(); ++i)
+    taken.push_back(undefined());
+  for (size_t i = 0; i < state_.size(); ++i)
+    state_[i] = choose(c, taken[i], state_[i]);
+}
+
+std::vector<SliceValue::Alternative> Body::possible(const SliceValue &s) {
+  std::vector<SliceValue::Alternative> all;
+  for (const SliceValue::Alternative &a : s.alternatives)
+    if (!prover_.proves(evaluator_.facts, !a.condition))
+      all.push_back(a);
+  return all;
+}
+
+void Body::executeMessage(const Stmt &s) {
+  if (s.alongEdge)
+    throw NotShown(s.loc, "messages along edges have no formula yet");
+  Term peer = evaluator_.integer(frame_, s.b), none = evaluator_.none();
+  if (!prover_.proves(evaluator_.facts, peer != none)) {
+    if (prover_.proves(evaluator_.facts, peer == none))
+      return;
+    evaluator_.facts.push_back(peer != none);
+  } else {
+    evaluator_.facts.push_back(prover_.truth(true));
+  }
+  evaluator_.require(s.loc, ranks_.isRank(peer), "the peer may not be a rank");
+  bool sends = s.op == OpKind::Send || s.op == OpKind::Signal;
+  SliceValue carried = s.a == kNoExpr ? SliceValue{{{prover_.truth(true), {}}}}
+                                      : evaluator_.slices(frame_, s.a);
+  for (const SliceValue::Alternative &a : possible(carried)) {
+    evaluator_.facts.push_back(a.condition);
+    Site site = makeSite(s, s.a == kNoExpr ? (sends ? SiteKind::Signal : SiteKind::Wait)
+                            : sends        ? SiteKind::Send
+                                           : SiteKind::Recv);
+    site.peer = peer;
+    if (s.c != kNoExpr)
+      site.tag = evaluator_.integer(frame_, s.c);
+    site.pieces = a.pieces;
+    site.side = s.side;
+    site.combines = s.d != kNoExpr;
+    for (const Piece &p : site.pieces) {
+      access(s.loc, p, !sends);
+      if (sends)
+        site.sent.push_back(state_[p.buffer]);
+      if (sends && !isTrial_)
+        evaluator_.require(s.loc, implies(isIn(p), state_[p.buffer].isDefined),
+                           "a send may read what nobody wrote of '" + buffers()[p.buffer].name +
+                               "'");
+    }
+    if (site.kind == SiteKind::Recv) {
+      site.content = payload_(site);
+      for (const Piece &p : site.pieces)
+        write(site, p, site.content);
+    }
+    sites.push_back(std::move(site));
+    evaluator_.facts.pop_back();
+  }
+  evaluator_.facts.pop_back();
+}
+
+void Body::executeCopy(const Stmt &s, bool combines) {
+  SliceValue from = evaluator_.slices(frame_, s.a), to = evaluator_.slices(frame_, s.b);
+  for (const SliceValue::Alternative &a : possible(from))
+    for (const SliceValue::Alternative &b : possible(to)) {
+      evaluator_.facts.push_back(a.condition && b.condition);
+      if (a.pieces.size() != b.pieces.size())
+        throw NotShown(s.loc, "this copy of lists of slices has no formula");
+      Site site = makeSite(s, combines ? SiteKind::Combine : SiteKind::Copy);
+      site.read = a.pieces;
+      site.pieces = b.pieces;
+      site.combines = combines;
+      site.side = s.side;
+      for (size_t i = 0; i < a.pieces.size(); ++i) {
+        const Piece &source = a.pieces[i], &target = b.pieces[i];
+        requireAlike(s.loc, source, target);
+        access(s.loc, source, false);
+        access(s.loc, target, true);
+        if (!combines && isSame(source, target))
+          continue; // in place
+        Content read = state_[source.buffer];
+        if (!isTrial_)
+          evaluator_.require(s.loc, implies(isIn(source), read.isDefined),
+                             "a copy may read what nobody wrote of '" +
+                                 buffers()[source.buffer].name + "'");
+        auto [fromBlock, fromElement] = origin(source, target);
+        write(site, target, contentAt(read, fromBlock, fromElement));
+      }
+      sites.push_back(std::move(site));
+      evaluator_.facts.pop_back();
+    }
+}
+
+bool Body::isSame(const Piece &a, const Piece &b) {
+  return a.buffer == b.buffer && a.isRun == b.isRun &&
+         prover_.proves(evaluator_.facts,
+                        a.block == b.block && (a.isRun ? prover_.truth(true) : a.begin == b.begin));
+}
+
+/// Both have as many elements, one by one.
+void Body::requireAlike(SourceLoc loc, const Piece &a, const Piece &b) {
+  if (a.isRun != b.isRun)
+    throw NotShown(loc, "a run of blocks and elements of one block do not compare here");
+  Term alike = a.isRun ? a.blocks == b.blocks : a.length == b.length;
+  if (a.isRun) {
+    Term at = prover_.fresh("block");
+    alike = alike && implies(0 <= at && at < a.blocks, buffers()[a.buffer].length(a.block + at) ==
+                                                           buffers()[b.buffer].length(b.block + at));
+  }
+  evaluator_.require(loc, alike, "the two slices may not have as many elements");
+}
+
+/// The buffer is there, and may be written.
+void Body::access(SourceLoc loc, const Piece &p, bool writes) {
+  const Buffer &b = buffers()[p.buffer];
+  evaluator_.require(loc, implies(isIn(p), b.isSignificant),
+                     "the buffer '" + b.name + "' may not be there on this rank");
+  if (writes && b.role == BufferRole::In && !b.holdsOther)
+    throw NotShown(loc, "the buffer '" + b.name + "' is only read");
+}
+
+void Body::write(const Site &site, const Piece &target, const Content &value) {
+  Term isTarget = isIn(target);
+  Content &old = state_[target.buffer];
+  Content now = value;
+  if (site.combines) {
+    if (!isTrial_)
+      requireCombinable(site, target, old, value);
+    now = {old.isDefined && value.isDefined, old.origin, old.has || value.has,
+           z3::ite(old.has, old.originBlock, value.originBlock),
+           z3::ite(old.has, old.originElement, value.originElement)};
+  }
+  old = choose(isTarget, now, old);
+  if (touched_)
+    touched_->insert(target.buffer);
+  if (written_) {
+    Terms where(evaluator_.facts.begin() + static_cast<ptrdiff_t>(trialFacts_),
+                evaluator_.facts.end());
+    where.push_back(isTarget);
+    written_->push_back({target.buffer, target.block,
+                         target.isRun ? prover_.number(0) : target.begin, site.combines,
+                         value.has, value.originBlock, value.originElement,
+                         conjunction(prover_, where)});
+  }
+}
+
+/// Contributions stay single and in the order of ranks, unless the operator commutes.
+void Body::requireCombinable(const Site &site, const Piece &target, const Content &old,
+                             const Content &incoming) {
+  Term a = prover_.fresh("contributor"), b = prover_.fresh("contributor");
+  Term inTarget = isIn(target);
+  auto at = [&](const Term &t, const Term &who) { return substitute(t, {source}, {who}); };
+  evaluator_.require(site.loc, implies(inTarget, old.isDefined && incoming.isDefined),
+                     "a combine may read what nobody wrote");
+  Term both = inTarget && at(old.has, a) && at(incoming.has, b);
+  Term sameOrigin = old.origin == incoming.origin;
+  evaluator_.require(site.loc, implies(both, sameOrigin),
+                     "a combine may mix the values of different parameters");
+  Term ordered = site.side == Side::Before ? b < a : a < b;
+  evaluator_.require(site.loc, implies(both && a == b, prover_.truth(false)),
+                     "a contribution may be combined twice");
+  evaluator_.require(site.loc, implies(both, commutes || ordered),
+                     "contributions may not be combined in the order of ranks");
+}
+
+void Body::executeOrder(const Stmt &s) {
+  auto indicesOf = [&](const LabelRef &label) {
+    Terms all;
+    for (uint32_t i = 0; i < label.indexCount; ++i)
+      all.push_back(
+          evaluator_.integer(frame_, ExprId{program_.operands[label.indexBegin + i]}));
+    return all;
+  };
+  const LabelRef &waiting = program_.labels[s.listBegin];
+  for (uint32_t i = 1; i < s.listCount; ++i) {
+    const LabelRef &awaited = program_.labels[s.listBegin + i];
+    orders.push_back({evaluator_.facts, loops_, waiting.name, awaited.name, indicesOf(waiting),
+                      indicesOf(awaited), s.loc});
+  }
+}
+
+} // namespace colldsl::parameterized

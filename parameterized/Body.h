@@ -1,0 +1,201 @@
+/// The execution of a collective's body by any rank: what each statement does, and what buffers
+/// hold where it does it.
+///
+/// Contents are functions of a position, a block and an element of it: three free constants stand
+/// for the position and for a rank that contributes (Body::block, element, source). So one formula
+/// says what all bytes of a buffer hold. A loop is summarised by a guess of what buffers hold after
+/// its first iterations; the guess is proved by induction over the iterations, whoever made it.
+#pragma once
+
+#include "parameterized/Evaluator.h"
+
+#include <map>
+#include <optional>
+#include <set>
+
+namespace colldsl::parameterized {
+
+/// The value at any position of a buffer: the contributions of those ranks `source` for which `has`
+/// holds, each the entry value of buffer `origin` at (originBlock, originElement), combined in the
+/// order of ranks. If `isDefined` does not hold, the position holds nothing that may be read.
+struct Content {
+  Term isDefined;
+  Term origin;
+  Term has;
+  Term originBlock, originElement;
+};
+
+/// A loop around a site: first <= index < last.
+struct Loop {
+  Term index, first, last;
+};
+
+enum class SiteKind : uint8_t { Send, Recv, Signal, Wait, Copy, Combine };
+
+/// A statement where it stands, with its loops: all its executions by all ranks.
+struct Site {
+  SiteKind kind;
+  SourceLoc loc;
+  Terms condition; ///< of an execution, with those of the loops' ranges
+  std::vector<Loop> loops;
+  /// Its place in program order: number 0, index of loop 0, number 1, index of loop 1, ...
+  std::vector<unsigned> numbers;
+  uint32_t statement; ///< alike for the alternatives of one statement
+
+  Term peer, tag;  ///< of messages
+  Pieces pieces;   ///< what is sent, received or written
+  Pieces read;     ///< by a copy or combine
+  std::vector<Content> sent; ///< by piece: what the buffer holds
+  Content content;           ///< received: assumed, by position of the target
+  bool combines = false;
+  Side side = Side::After;
+  uint32_t label = kNoSlot; ///< index into Program::labels
+  Terms labelIndices;
+
+  Terms indices() const {
+    Terms all;
+    for (const Loop &l : loops)
+      all.push_back(l.index);
+    return all;
+  }
+};
+
+/// `waiting requires awaited`
+struct StatedOrder {
+  Terms condition;
+  std::vector<Loop> loops;
+  uint32_t waitingName, awaitedName;
+  Terms waitingIndices, awaitedIndices;
+  SourceLoc loc;
+};
+
+/// A promise: where `condition` holds, each position of the target holds what the operands have.
+struct Promise {
+  SourceLoc loc;
+  Terms condition;
+  Terms variables;    ///< of its `for`
+  SliceValue target;
+  SliceValue operand; ///< of rank `source`
+  Term has;           ///< whether `source` contributes
+  bool isReduction;
+};
+
+/// Which parameter lies in place: an index into Decl::aliases; none: no one does.
+using Form = std::optional<size_t>;
+
+class Body {
+public:
+  /// What a received message holds at each position of its target.
+  using Payload = std::function<Content(const Site &recv)>;
+
+  Body(const Program &program, DeclId collective, Prover &prover, Axioms &axioms,
+       const Ranks &ranks, Form form);
+
+  enum class Data : uint8_t {
+    Unknown, ///< what loops write is not known, and nothing is required of data
+    Known,
+  };
+  /// Executes the body; `payload` says what messages bring.
+  void run(const Payload &payload, Data data);
+  /// After run(), as its loops may be needed to say which lengths are equal.
+  const std::vector<Promise> &promises() const { return promises_; }
+
+  Content undefined();
+  Content contentAt(const Content &c, const Term &block, const Term &element) const;
+  Content map(const Content &c, const std::function<Term(const Term &)> &f) const;
+  Content choose(const Term &c, const Content &a, const Content &b) const;
+  /// Where the first is defined, the second is, and holds the same.
+  Term equal(const Content &a, const Content &b) const;
+  /// Whether (block, element) lies in the piece.
+  Term isIn(const Piece &piece) const;
+  /// The position in `from` that moves to (block, element) in `to`.
+  std::pair<Term, Term> origin(const Piece &from, const Piece &to) const;
+  /// The value that a promise states for (block, element) of a piece of its target.
+  Content promised(const Promise &promise, const SliceValue::Alternative &operand, size_t piece,
+                   const Piece &target);
+
+  const std::vector<Buffer> &buffers() const { return evaluator_.buffers; }
+  Evaluator &evaluator() { return evaluator_; }
+
+  std::vector<Site> sites;
+  std::vector<StatedOrder> orders;
+  std::vector<Content> exits; ///< of buffers, at the end
+  const Term block, element, source;
+  const Term commutes;       ///< the operator that is a parameter
+  std::string restrictedTo;  ///< what is proved for a part of the calls only: which
+  std::vector<std::string> assumedTrees;
+
+private:
+  struct Written {
+    unsigned buffer;
+    Term block, element; ///< where its target begins
+    bool combines;
+    Term has, originBlock, originElement; ///< of what is written
+    Term where;                           ///< whether (block, element) is written
+  };
+  using Bind = std::function<void()>;
+
+  void bindParameters(Form form);
+  void bindValue(const Param &p);
+  void addRequirements();
+  unsigned addBuffer(const std::string &name, BufferRole role, const BufferType &type,
+                     const Term &isSignificant, SourceLoc loc);
+  SliceValue wholeOf(unsigned buffer);
+  Content entry(unsigned buffer);
+  void promise(uint32_t ensure, Terms condition, Terms variables);
+  void equateLengths();
+
+  void execute(StmtId id);
+  Value evaluateLazily(ExprId id);
+  void executeTemp(const Stmt &s);
+  void executeIf(const Stmt &s);
+  void executeMessage(const Stmt &s);
+  void executeCopy(const Stmt &s, bool combines);
+  void executeOrder(const Stmt &s);
+
+  void executeFor(const Stmt &s);
+  void executeIteration(const Stmt &s, const Loop &loop, const Bind &bind);
+  void iterate(const Stmt &s, const Loop &loop, const Bind &bind);
+  Content guessPlaces(const Loop &loop, unsigned buffer, const Content &before,
+                      const Content &after, const std::vector<Written> &writes);
+  Content guessSum(const Loop &loop, unsigned buffer, const Content &before,
+                   const std::vector<Written> &writes);
+  Terms solveContribution(const Term &has, const Term &index);
+  bool isInductive(const Loop &loop, const std::vector<Content> &before,
+                   const std::vector<Content> &guess, const std::vector<Content> &after,
+                   const std::set<unsigned> &touched);
+
+  Site makeSite(const Stmt &s, SiteKind kind);
+  std::vector<SliceValue::Alternative> possible(const SliceValue &s);
+  void access(SourceLoc loc, const Piece &p, bool writes);
+  void write(const Site &site, const Piece &target, const Content &value);
+  void requireCombinable(const Site &site, const Piece &target, const Content &old,
+                         const Content &incoming);
+  void requireAlike(SourceLoc loc, const Piece &a, const Piece &b);
+  bool isSame(const Piece &a, const Piece &b);
+
+  const Program &program_;
+  const DeclId decl_;
+  Prover &prover_;
+  Axioms &axioms_;
+  const Ranks &ranks_;
+  Evaluator evaluator_;
+  Frame frame_;
+  Frame contract_; ///< without the form in place: where operands of promises lie at entry
+  Payload payload_;
+  std::vector<Promise> promises_;
+  std::vector<Content> entries_, state_; ///< of buffers
+  std::vector<Loop> loops_;
+  std::vector<unsigned> numbers_;
+  uint32_t statement_ = 0;
+  std::map<uint32_t, unsigned> temps_; ///< by statement: its buffer
+  unsigned parameters_ = 0;            ///< how many buffers are parameters
+
+  Data data_ = Data::Known;
+  bool isTrial_ = false; ///< of a loop: its writes are recorded, and nothing is required of data
+  size_t trialFacts_ = 0; ///< how many facts hold outside of the loop that is tried
+  std::vector<Written> *written_ = nullptr;
+  std::set<unsigned> *touched_ = nullptr; ///< buffers
+};
+
+} // namespace colldsl::parameterized

@@ -1,0 +1,215 @@
+// Loops: a guess of what buffers hold after some iterations, proved by induction.
+#include "parameterized/Body.h"
+
+#include <algorithm>
+
+namespace colldsl::parameterized {
+
+void Body::executeFor(const Stmt &s) {
+  const Expr &over = program_.expr(s.a);
+  Term index = prover_.fresh(s.sliceSlot ? "segment" : "index");
+  Loop loop{index, prover_.number(0), prover_.number(0)};
+  Bind bind;
+  if (over.kind == ExprKind::RangeOf) {
+    loop.first = evaluator_.integer(frame_, over.a);
+    loop.last = evaluator_.integer(frame_, over.b);
+    if (over.value)
+      loop.last = loop.last + 1;
+    bind = [&] { frame_.ints[s.slot] = index; };
+  } else if (over.kind == ExprKind::Segments) {
+    loop.last = evaluator_.segmentCount(frame_, s.a);
+    bind = [&] { frame_.slices[s.slot] = evaluator_.segment(frame_, s.a, index); };
+  } else if (over.type == ValueType::IntList) {
+    ListValue list = evaluator_.list(frame_, s.a);
+    loop.last = list.length;
+    bind = [this, &s, index, list] { frame_.ints[s.slot] = list.at(index); };
+  } else {
+    throw NotShown(s.loc, "a loop over this has no formula yet");
+  }
+  iterate(s, loop, bind);
+}
+
+/// Executes the body once, at any index, from the state that is set.
+void Body::executeIteration(const Stmt &s, const Loop &loop, const Bind &bind) {
+  evaluator_.facts.push_back(loop.first <= loop.index && loop.index < loop.last);
+  loops_.push_back(loop);
+  numbers_.push_back(0);
+  bind();
+  execute(s.body);
+  numbers_.pop_back();
+  loops_.pop_back();
+  evaluator_.facts.pop_back();
+}
+
+/// What a buffer holds before iteration `loop.index`, if each position is written by one iteration:
+/// the one that solves an equation of a write.
+Content Body::guessPlaces(const Loop &loop, unsigned buffer, const Content &before,
+                          const Content &after, const std::vector<Written> &writes) {
+  Content head = before;
+  for (const Written &w : writes) {
+    if (w.buffer != buffer)
+      continue;
+    Terms candidates = axioms_.inverses().solve(prover_, w.block, loop.index, block);
+    Terms byElement = axioms_.inverses().solve(prover_, w.element, loop.index, element);
+    candidates.insert(candidates.end(), byElement.begin(), byElement.end());
+    for (const Term &c : candidates) {
+      auto there = [&](const Term &t) { return substitute(t, {loop.index}, {c}); };
+      Term fits = loop.first <= c && c < loop.index && c < loop.last && there(w.where);
+      head = choose(fits.simplify(), map(after, there), head);
+    }
+  }
+  return head;
+}
+
+/// The same if each iteration adds the contributions of other ranks everywhere.
+Content Body::guessSum(const Loop &loop, unsigned buffer, const Content &before,
+                       const std::vector<Written> &writes) {
+  Content head = before;
+  for (const Written &w : writes) {
+    if (w.buffer != buffer || !w.combines)
+      continue;
+    for (const Term &c : solveContribution(w.has, loop.index)) {
+      auto there = [&](const Term &t) { return substitute(t, {loop.index}, {c}); };
+      Term fits = loop.first <= c && c < loop.index && c < loop.last && there(w.where) &&
+                  there(w.has);
+      head.has = head.has || fits.simplify();
+      head.originBlock = z3::ite(before.has, before.originBlock, there(w.originBlock));
+      head.originElement = z3::ite(before.has, before.originElement, there(w.originElement));
+    }
+  }
+  return head;
+}
+
+/// The indices at which rank `source` contributes, by the form of the condition.
+Terms Body::solveContribution(const Term &has, const Term &index) {
+  Terms all, open{has};
+  while (!open.empty()) {
+    Term t = open.back();
+    open.pop_back();
+    if (!t.is_app() || !contains(t, index))
+      continue;
+    if (t.is_eq() && t.arg(0).is_int())
+      for (unsigned side = 0; side < 2; ++side) {
+        Terms more =
+            axioms_.inverses().solve(prover_, t.arg(side), index, t.arg(1 - side));
+        all.insert(all.end(), more.begin(), more.end());
+      }
+    else if (t.decl().decl_kind() == Z3_OP_UNINTERPRETED)
+      for (const Tree *tree : axioms_.inverses().trees)
+        if (t.decl().id() == tree->isBelow.id()) {
+          Terms more = axioms_.inverses().solve(prover_, t.arg(0), index, t.arg(1));
+          all.insert(all.end(), more.begin(), more.end());
+        }
+    for (unsigned i = 0; i < t.num_args(); ++i)
+      if (t.arg(i).is_bool())
+        open.push_back(t.arg(i));
+  }
+  return all;
+}
+
+void Body::iterate(const Stmt &s, const Loop &loop, const Bind &bind) {
+  if (prover_.proves(evaluator_.facts, loop.last <= loop.first))
+    return;
+  auto numSites = static_cast<ptrdiff_t>(sites.size());
+  auto numOrders = static_cast<ptrdiff_t>(orders.size());
+  std::vector<Content> before = state_;
+  std::vector<Written> writes;
+  std::set<unsigned> touched;
+  // A trial from the state before the loop shows what an iteration writes.
+  auto attempt = [&] {
+    std::vector<Written> *outerWritten = std::exchange(written_, &writes);
+    std::set<unsigned> *outerTouched = std::exchange(touched_, &touched);
+    bool outerTrial = std::exchange(isTrial_, true);
+    size_t outerFacts = std::exchange(trialFacts_, evaluator_.facts.size() + 1);
+    executeIteration(s, loop, bind);
+    trialFacts_ = outerFacts;
+    isTrial_ = outerTrial;
+    touched_ = outerTouched;
+    written_ = outerWritten;
+    sites.erase(sites.begin() + numSites, sites.end());
+    orders.erase(orders.begin() + numOrders, orders.end());
+  };
+  attempt();
+  std::vector<Content> after = state_;
+  std::vector<Written> seen = std::move(writes);
+  before.resize(after.size(), undefined());
+  if (data_ == Data::Unknown) {
+    for (unsigned b : touched)
+      before[b] = undefined();
+    state_ = before;
+    executeIteration(s, loop, bind);
+    before.resize(state_.size(), undefined());
+    state_ = before;
+    return;
+  }
+
+  std::vector<std::vector<Content>> guesses(after.size());
+  for (unsigned b : touched) {
+    auto isTemporary = [&](unsigned buffer) {
+      return buffers()[buffer].role == BufferRole::Temp &&
+             buffers()[buffer].depth > loops_.size();
+    };
+    if (isTemporary(b)) {
+      guesses[b] = {undefined()}; // fresh in each iteration
+      continue;
+    }
+    Content last = choose(loop.index > loop.first,
+                          map(after[b],
+                              [&](const Term &t) {
+                                return substitute(t, {loop.index}, {loop.index - 1});
+                              }),
+                          before[b]);
+    guesses[b] = {guessPlaces(loop, b, before[b], after[b], seen),
+                  guessSum(loop, b, before[b], seen), last};
+  }
+  // All combinations of guesses, of which there are few: most loops write one buffer.
+  std::vector<size_t> chosen(after.size(), 0);
+  while (true) {
+    std::vector<Content> guess = before;
+    for (unsigned b : touched)
+      guess[b] = guesses[b][chosen[b]];
+    state_ = guess;
+    attempt();
+    if (isInductive(loop, before, guess, state_, touched)) {
+      state_ = guess;
+      executeIteration(s, loop, bind); // which tells the loop around this one what is written
+      Term end = z3::ite(loop.last > loop.first, loop.last, loop.first);
+      for (size_t i = 0; i < guess.size(); ++i)
+        guess[i] = map(guess[i], [&](const Term &t) { return substitute(t, {loop.index}, {end}); });
+      guess.resize(state_.size(), undefined());
+      state_ = guess;
+      return;
+    }
+    auto next = std::find_if(touched.begin(), touched.end(), [&](unsigned b) {
+      return chosen[b] + 1 < guesses[b].size() || (chosen[b] = 0, false);
+    });
+    if (next == touched.end())
+      throw NotShown(s.loc, "no invariant of this loop was found");
+    ++chosen[*next];
+  }
+}
+
+bool Body::isInductive(const Loop &loop, const std::vector<Content> &before,
+                       const std::vector<Content> &guess, const std::vector<Content> &after,
+                       const std::set<unsigned> &touched) {
+  Terms facts = evaluator_.facts;
+  facts.push_back(loop.first < loop.last);
+  for (unsigned b : touched) {
+    Content first = map(guess[b], [&](const Term &t) {
+      return substitute(t, {loop.index}, {loop.first});
+    });
+    if (!prover_.proves(facts, equal(first, before[b])))
+      return false;
+  }
+  facts.back() = loop.first <= loop.index && loop.index < loop.last;
+  for (unsigned b : touched) {
+    Content next = map(guess[b], [&](const Term &t) {
+      return substitute(t, {loop.index}, {loop.index + 1});
+    });
+    if (!prover_.proves(facts, equal(next, after[b])))
+      return false;
+  }
+  return true;
+}
+
+} // namespace colldsl::parameterized

@@ -1,0 +1,280 @@
+// Parameters and promises: the values that callers may give, as constants and functions.
+#include "parameterized/Body.h"
+
+#include "program/Operands.h"
+
+namespace colldsl::parameterized {
+
+void Body::bindValue(const Param &p) {
+  const std::string &name = program_.nameOf(p);
+  Value &slot = frame_.ints[p.slot];
+  Term value = prover_.constant(name);
+  switch (p.type) {
+  case ValueType::Bool:
+    slot = prover_.context().bool_const(name.c_str());
+    return;
+  case ValueType::Rank:
+    prover_.assume(ranks_.isRank(value));
+    slot = value;
+    return;
+  case ValueType::Bytes:
+  case ValueType::Time:
+    prover_.assume(value >= 1);
+    slot = value;
+    return;
+  case ValueType::Int:
+    slot = value;
+    for (const Candidate &c : p.candidates) {
+      if (c.lo == kNoExpr || c.hi == kNoExpr || p.candidates.size() != 1)
+        continue;
+      prover_.assume(evaluator_.integer(frame_, c.lo) <= value &&
+                     value <= evaluator_.integer(frame_, c.hi));
+    }
+    return;
+  case ValueType::Reduction:
+    slot = ReductionValue{value, commutes};
+    return;
+  case ValueType::IntList: {
+    Term length = prover_.constant("length(" + name + ")");
+    prover_.assume(length >= 0);
+    z3::func_decl at = prover_.function(name, 1);
+    slot = ListValue{length, [at](const Term &i) { return at(i); }};
+    return;
+  }
+  case ValueType::Tree: {
+    Term root = prover_.constant(name + ".root");
+    prover_.assume(ranks_.isRank(root));
+    slot = TreeValue{axioms_.tree(name, root), ranks_.rank};
+    return;
+  }
+  case ValueType::String:
+  case ValueType::Graph:
+  case ValueType::Edge:
+  case ValueType::Group:
+  case ValueType::Slice:
+  case ValueType::Range:
+  case ValueType::Edges:
+  case ValueType::Slices:
+    return; // what uses it is not shown
+  }
+}
+
+SliceValue Body::wholeOf(unsigned buffer) {
+  const Buffer &b = buffers()[buffer];
+  Term zero = prover_.number(0);
+  Piece p{buffer, b.dims == 2, zero, b.blocks, zero, b.dims == 2 ? zero : b.length(zero)};
+  return {{{prover_.truth(true), {p}}}};
+}
+
+unsigned Body::addBuffer(const std::string &name, BufferRole role, const BufferType &type,
+                         const Term &isSignificant, SourceLoc loc) {
+  auto index = static_cast<unsigned>(buffers().size());
+  auto sizeOf = [&](const Dim &d) {
+    if (d.kind == DimKind::Symbol || d.kind == DimKind::Fixed)
+      return evaluator_.integer(frame_, d.expr);
+    throw NotShown(loc, "blocks of capacity have no formula yet");
+  };
+  Buffer b{.name = name,
+           .role = role,
+           .dims = type.dims,
+           .blocks = prover_.number(1),
+           .length = {},
+           .isSignificant = isSignificant,
+           .depth = static_cast<unsigned>(loops_.size())};
+  if (type.dims == 2)
+    b.blocks = sizeOf(type.dim[0]);
+  const Dim &d = type.dim[type.dims - 1];
+  if (d.kind == DimKind::CallTime) {
+    z3::func_decl length = prover_.function("length of " + name, 2);
+    prover_.addAxiom(length, [](const Term &app, Terms &out) { out.push_back(app >= 0); });
+    Term rank = ranks_.rank;
+    b.length = [length, rank](const Term &block) { return length(rank, block); };
+  } else if (d.kind == DimKind::Counts) {
+    ListValue counts = evaluator_.list(frame_, d.expr);
+    b.length = counts.at;
+  } else {
+    Term size = sizeOf(d);
+    b.length = [size](const Term &) { return size; };
+  }
+  evaluator_.buffers.push_back(std::move(b));
+  return index;
+}
+
+void Body::bindParameters(Form form) {
+  const Decl &decl = program_.decl(decl_);
+  evaluator_.facts = {ranks_.isRank(ranks_.rank)};
+  for (const Param &p : decl.params)
+    if (!p.isBuffer)
+      bindValue(p);
+  for (size_t i = 0; i < decl.sizeSlots; ++i) {
+    Term size = prover_.constant(i < decl.sizeNames.size() ? program_.strings[decl.sizeNames[i]]
+                                                           : "size" + std::to_string(i));
+    prover_.assume(size >= 0);
+    frame_.sizes[i] = size;
+  }
+  addRequirements();
+  for (const Param &p : decl.params) {
+    if (!p.isBuffer)
+      continue;
+    Term isSignificant = p.significantAt == kNoExpr
+                             ? prover_.truth(true)
+                             : evaluator_.integer(frame_, p.significantAt) == ranks_.rank;
+    unsigned buffer =
+        addBuffer(program_.nameOf(p), p.role, p.buffer, isSignificant, p.loc);
+    frame_.slices[p.slot] = wholeOf(buffer);
+    entries_.push_back(entry(buffer));
+  }
+  parameters_ = static_cast<unsigned>(buffers().size());
+  contract_ = frame_;
+  if (form) {
+    const AliasClause &alias = decl.aliases[*form];
+    const Param &inner = decl.params[alias.param];
+    SliceValue place = evaluator_.slice(frame_, alias.slice);
+    const Piece own = std::get<SliceValue>(frame_.slices[inner.slot]).alternatives[0].pieces[0];
+    const Piece &there = place.alternatives[0].pieces[0];
+    if (own.isRun != there.isRun)
+      throw NotShown(alias.slice == kNoExpr ? decl.loc : program_.expr(alias.slice).loc,
+                     "this form in place has no formula yet");
+    Buffer &host = evaluator_.buffers[there.buffer];
+    if (inner.role != BufferRole::Out) {
+      auto [fromBlock, fromElement] = origin(own, there);
+      entries_[there.buffer] =
+          choose(isIn(there), contentAt(entries_[own.buffer], fromBlock, fromElement),
+                 entries_[there.buffer]);
+    }
+    host.isSignificant = host.isSignificant || isIn(there);
+    host.holdsOther = true;
+    frame_.slices[inner.slot] = place;
+  }
+  for (uint32_t ensure : decl.ensures)
+    promise(ensure, {}, {});
+  equateLengths();
+}
+
+/// `where` holds: callers guarantee it. A requirement without a formula is not used; one that is an
+/// alternative to an operator that commutes restricts the proof to such operators.
+void Body::addRequirements() {
+  for (ExprId id : program_.decl(decl_).requirements) {
+    try {
+      prover_.assume(evaluator_.condition(frame_, id));
+    } catch (const NotShown &) {
+      const Expr &e = program_.expr(id);
+      if (e.kind == ExprKind::Or && program_.expr(e.a).kind == ExprKind::IsCommutative) {
+        prover_.assume(commutes);
+        restrictedTo = "operators that commute";
+      }
+    }
+  }
+}
+
+void Body::promise(uint32_t ensure, Terms condition, Terms variables) {
+  const EnsureNode &node = program_.ensures[ensure];
+  size_t numFacts = evaluator_.facts.size();
+  auto bindVariable = [&] {
+    ListValue over = evaluator_.list(frame_, node.iterable);
+    Term i = prover_.fresh("promised");
+    variables.push_back(i);
+    condition.push_back(0 <= i && i < over.length);
+    evaluator_.facts.push_back(condition.back());
+    frame_.ints[node.slot] = contract_.ints[node.slot] = over.at(i);
+    if (node.condition != kNoExpr) {
+      condition.push_back(evaluator_.condition(frame_, node.condition));
+      evaluator_.facts.push_back(condition.back());
+    }
+    return i;
+  };
+  switch (node.kind) {
+  case EnsureKind::ForEach:
+    bindVariable();
+    promise(node.inner, condition, variables);
+    break;
+  case EnsureKind::At:
+    condition.push_back(evaluator_.condition(frame_, node.condition));
+    evaluator_.facts.push_back(condition.back());
+    promise(node.inner, condition, variables);
+    break;
+  case EnsureKind::Equal: {
+    Term from = node.rank == kNoExpr ? ranks_.rank : evaluator_.integer(frame_, node.rank);
+    promises_.push_back({node.loc, condition, variables, evaluator_.slice(frame_, node.target),
+                         evaluator_.slice(contract_, node.operand), source == from, false});
+    break;
+  }
+  case EnsureKind::EqualReduce: {
+    // The contributing rank is the variable itself, or it has no formula.
+    ListValue over = evaluator_.list(frame_, node.iterable);
+    Term i = prover_.fresh("contributor");
+    Terms has{0 <= i && i < over.length};
+    evaluator_.facts.push_back(has.back());
+    frame_.ints[node.slot] = contract_.ints[node.slot] = over.at(i);
+    if (node.condition != kNoExpr)
+      has.push_back(evaluator_.condition(frame_, node.condition));
+    Term from = node.rank == kNoExpr ? ranks_.rank : evaluator_.integer(frame_, node.rank);
+    Terms inverse = axioms_.inverses().solve(prover_, from, i, source);
+    if (inverse.size() != 1)
+      throw NotShown(node.loc, "the contributions of this promise have no formula yet");
+    auto renamed = [&](const Term &t) { return substitute(t, {i}, inverse); };
+    SliceValue operand = evaluator_.slice(contract_, node.operand);
+    for (SliceValue::Alternative &a : operand.alternatives)
+      for (Piece &p : a.pieces) {
+        p.block = renamed(p.block);
+        p.begin = renamed(p.begin);
+      }
+    promises_.push_back({node.loc, condition, variables, evaluator_.slice(frame_, node.target),
+                         operand, renamed(conjunction(prover_, has)), true});
+    break;
+  }
+  case EnsureKind::Synchronizes:
+    throw NotShown(node.loc, "'synchronizes' has no formula yet");
+  case EnsureKind::Cost:
+    break; // proved for the numbers of ranks that are tried
+  }
+  evaluator_.facts.resize(numFacts, prover_.truth(true));
+}
+
+Content Body::promised(const Promise &promise, const SliceValue::Alternative &operand,
+                       size_t piece, const Piece &target) {
+  const Piece &from = operand.pieces[piece];
+  auto [fromBlock, fromElement] = origin(from, target);
+  return {prover_.truth(true), prover_.number(from.buffer), promise.has, fromBlock, fromElement};
+}
+
+/// Callers give blocks of call-time length the lengths that the promises need.
+void Body::equateLengths() {
+  for (const Promise &p : promises_) {
+    const Piece &to = p.target.alternatives[0].pieces[0];
+    const Piece &from = p.operand.alternatives[0].pieces[0];
+    if (to.isRun || from.isRun || p.isReduction)
+      continue;
+    Term length = buffers()[to.buffer].length(to.block);
+    if (length.decl().decl_kind() != Z3_OP_UNINTERPRETED ||
+        length.decl().name().str() != "length of " + buffers()[to.buffer].name)
+      continue;
+    // The lengths of rank `r` and its block `b`, by the variable that gives this block.
+    Term rank = ranks_.rank, contributor = source;
+    auto instance = [this, p, to, from, rank, contributor](const Term &app, Terms &out) {
+      Term r = app.arg(0), b = app.arg(1);
+      Terms values = p.variables.empty()
+                         ? Terms{prover_.number(0)}
+                         : axioms_.inverses().solve(prover_, substitute(to.block, {rank}, {r}),
+                                                    p.variables[0], b);
+      for (const Term &v : values) {
+        Terms names{rank}, those{r};
+        if (!p.variables.empty()) {
+          names.push_back(p.variables[0]);
+          those.push_back(v);
+        }
+        Term holds = substitute(conjunction(prover_, p.condition), names, those) &&
+                     ranks_.isRank(r) && substitute(to.block, names, those) == b;
+        if (!p.has.is_eq())
+          continue;
+        Term giver = substitute(p.has.arg(1), names, those);
+        Term given = substitute(buffers()[from.buffer].length(substitute(from.block, names, those)),
+                                {rank}, {giver});
+        out.push_back(implies(holds, app == given));
+      }
+    };
+    prover_.addAxiom(length.decl(), instance);
+  }
+}
+
+} // namespace colldsl::parameterized

@@ -1,0 +1,316 @@
+#include "parameterized/Evaluator.h"
+
+#include <algorithm>
+
+namespace colldsl::parameterized {
+namespace {
+
+constexpr unsigned kMostCalls = 12; ///< of functions within each other
+
+struct WithFact {
+  WithFact(Terms &facts, const Term &fact) : facts_(facts) { facts_.push_back(fact); }
+  ~WithFact() { facts_.pop_back(); }
+  Terms &facts_;
+};
+
+} // namespace
+
+Evaluator::Evaluator(const Program &program, Prover &prover, Axioms &axioms, const Ranks &ranks)
+    : program(program), prover_(prover), axioms_(axioms), ranks_(ranks) {}
+
+Frame Evaluator::makeFrame(DeclId decl, const Term &rank) const {
+  const Decl &d = program.decl(decl);
+  return {decl, rank, std::vector<Value>(d.intSlots), std::vector<Value>(d.sliceSlots),
+          std::vector<Value>(d.sizeSlots)};
+}
+
+void Evaluator::require(SourceLoc loc, const Term &condition, const std::string &what) {
+  if (!prover_.proves(facts, condition))
+    throw NotShown(loc, what);
+}
+
+void Evaluator::requireNumber(const Term &t, SourceLoc loc) {
+  if (t.decl().decl_kind() == Z3_OP_ITE || t.decl().decl_kind() == Z3_OP_UNINTERPRETED ||
+      t.is_numeral())
+    if (contains(t, none()) || t.decl().decl_kind() == Z3_OP_UNINTERPRETED)
+      require(loc, t != none(), "a number may be none here");
+}
+
+Term Evaluator::integer(Frame &frame, ExprId id) {
+  Value v = evaluate(frame, id);
+  if (auto *t = std::get_if<Term>(&v)) {
+    if (t->is_bool())
+      return z3::ite(*t, prover_.number(1), prover_.number(0));
+    return *t;
+  }
+  throw NotShown(program.expr(id).loc, "this value has no formula");
+}
+
+Term Evaluator::condition(Frame &frame, ExprId id) {
+  Value v = evaluate(frame, id);
+  if (auto *t = std::get_if<Term>(&v))
+    return t->is_bool() ? *t : *t != 0;
+  throw NotShown(program.expr(id).loc, "this condition has no formula");
+}
+
+Value Evaluator::evaluate(Frame &frame, ExprId id) {
+  const Expr &e = program.expr(id);
+  switch (e.kind) {
+  case ExprKind::IntLit:
+    if (e.type == ValueType::Reduction)
+      return ReductionValue{prover_.number(e.value), prover_.truth(true)};
+    return e.type == ValueType::Bool ? prover_.truth(e.value != 0) : prover_.number(e.value);
+  case ExprKind::LocalInt:
+    if (std::holds_alternative<std::monostate>(frame.ints[e.slot]))
+      throw NotShown(e.loc, "this value has no formula");
+    return frame.ints[e.slot];
+  case ExprKind::MyRank:
+    return frame.rank;
+  case ExprKind::NumRanks:
+    return ranks_.ranks;
+  case ExprKind::SizeSymbol:
+    return frame.sizes[e.slot];
+  case ExprKind::Negate:
+    return -integer(frame, e.a);
+  case ExprKind::Not:
+    return !condition(frame, e.a);
+  case ExprKind::NotNone: {
+    Value v = evaluate(frame, e.a);
+    if (auto *t = std::get_if<Term>(&v); t && t->is_int())
+      requireNumber(*t, e.loc);
+    return v;
+  }
+  case ExprKind::Select:
+    return select(frame, e);
+  case ExprKind::CallBuiltin:
+    return builtin(frame, e);
+  case ExprKind::CallFunction:
+    return callFunction(frame, e);
+  case ExprKind::IsCommutative:
+    return std::get<ReductionValue>(evaluate(frame, e.a)).commutes;
+  case ExprKind::ListElement: {
+    ListValue l = list(frame, e.a);
+    Term i = integer(frame, e.b);
+    require(e.loc, 0 <= i && i < l.length, "an index may lie beyond the list");
+    return l.at(i);
+  }
+  case ExprKind::ListLength:
+    return list(frame, e.a).length;
+  case ExprKind::TreeRoot:
+    return std::get<TreeValue>(evaluate(frame, e.a)).tree->root;
+  case ExprKind::TreeParent: {
+    TreeValue t = std::get<TreeValue>(evaluate(frame, e.a));
+    return t.tree->parent(t.viewer);
+  }
+  case ExprKind::TreeAt: {
+    TreeValue t = std::get<TreeValue>(evaluate(frame, e.a));
+    t.viewer = integer(frame, e.b);
+    return t;
+  }
+  case ExprKind::MakeTree: {
+    // The arguments are a part of the name: trees of the same arguments are the same.
+    std::string name = program.nameOf(program.decl(DeclId{static_cast<uint32_t>(e.value)}));
+    const Decl &decl = program.decl(DeclId{static_cast<uint32_t>(e.value)});
+    Term root = prover_.number(0);
+    for (uint32_t i = 0; i < index(e.b); ++i) {
+      ExprId argument{program.operands[index(e.a) + i]};
+      if (argument == kNoExpr)
+        argument = decl.params[i].defaultValue;
+      if (argument == kNoExpr)
+        throw NotShown(e.loc, "an argument of this tree is missing");
+      Value v = evaluate(frame, argument);
+      const Term *t = std::get_if<Term>(&v);
+      if (!t)
+        throw NotShown(e.loc, "an argument of this tree has no formula");
+      if (contains(*t, ranks_.rank))
+        throw NotShown(e.loc, "the ranks may not agree on the arguments of this tree");
+      name += (i == 0 ? "(" : ", ") + t->to_string();
+      if (program.nameOf(decl.params[i]) == "root") {
+        root = *t;
+        require(e.loc, ranks_.isRank(root), "the root of this tree may not be a rank");
+      }
+    }
+    return TreeValue{axioms_.tree(name + ")", root), frame.rank};
+  }
+  case ExprKind::TreeChildren:
+  case ExprKind::ListLiteral:
+  case ExprKind::ListComprehension:
+    return list(frame, id);
+  default:
+    if (e.type == ValueType::Slice)
+      return slice(frame, id);
+    if (e.kind >= ExprKind::Add && e.kind <= ExprKind::Ge)
+      return binary(frame, e);
+    throw NotShown(e.loc, "this expression has no formula yet");
+  }
+}
+
+Term Evaluator::binary(Frame &frame, const Expr &e) {
+  if (e.kind == ExprKind::And || e.kind == ExprKind::Or) {
+    Term a = condition(frame, e.a);
+    WithFact with(facts, e.kind == ExprKind::And ? a : !a);
+    Term b = condition(frame, e.b);
+    return e.kind == ExprKind::And ? a && b : a || b;
+  }
+  if (e.kind == ExprKind::Eq || e.kind == ExprKind::Ne) {
+    Value va = evaluate(frame, e.a), vb = evaluate(frame, e.b);
+    if (auto *ra = std::get_if<ReductionValue>(&va)) {
+      Term same = ra->id == std::get<ReductionValue>(vb).id;
+      return e.kind == ExprKind::Eq ? same : !same;
+    }
+    const Term *a = std::get_if<Term>(&va), *b = std::get_if<Term>(&vb);
+    if (!a || !b)
+      throw NotShown(e.loc, "these values have no formula");
+    Term same = a->is_bool() == b->is_bool() ? *a == *b : integer(frame, e.a) == integer(frame, e.b);
+    return e.kind == ExprKind::Eq ? same : !same;
+  }
+  Term a = integer(frame, e.a), b = integer(frame, e.b);
+  requireNumber(a, e.loc);
+  requireNumber(b, e.loc);
+  switch (e.kind) {
+  case ExprKind::Add:
+    return a + b;
+  case ExprKind::Sub:
+    return a - b;
+  case ExprKind::Mul:
+    return a * b;
+  case ExprKind::Div:
+    require(e.loc, b > 0, "a divisor may not be positive");
+    return axioms_.quotient(facts, a, b);
+  case ExprKind::Mod:
+    require(e.loc, b > 0, "a divisor may not be positive");
+    return axioms_.remainder(facts, a, b);
+  case ExprKind::Lt:
+    return a < b;
+  case ExprKind::Le:
+    return a <= b;
+  case ExprKind::Gt:
+    return a > b;
+  case ExprKind::Ge:
+    return a >= b;
+  default:
+    throw NotShown(e.loc, "this operator has no formula yet");
+  }
+}
+
+Value Evaluator::select(Frame &frame, const Expr &e) {
+  Term c = condition(frame, e.a);
+  if (prover_.proves(facts, c))
+    return evaluate(frame, e.b);
+  if (prover_.proves(facts, !c))
+    return evaluate(frame, e.c);
+  auto under = [&](const Term &fact, ExprId id) {
+    WithFact with(facts, fact);
+    return evaluate(frame, id);
+  };
+  Value a = under(c, e.b), b = under(!c, e.c);
+  auto *ta = std::get_if<Term>(&a), *tb = std::get_if<Term>(&b);
+  if (ta && tb)
+    return ta->is_bool() == tb->is_bool()
+               ? z3::ite(c, *ta, *tb)
+               : throw NotShown(e.loc, "this value has no formula");
+  auto *sa = std::get_if<SliceValue>(&a), *sb = std::get_if<SliceValue>(&b);
+  if (!sa || !sb)
+    throw NotShown(e.loc, "this choice has no formula");
+  SliceValue both;
+  for (const SliceValue::Alternative &x : sa->alternatives)
+    both.alternatives.push_back({c && x.condition, x.pieces});
+  for (const SliceValue::Alternative &x : sb->alternatives)
+    both.alternatives.push_back({!c && x.condition, x.pieces});
+  return both;
+}
+
+Value Evaluator::callFunction(Frame &frame, const Expr &e) {
+  DeclId id{static_cast<uint32_t>(e.value)};
+  const Decl &decl = program.decl(id);
+  if (depth_ >= kMostCalls)
+    throw NotShown(e.loc, "the function '" + program.nameOf(decl) + "' calls itself");
+  Frame inner = makeFrame(id, frame.rank);
+  for (size_t i = 0; i < decl.params.size(); ++i) {
+    ExprId argument = i < index(e.b) ? ExprId{program.operands[index(e.a) + i]} : kNoExpr;
+    inner.ints[decl.params[i].slot] = argument != kNoExpr
+                                          ? evaluate(frame, argument)
+                                          : evaluate(inner, decl.params[i].defaultValue);
+  }
+  ++depth_;
+  Value result = evaluate(inner, decl.result);
+  --depth_;
+  return result;
+}
+
+Term Evaluator::builtin(Frame &frame, const Expr &e) {
+  auto argument = [&](uint32_t i) {
+    return integer(frame, ExprId{program.operands[index(e.a) + i]});
+  };
+  switch (static_cast<Builtin>(e.value)) {
+  case Builtin::Min:
+  case Builtin::Max: {
+    Term best = argument(0);
+    for (uint32_t i = 1; i < index(e.b); ++i) {
+      Term next = argument(i);
+      best = z3::ite(static_cast<Builtin>(e.value) == Builtin::Min ? best <= next : best >= next,
+                     best, next);
+    }
+    return best;
+  }
+  case Builtin::Abs: {
+    Term a = argument(0);
+    return z3::ite(a < 0, -a, a);
+  }
+  default:
+    throw NotShown(e.loc, "this function has no formula yet");
+  }
+}
+
+ListValue Evaluator::list(Frame &frame, ExprId id) {
+  const Expr &e = program.expr(id);
+  switch (e.kind) {
+  case ExprKind::TreeChildren: {
+    TreeValue t = std::get<TreeValue>(evaluate(frame, e.a));
+    const Tree *tree = t.tree;
+    Term viewer = t.viewer;
+    return {tree->children(viewer),
+            [tree, viewer](const Term &i) { return tree->child(viewer, i); },
+            z3::eq(viewer, ranks_.rank) ? tree : nullptr};
+  }
+  case ExprKind::RangeOf: {
+    Term lo = integer(frame, e.a), hi = integer(frame, e.b);
+    requireNumber(lo, e.loc);
+    requireNumber(hi, e.loc);
+    Term length = (e.value ? hi + 1 : hi) - lo;
+    return {z3::ite(length < 0, prover_.number(0), length),
+            [lo](const Term &i) { return lo + i; }};
+  }
+  case ExprKind::ListLiteral: {
+    Terms values;
+    for (uint32_t i = 0; i < index(e.b); ++i)
+      values.push_back(integer(frame, ExprId{program.operands[index(e.a) + i]}));
+    Prover &prover = prover_;
+    return {prover_.number(static_cast<int64_t>(values.size())), [values, &prover](const Term &i) {
+              Term picked = prover.number(0);
+              for (size_t k = values.size(); k-- > 0;)
+                picked = z3::ite(i == prover.number(static_cast<int64_t>(k)), values[k], picked);
+              return picked;
+            }};
+  }
+  case ExprKind::ListComprehension: {
+    if (e.b != kNoExpr)
+      throw NotShown(e.loc, "a list with a condition has no formula yet");
+    ListValue over = list(frame, e.a);
+    Frame here = frame;
+    return {over.length, [this, over, here, &e](const Term &i) mutable {
+              here.ints[e.slot] = over.at(i);
+              WithFact with(facts, 0 <= i && i < over.length);
+              return integer(here, e.c);
+            }};
+  }
+  default: {
+    Value v = evaluate(frame, id);
+    if (auto *l = std::get_if<ListValue>(&v))
+      return *l;
+    throw NotShown(e.loc, "this list has no formula yet");
+  }
+  }
+}
+
+} // namespace colldsl::parameterized

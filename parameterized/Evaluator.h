@@ -1,0 +1,76 @@
+/// Expressions at any rank: from the expressions of a checked program to terms. An error that the
+/// evaluation of a text would meet at some rank of some number of ranks (an index beyond a list,
+/// arithmetic on `none`) is refused here by NotShown, as is everything that has no terms.
+#pragma once
+
+#include "parameterized/Axioms.h"
+
+namespace colldsl::parameterized {
+
+struct Buffer {
+  std::string name;
+  BufferRole role;
+  unsigned dims;
+  Term blocks;
+  std::function<Term(const Term &block)> length; ///< of a block, in elements
+  Term isSignificant;                            ///< at `rank`
+  unsigned depth = 0;       ///< of a temporary: loops around it
+  bool holdsOther = false; ///< another parameter lies in it
+};
+
+/// The execution of one declaration.
+struct Frame {
+  DeclId decl;
+  Term rank; ///< who executes it
+  std::vector<Value> ints, slices;
+  std::vector<Value> sizes;
+};
+
+class Evaluator {
+public:
+  Evaluator(const Program &program, Prover &prover, Axioms &axioms, const Ranks &ranks);
+
+  Frame makeFrame(DeclId decl, const Term &rank) const;
+
+  Value evaluate(Frame &frame, ExprId id);
+  Term integer(Frame &frame, ExprId id);
+  Term condition(Frame &frame, ExprId id);
+  SliceValue slice(Frame &frame, ExprId id);
+  /// The values of an iterable of ints: how many, and each.
+  ListValue list(Frame &frame, ExprId id);
+  /// One slice, or a list of slices that has as many in each alternative.
+  SliceValue slices(Frame &frame, ExprId id);
+  /// Segment i of `segments(b, size)`, and how many there are.
+  SliceValue segment(Frame &frame, ExprId id, const Term &i);
+  Term segmentCount(Frame &frame, ExprId id);
+
+  /// Refuses unless the condition follows from the facts.
+  void require(SourceLoc loc, const Term &condition, const std::string &what);
+
+  Term length(const Piece &piece);
+  Term none() { return prover_.number(kNone); }
+
+  /// The conditions under which the text is executed where evaluation is.
+  Terms facts;
+  std::vector<Buffer> buffers;
+
+  const Program &program;
+
+private:
+  Value callFunction(Frame &frame, const Expr &e);
+  Term builtin(Frame &frame, const Expr &e);
+  Term binary(Frame &frame, const Expr &e);
+  Value select(Frame &frame, const Expr &e);
+  SliceValue cut(Frame &frame, const Expr &e);
+  SliceValue part(const SliceValue &whole, const Division &division, const Term &count,
+                  const Term &lo, const Term &hi, SourceLoc loc);
+  Piece only(const SliceValue::Alternative &a, SourceLoc loc);
+  void requireNumber(const Term &t, SourceLoc loc);
+
+  Prover &prover_;
+  Axioms &axioms_;
+  const Ranks &ranks_;
+  unsigned depth_ = 0; ///< of calls of functions
+};
+
+} // namespace colldsl::parameterized

@@ -1,0 +1,238 @@
+#include "parameterized/Messages.h"
+
+namespace colldsl::parameterized {
+namespace {
+
+/// The constants of a site: this rank, and the indices of its loops.
+Terms coordinates(const Ranks &ranks, const Site &site) {
+  Terms all{ranks.rank};
+  for (const Loop &l : site.loops)
+    all.push_back(l.index);
+  return all;
+}
+
+Terms withRank(const Term &rank, const Terms &indices) {
+  Terms all{rank};
+  all.insert(all.end(), indices.begin(), indices.end());
+  return all;
+}
+
+} // namespace
+
+Messages::Messages(Body &body, Prover &prover, const Axioms &axioms, const Ranks &ranks)
+    : body_(body), prover_(prover), axioms_(axioms), ranks_(ranks) {
+  for (size_t s = 0; s < body.sites.size(); ++s)
+    for (size_t r = 0; r < body.sites.size(); ++r)
+      if (isSend(body.sites[s].kind) && isRecv(body.sites[r].kind) &&
+          (body.sites[s].kind == SiteKind::Signal) == (body.sites[r].kind == SiteKind::Wait))
+        addLinks(s, r);
+  proveComplete();
+  proveOrder();
+  proveLengths();
+}
+
+Term Messages::atReceiver(const Link &link, const Term &ofSender) const {
+  const Site &send = body_.sites[link.send], &recv = body_.sites[link.recv];
+  return substitute(ofSender, coordinates(ranks_, send), withRank(recv.peer, link.sendIndices));
+}
+
+Term Messages::atSender(const Link &link, const Term &ofReceiver) const {
+  const Site &send = body_.sites[link.send], &recv = body_.sites[link.recv];
+  return substitute(ofReceiver, coordinates(ranks_, recv), withRank(send.peer, link.recvIndices));
+}
+
+/// That the other end `to`, at the peer and with these indices, exists and names this rank.
+Term Messages::meets(const Site &from, const Site &to, const Terms &indices) const {
+  Terms all = to.condition;
+  all.push_back(to.peer == ranks_.rank);
+  Terms names = coordinates(ranks_, to), those = withRank(from.peer, indices);
+  // The rank of `from` is named, too: it must not be replaced.
+  Term me = prover_.constant("this.rank");
+  all.back() = to.peer == me;
+  all.push_back(to.tag == prover_.constant("this.tag"));
+  Term there = substitute(conjunction(prover_, all), names, those);
+  return substitute(there, {me, prover_.constant("this.tag")}, {ranks_.rank, from.tag});
+}
+
+/// Indices of the loops of `to`, in the coordinates of `from`: the same iteration, or the one whose
+/// peer is this rank.
+std::vector<Terms> Messages::indexCandidates(const Site &from, const Site &to) {
+  std::vector<Terms> all{{}};
+  for (size_t d = 0; d < to.loops.size(); ++d) {
+    Terms options;
+    if (d < from.loops.size())
+      options.push_back(from.loops[d].index);
+    Term peer = substitute(to.peer, {ranks_.rank}, {prover_.constant("that.rank")});
+    for (const Term &t :
+         axioms_.inverses().solve(prover_, peer, to.loops[d].index, ranks_.rank)) {
+      Term there = substitute(t, {prover_.constant("that.rank")}, {from.peer});
+      options.push_back(there.simplify());
+    }
+    std::vector<Terms> longer;
+    for (const Terms &begun : all)
+      for (const Term &o : options) {
+        // An inverse may contain the indices of loops around this one.
+        Terms known = begun, names;
+        for (size_t k = 0; k < d; ++k)
+          names.push_back(to.loops[k].index);
+        known.push_back(substitute(o, names, begun));
+        longer.push_back(std::move(known));
+      }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+void Messages::addLinks(size_t s, size_t r) {
+  // The receive has constants of its own, as both ends may stand in one loop.
+  const Site &send = body_.sites[s], recv = renamed(body_.sites[r], "'");
+  Terms primed = recv.indices(), own = body_.sites[r].indices();
+  // Whether the other end of the other end is this one.
+  auto returns = [&](const Site &from, const Site &to, const Terms &there, const Terms &here) {
+    Terms same;
+    for (size_t d = 0; d < here.size(); ++d)
+      same.push_back(from.loops[d].index ==
+                     substitute(here[d], coordinates(ranks_, to), withRank(from.peer, there)));
+    return conjunction(prover_, same);
+  };
+  for (const Terms &forth : indexCandidates(send, recv))
+    for (const Terms &back : indexCandidates(recv, send)) {
+      Term sendHolds = meets(send, recv, forth) && returns(send, recv, forth, back);
+      Term recvHolds = meets(recv, send, back) && returns(recv, send, back, forth);
+      Terms facts = send.condition;
+      facts.push_back(sendHolds);
+      for (const Link &l : links_)
+        if (l.send == s && l.recv == r)
+          facts.push_back(!l.sendHolds);
+      if (prover_.refutes(facts))
+        continue;
+      Link link{s, r, forth, sendHolds, {}, substitute(recvHolds, primed, own)};
+      for (const Term &t : back)
+        link.sendIndices.push_back(substitute(t, primed, own));
+      links_.push_back(std::move(link));
+    }
+}
+
+void Messages::proveComplete() {
+  for (size_t i = 0; i < body_.sites.size(); ++i) {
+    const Site &site = body_.sites[i];
+    bool sends = isSend(site.kind);
+    if (!sends && !isRecv(site.kind))
+      continue;
+    Terms some;
+    auto holds = [&](const Link &l) { return sends ? l.sendHolds : l.recvHolds; };
+    for (const Link &l : links_) {
+      if ((sends ? l.send : l.recv) != i)
+        continue;
+      some.push_back(holds(l));
+      for (const Link &k : links_) {
+        if (&k >= &l || (sends ? k.send : k.recv) != i)
+          continue;
+        Terms same{prover_.truth(sends ? k.recv == l.recv : k.send == l.send)};
+        for (size_t d = 0; same[0].is_true() && d < (sends ? k.recvIndices : k.sendIndices).size();
+             ++d)
+          same.push_back(sends ? k.recvIndices[d] == l.recvIndices[d]
+                               : k.sendIndices[d] == l.sendIndices[d]);
+        Terms facts = site.condition;
+        facts.insert(facts.end(), {holds(k), holds(l)});
+        if (!prover_.proves(facts, conjunction(prover_, same)))
+          throw NotShown(site.loc, "a message may meet two");
+      }
+    }
+    if (!prover_.proves(site.condition, disjunction(prover_, some)))
+      throw NotShown(site.loc, sends ? "a send may meet no receive" : "a receive may meet no send");
+  }
+}
+
+Site Messages::renamed(const Site &site, const std::string &suffix) const {
+  Site other = site;
+  Terms names = site.indices(), those;
+  for (size_t d = 0; d < site.loops.size(); ++d)
+    those.push_back(prover_.constant(site.loops[d].index.decl().name().str() + suffix));
+  auto rename = [&](Term &t) { t = substitute(t, names, those); };
+  for (size_t d = 0; d < site.loops.size(); ++d) {
+    rename(other.loops[d].index);
+    rename(other.loops[d].first);
+    rename(other.loops[d].last);
+  }
+  for (Terms *list : {&other.condition, &other.labelIndices})
+    for (Term &t : *list)
+      rename(t);
+  rename(other.peer);
+  rename(other.tag);
+  for (Pieces *pieces : {&other.pieces, &other.read})
+    for (Piece &p : *pieces)
+      for (Term *t : {&p.block, &p.blocks, &p.begin, &p.length})
+        rename(*t);
+  return other;
+}
+
+Term Messages::isBefore(const Site &a, const Site &b) const {
+  Term before = prover_.truth(false), same = prover_.truth(true);
+  for (size_t d = 0;; ++d) {
+    if (a.numbers[d] != b.numbers[d])
+      return before || (same && prover_.truth(a.numbers[d] < b.numbers[d]));
+    if (d >= a.loops.size() || d >= b.loops.size())
+      return before;
+    before = before || (same && a.loops[d].index < b.loops[d].index);
+    same = same && a.loops[d].index == b.loops[d].index;
+  }
+}
+
+Link Messages::renamedAtSender(const Link &link, const Site &from, const Site &to) const {
+  Link other = link;
+  for (Term &t : other.recvIndices)
+    t = substitute(t, from.indices(), to.indices());
+  other.sendHolds = substitute(other.sendHolds, from.indices(), to.indices());
+  return other;
+}
+
+void Messages::proveOrder() {
+  for (const Link &first : links_)
+    for (const Link &second : links_) {
+      const Site &send1 = body_.sites[first.send];
+      Site send2 = renamed(body_.sites[second.send], "\"");
+      Link other = renamedAtSender(second, body_.sites[second.send], send2);
+      Terms facts = send1.condition;
+      facts.insert(facts.end(), send2.condition.begin(), send2.condition.end());
+      facts.insert(facts.end(), {first.sendHolds, other.sendHolds, send1.peer == send2.peer,
+                                 send1.tag == send2.tag, isBefore(send1, send2)});
+      if (prover_.refutes(facts))
+        continue;
+      Site recv1 = body_.sites[first.recv], recv2 = body_.sites[second.recv];
+      for (size_t d = 0; d < recv1.loops.size(); ++d)
+        recv1.loops[d].index = first.recvIndices[d];
+      for (size_t d = 0; d < recv2.loops.size(); ++d)
+        recv2.loops[d].index = other.recvIndices[d];
+      if (!prover_.proves(facts, isBefore(recv1, recv2)))
+        throw NotShown(send1.loc, "the receives may not have the order of the sends");
+    }
+}
+
+void Messages::proveLengths() {
+  for (const Link &link : links_) {
+    const Site &send = body_.sites[link.send], &recv = body_.sites[link.recv];
+    if (send.pieces.size() != recv.pieces.size())
+      throw NotShown(send.loc, "lists of slices of a different number do not compare here");
+    Terms facts = recv.condition;
+    facts.push_back(link.recvHolds);
+    for (size_t i = 0; i < send.pieces.size(); ++i) {
+      const Piece &from = send.pieces[i], &to = recv.pieces[i];
+      if (from.isRun != to.isRun)
+        throw NotShown(send.loc, "a run of blocks and elements of one block do not compare here");
+      Term alike = from.isRun ? to.blocks == atReceiver(link, from.blocks)
+                              : to.length == atReceiver(link, from.length);
+      if (from.isRun) {
+        Term at = prover_.fresh("block");
+        Term theirs = body_.buffers()[from.buffer].length(from.block + at);
+        alike = alike && implies(0 <= at && at < to.blocks,
+                                 body_.buffers()[to.buffer].length(to.block + at) ==
+                                     atReceiver(link, theirs));
+      }
+      if (!prover_.proves(facts, alike))
+        throw NotShown(send.loc, "a message may not be as long at both ends");
+    }
+  }
+}
+
+} // namespace colldsl::parameterized

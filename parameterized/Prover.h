@@ -1,0 +1,97 @@
+/// Formulas over integers, decided by z3. Every constant stands for all its values: a goal is proved
+/// if its negation has no model.
+///
+/// All formulas are free of quantifiers. What holds for all arguments of a function (the boundaries
+/// of parts, the parents of a tree) is an axiom: a procedure that yields its instance for one
+/// application, or for two. The prover instantiates the axioms for the applications that a query
+/// contains. Threads: one.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+#include <z3++.h>
+
+namespace colldsl::parameterized {
+
+using Term = z3::expr;
+using Terms = std::vector<Term>;
+
+class Prover {
+public:
+  using Clock = std::chrono::steady_clock;
+
+  /// No query runs past the deadline; those after it prove nothing.
+  Prover(Clock::time_point deadline, std::chrono::milliseconds perQuery);
+
+  z3::context &context() { return context_; }
+  Term number(int64_t value) { return context_.int_val(value); }
+  Term truth(bool value) { return context_.bool_val(value); }
+  Term constant(const std::string &name) { return context_.int_const(name.c_str()); }
+  /// A constant that no other formula contains.
+  Term fresh(const std::string &name);
+  /// A function of `arity` integers; the same name and arity give the same function.
+  z3::func_decl function(const std::string &name, unsigned arity, bool isCondition = false);
+
+  /// Holds in all queries.
+  void assume(const Term &condition) { assumptions_.push_back(condition); }
+  const Terms &assumptions() const { return assumptions_; }
+
+  /// `instances` appends what holds for an application of the function.
+  using Axiom = std::function<void(const Term &application, Terms &instances)>;
+  void addAxiom(const z3::func_decl &f, Axiom axiom);
+  /// The same for each two applications of two functions, which may be one.
+  using PairAxiom = std::function<void(const Term &first, const Term &second, Terms &instances)>;
+  void addAxiom(const z3::func_decl &f, const z3::func_decl &g, PairAxiom axiom);
+
+  /// True if the goal follows from the facts.
+  bool proves(const Terms &facts, const Term &goal);
+  /// True if no values satisfy the facts.
+  bool refutes(const Terms &facts) { return proves(facts, truth(false)); }
+
+  bool isOutOfTime() const { return Clock::now() >= deadline_; }
+  unsigned queries() const { return queries_; }
+
+  /// The named constants of a model of the last goal that was not proved; empty if there was none.
+  const std::string &model() const { return model_; }
+
+private:
+  struct Applications;
+  void instantiate(Applications &seen, Terms &formulas);
+
+  struct PairRule {
+    unsigned first, second; ///< ids of the declarations
+    PairAxiom axiom;
+  };
+
+  z3::context context_;
+  Clock::time_point deadline_;
+  std::chrono::milliseconds perQuery_;
+  Terms assumptions_;
+  std::vector<std::pair<unsigned, Axiom>> axioms_; ///< by the id of the declaration
+  std::vector<PairRule> pairAxioms_;
+  std::vector<z3::func_decl> declarations_; ///< keeps the ids
+  unsigned fresh_ = 0, queries_ = 0;
+  std::string model_;
+};
+
+/// What is shared by all ranks: a body has no other constants than these and those of its loops.
+/// `rank` is any rank, which a formula renames to speak of another one.
+struct Ranks {
+  explicit Ranks(Prover &prover)
+      : rank(prover.constant("rank")), ranks(prover.constant("ranks")) {
+    prover.assume(ranks >= 1);
+  }
+  Term isRank(const Term &r) const { return 0 <= r && r < ranks; }
+
+  Term rank, ranks;
+};
+
+/// The term with each of `from` replaced by its partner in `to`.
+Term substitute(const Term &term, const Terms &from, const Terms &to);
+
+Term conjunction(Prover &prover, const Terms &terms);
+Term disjunction(Prover &prover, const Terms &terms);
+
+} // namespace colldsl::parameterized

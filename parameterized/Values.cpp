@@ -1,0 +1,75 @@
+#include "parameterized/Values.h"
+
+#include <set>
+
+namespace colldsl::parameterized {
+
+bool contains(const Term &term, const Term &constant) {
+  std::set<unsigned> visited;
+  Terms open{term};
+  while (!open.empty()) {
+    Term t = open.back();
+    open.pop_back();
+    if (z3::eq(t, constant))
+      return true;
+    if (!t.is_app() || !visited.insert(t.id()).second)
+      continue;
+    for (unsigned i = 0; i < t.num_args(); ++i)
+      open.push_back(t.arg(i));
+  }
+  return false;
+}
+
+Terms Inverses::solve(Prover &prover, const Term &equation, const Term &x,
+                      const Term &value) const {
+  if (z3::eq(equation, x))
+    return {value};
+  if (!equation.is_app() || !contains(equation, x))
+    return {};
+  Terms all;
+  auto add = [&](const Term &part, const Term &partValue) {
+    Terms more = solve(prover, part, x, partValue);
+    all.insert(all.end(), more.begin(), more.end());
+  };
+  switch (equation.decl().decl_kind()) {
+  case Z3_OP_ITE:
+    add(equation.arg(1), value);
+    add(equation.arg(2), value);
+    break;
+  case Z3_OP_ADD:
+  case Z3_OP_SUB:
+    for (unsigned i = 0; i < equation.num_args(); ++i) {
+      Term rest = value;
+      bool isSubtracted = equation.decl().decl_kind() == Z3_OP_SUB && i > 0;
+      if (!contains(equation.arg(i), x))
+        continue;
+      for (unsigned k = 0; k < equation.num_args(); ++k)
+        if (k != i) {
+          bool minus = equation.decl().decl_kind() == Z3_OP_SUB && k > 0;
+          rest = minus ? rest + equation.arg(k) : rest - equation.arg(k);
+        }
+      add(equation.arg(i), isSubtracted ? -rest : rest);
+    }
+    break;
+  case Z3_OP_UMINUS:
+    add(equation.arg(0), -value);
+    break;
+  case Z3_OP_MUL:
+    if (equation.num_args() == 2 && equation.arg(0).is_numeral())
+      add(equation.arg(1), value / equation.arg(0));
+    break;
+  case Z3_OP_UNINTERPRETED:
+    for (const Tree *tree : trees)
+      if (equation.decl().id() == tree->child.id())
+        add(equation.arg(1), tree->place(equation.arg(0), value));
+    for (const Division &division : divisions)
+      if (equation.decl().id() == division.begin.id())
+        add(equation.arg(2), division.index(equation.arg(0), equation.arg(1), value));
+    break;
+  default:
+    break;
+  }
+  return all;
+}
+
+} // namespace colldsl::parameterized

@@ -1,0 +1,83 @@
+/// The values of a body at any rank of any number of ranks: terms, and what is made of terms.
+#pragma once
+
+#include "parameterized/Prover.h"
+#include "program/Program.h"
+
+#include <stdexcept>
+#include <variant>
+
+namespace colldsl::parameterized {
+
+/// A proof ends here: the text has something that this module cannot express, or a condition does
+/// not follow. Thrown within the module, caught by proveForAllRanks().
+struct NotShown : std::runtime_error {
+  NotShown(SourceLoc place, const std::string &why) : std::runtime_error(why), loc(place) {}
+  SourceLoc loc;
+};
+
+/// A tree as uninterpreted functions of ranks, with the axioms of trees (Trees.cpp). That the text
+/// declares a tree is checked whenever one is made for a number of ranks.
+struct Tree {
+  std::string name;
+  Term root;
+  z3::func_decl parent, depth; ///< of a rank
+  z3::func_decl children;      ///< how many
+  z3::func_decl child, place;  ///< child(r, i); place(r, c): the i of which c is the child
+  z3::func_decl isBelow;       ///< isBelow(r, s): s is r or lies below it
+};
+
+struct ListValue {
+  Term length;
+  std::function<Term(const Term &)> at;
+  const Tree *childrenOf = nullptr; ///< the list is that tree's children of `rank`
+};
+
+struct TreeValue {
+  const Tree *tree;
+  Term viewer; ///< the rank that asks: `t.parent` is parent(viewer)
+};
+
+struct ReductionValue {
+  Term id, commutes;
+};
+
+/// A run of whole blocks, or some elements of one block. A buffer T[n] is one block.
+struct Piece {
+  unsigned buffer; ///< index into Body::buffers
+  bool isRun;      ///< blocks [block, block + blocks), else elements [begin, begin + length) of one
+  Term block, blocks;
+  Term begin, length; ///< not of a run
+};
+using Pieces = std::vector<Piece>; ///< one message; most have one piece
+
+/// A slice of which conditions choose one: exactly one alternative holds.
+struct SliceValue {
+  struct Alternative {
+    Term condition;
+    Pieces pieces;
+  };
+  std::vector<Alternative> alternatives;
+};
+
+/// `none` and unset slots are monostate; conditions are terms of sort Bool.
+using Value = std::variant<std::monostate, Term, ListValue, TreeValue, ReductionValue, SliceValue>;
+
+/// The elements of one division of a length: `part`, or `segments`.
+struct Division {
+  z3::func_decl begin; ///< begin(length, count, i): the first element of part i
+  z3::func_decl index; ///< index(length, count, e): the part of element e
+};
+
+/// Terms x with `equation(x) == value`, by the form of the equation in `x`; the caller picks and
+/// proves. Sums, differences, conditionals, multiples, children of trees and parts have inverses.
+struct Inverses {
+  std::vector<const Tree *> trees;
+  std::vector<Division> divisions;
+
+  Terms solve(Prover &prover, const Term &equation, const Term &x, const Term &value) const;
+};
+
+bool contains(const Term &term, const Term &constant);
+
+} // namespace colldsl::parameterized
