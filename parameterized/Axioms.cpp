@@ -73,7 +73,10 @@ const Tree *Axioms::tree(const std::string &name, const Term &root) {
     out.push_back(app >= 0);
     out.push_back(implies(app.arg(0) == t.root, app == 0));
   });
-  prover_.addAxiom(t.children, [](const Term &app, Terms &out) { out.push_back(app >= 0); });
+  prover_.addAxiom(t.children, [&t, &ranks](const Term &app, Terms &out) {
+    out.push_back(app >= 0);
+    out.push_back(implies(app.arg(0) == t.root && ranks.ranks > 1, app >= 1));
+  });
   prover_.addAxiom(t.child, [&t, &ranks](const Term &app, Terms &out) {
     Term r = app.arg(0), i = app.arg(1);
     out.push_back(implies(ranks.isRank(r) && 0 <= i && i < t.children(r),
@@ -89,6 +92,12 @@ const Tree *Axioms::tree(const std::string &name, const Term &root) {
     out.push_back(implies(app && ranks.isRank(r), ranks.isRank(s)));
     out.push_back(implies(app && ranks.isRank(r) && r != s,
                           0 <= way && way < t.children(r) && t.isBelow(t.child(r, way), s)));
+  });
+  prover_.addAxiom(t.place, [&t, &ranks](const Term &app, Terms &out) {
+    Term r = app.arg(0), s = app.arg(1);
+    out.push_back(implies(r == t.root && ranks.isRank(s), t.isBelow(r, s)));
+    out.push_back(implies(t.isBelow(r, s) && ranks.isRank(r) && r != s,
+                          0 <= app && app < t.children(r) && t.isBelow(t.child(r, app), s)));
   });
   prover_.addAxiom(t.isBelow, t.child, [&t, &ranks](const Term &below, const Term &child, Terms &out) {
     Term r = child.arg(0), i = child.arg(1), s = below.arg(1);
@@ -119,6 +128,8 @@ Term Axioms::remainder(const Terms &facts, const Term &a, const Term &b) {
     return z3::ite(a >= b, a - b, a);
   if (!isLow && !isHigh && prover_.proves(facts, -b <= a && a < 2 * b))
     return z3::ite(a < 0, a + b, z3::ite(a >= b, a - b, a));
+  if (!isHigh && prover_.proves(facts, -2 * b <= a && a < 2 * b))
+    return z3::ite(a < -b, a + 2 * b, z3::ite(a < 0, a + b, z3::ite(a >= b, a - b, a)));
   return remainder_(a, b);
 }
 

@@ -5,12 +5,14 @@
 namespace colldsl::parameterized {
 
 Body::Body(const Program &program, DeclId collective, Prover &prover, Axioms &axioms,
-           const Ranks &ranks, Form form)
+           const Ranks &ranks, Form form, Callee callee)
     : block(prover.constant("position.block")), element(prover.constant("position.element")),
       source(prover.constant("contributor")), commutes(prover.context().bool_const("commutative")),
       program_(program), decl_(collective), prover_(prover), axioms_(axioms), ranks_(ranks),
       evaluator_(program, prover, axioms, ranks),
-      frame_(evaluator_.makeFrame(collective, ranks.rank)), contract_(frame_) {
+      frame_(evaluator_.makeFrame(collective, ranks.rank)), callee_(std::move(callee)),
+      other_(prover.constant("other.rank")) {
+  prover.assume(ranks.isRank(other_));
   bindParameters(form);
 }
 
@@ -96,6 +98,7 @@ void Body::run(const Payload &payload, Data data) {
   trialFacts_ = 0;
   sites.clear();
   orders.clear();
+  writes.clear();
   loops_.clear();
   numbers_ = {0};
   evaluator_.facts = {ranks_.isRank(ranks_.rank)};
@@ -121,7 +124,7 @@ void Body::execute(StmtId id) {
     if (s.sliceSlot)
       frame_.slices[s.slot] = evaluator_.slice(frame_, s.a);
     else
-      frame_.ints[s.slot] = evaluateLazily(s.a);
+      frame_.ints[s.slot] = evaluateLazily(frame_, s.a);
     return;
   case StmtKind::Temp:
     return executeTemp(s);
@@ -140,7 +143,7 @@ void Body::execute(StmtId id) {
   case StmtKind::Depend:
     return executeOrder(s);
   case StmtKind::Call:
-    throw NotShown(s.loc, "a call has no formula yet");
+    return executeCall(s);
   case StmtKind::Parent:
   case StmtKind::Child:
   case StmtKind::Edge:
@@ -150,9 +153,9 @@ void Body::execute(StmtId id) {
 }
 
 /// A value that a text names and never uses need not have a formula.
-Value Body::evaluateLazily(ExprId id) {
+Value Body::evaluateLazily(Frame &frame, ExprId id) {
   try {
-    return evaluator_.evaluate(frame_, id);
+    return evaluator_.evaluate(frame, id);
   } catch (const NotShown &) {
     return std::monostate();
   }
@@ -241,7 +244,7 @@ void Body::executeMessage(const Stmt &s) {
     if (site.kind == SiteKind::Recv) {
       site.content = payload_(site);
       for (const Piece &p : site.pieces)
-        write(site, p, site.content);
+        write(site, a.condition, p, site.content);
     }
     sites.push_back(std::move(site));
     evaluator_.facts.pop_back();
@@ -274,7 +277,8 @@ void Body::executeCopy(const Stmt &s, bool combines) {
                              "a copy may read what nobody wrote of '" +
                                  buffers()[source.buffer].name + "'");
         auto [fromBlock, fromElement] = origin(source, target);
-        write(site, target, contentAt(read, fromBlock, fromElement));
+        write(site, a.condition && b.condition, target,
+              contentAt(read, fromBlock, fromElement));
       }
       sites.push_back(std::move(site));
       evaluator_.facts.pop_back();
@@ -309,8 +313,11 @@ void Body::access(SourceLoc loc, const Piece &p, bool writes) {
     throw NotShown(loc, "the buffer '" + b.name + "' is only read");
 }
 
-void Body::write(const Site &site, const Piece &target, const Content &value) {
-  Term isTarget = isIn(target);
+void Body::write(const Site &site, const Term &alternative, const Piece &target,
+                 const Content &value) {
+  Term isTarget = (alternative && isIn(target)).simplify();
+  if (!isTrial_ && target.buffer < parameters_)
+    writes.push_back({site.loc, evaluator_.facts, target});
   Content &old = state_[target.buffer];
   Content now = value;
   if (site.combines) {
@@ -323,15 +330,27 @@ void Body::write(const Site &site, const Piece &target, const Content &value) {
   old = choose(isTarget, now, old);
   if (touched_)
     touched_->insert(target.buffer);
-  if (written_) {
-    Terms where(evaluator_.facts.begin() + static_cast<ptrdiff_t>(trialFacts_),
-                evaluator_.facts.end());
-    where.push_back(isTarget);
+  if (written_)
     written_->push_back({target.buffer, target.block,
                          target.isRun ? prover_.number(0) : target.begin, site.combines,
                          value.has, value.originBlock, value.originElement,
-                         conjunction(prover_, where)});
-  }
+                         writtenWhere(isTarget)});
+}
+
+/// The conditions of a write since the loop that is tried began. Those on loops within it are left
+/// out: a guess that is too wide is not inductive, and what an iteration does elsewhere is known.
+Term Body::writtenWhere(const Term &isTarget) {
+  Terms where;
+  auto add = [&](const Term &t) {
+    for (size_t d = trialDepth_ + 1; d < loops_.size(); ++d)
+      if (contains(t, loops_[d].index))
+        return;
+    where.push_back(t);
+  };
+  for (size_t i = trialFacts_; i < evaluator_.facts.size(); ++i)
+    add(evaluator_.facts[i]);
+  add(isTarget);
+  return conjunction(prover_, where);
 }
 
 /// Contributions stay single and in the order of ranks, unless the operator commutes.

@@ -30,7 +30,7 @@ struct Loop {
   Term index, first, last;
 };
 
-enum class SiteKind : uint8_t { Send, Recv, Signal, Wait, Copy, Combine };
+enum class SiteKind : uint8_t { Send, Recv, Signal, Wait, Copy, Combine, Call };
 
 /// A statement where it stands, with its loops: all its executions by all ranks.
 struct Site {
@@ -69,6 +69,13 @@ struct StatedOrder {
   SourceLoc loc;
 };
 
+/// A write of a parameter's bytes.
+struct Write {
+  SourceLoc loc;
+  Terms condition;
+  Piece target;
+};
+
 /// A promise: where `condition` holds, each position of the target holds what the operands have.
 struct Promise {
   SourceLoc loc;
@@ -87,9 +94,11 @@ class Body {
 public:
   /// What a received message holds at each position of its target.
   using Payload = std::function<Content(const Site &recv)>;
+  /// Whether a collective is proved for all ranks; throws NotShown with the reason if not.
+  using Callee = std::function<void(DeclId, SourceLoc)>;
 
   Body(const Program &program, DeclId collective, Prover &prover, Axioms &axioms,
-       const Ranks &ranks, Form form);
+       const Ranks &ranks, Form form, Callee callee);
 
   enum class Data : uint8_t {
     Unknown, ///< what loops write is not known, and nothing is required of data
@@ -119,11 +128,11 @@ public:
 
   std::vector<Site> sites;
   std::vector<StatedOrder> orders;
+  std::vector<Write> writes;
   std::vector<Content> exits; ///< of buffers, at the end
   const Term block, element, source;
   const Term commutes;       ///< the operator that is a parameter
   std::string restrictedTo;  ///< what is proved for a part of the calls only: which
-  std::vector<std::string> assumedTrees;
 
 private:
   struct Written {
@@ -137,21 +146,35 @@ private:
 
   void bindParameters(Form form);
   void bindValue(const Param &p);
-  void addRequirements();
+  void addRequirement(ExprId id);
   unsigned addBuffer(const std::string &name, BufferRole role, const BufferType &type,
                      const Term &isSignificant, SourceLoc loc);
   SliceValue wholeOf(unsigned buffer);
   Content entry(unsigned buffer);
-  void promise(uint32_t ensure, Terms condition, Terms variables);
+  /// Two frames of one declaration: where targets lie, and where operands lie at entry.
+  struct Contract {
+    Frame targets, operands;
+  };
+  void promise(Contract &contract, uint32_t ensure, Terms condition, Terms variables,
+               std::vector<Promise> &out);
   void equateLengths();
 
   void execute(StmtId id);
-  Value evaluateLazily(ExprId id);
+  Value evaluateLazily(Frame &frame, ExprId id);
   void executeTemp(const Stmt &s);
   void executeIf(const Stmt &s);
   void executeMessage(const Stmt &s);
   void executeCopy(const Stmt &s, bool combines);
   void executeOrder(const Stmt &s);
+
+  void executeCall(const Stmt &s);
+  Contract bindCall(const Stmt &s, const Decl &callee);
+  void require(const Stmt &s, const Decl &callee, Frame &inner, ExprId requirement);
+  void bindSizes(const Stmt &s, const Decl &callee, Frame &inner);
+  void requireAgreement(SourceLoc loc, const Term &value, const std::string &what);
+  void requireForms(const Stmt &s, const Decl &callee, Frame &inner);
+  Content broughtBy(const Promise &promise, const Piece &target, SourceLoc loc);
+  Term atOther(const Term &t) const { return substitute(t, {ranks_.rank}, {other_}); }
 
   void executeFor(const Stmt &s);
   void executeIteration(const Stmt &s, const Loop &loop, const Bind &bind);
@@ -168,7 +191,9 @@ private:
   Site makeSite(const Stmt &s, SiteKind kind);
   std::vector<SliceValue::Alternative> possible(const SliceValue &s);
   void access(SourceLoc loc, const Piece &p, bool writes);
-  void write(const Site &site, const Piece &target, const Content &value);
+  /// The alternative of the slice, outside of which the statement writes another one.
+  void write(const Site &site, const Term &alternative, const Piece &target, const Content &value);
+  Term writtenWhere(const Term &isTarget);
   void requireCombinable(const Site &site, const Piece &target, const Content &old,
                          const Content &incoming);
   void requireAlike(SourceLoc loc, const Piece &a, const Piece &b);
@@ -181,7 +206,8 @@ private:
   const Ranks &ranks_;
   Evaluator evaluator_;
   Frame frame_;
-  Frame contract_; ///< without the form in place: where operands of promises lie at entry
+  const Callee callee_;
+  const Term other_; ///< any rank: that of an operand of a call
   Payload payload_;
   std::vector<Promise> promises_;
   std::vector<Content> entries_, state_; ///< of buffers
@@ -194,6 +220,7 @@ private:
   Data data_ = Data::Known;
   bool isTrial_ = false; ///< of a loop: its writes are recorded, and nothing is required of data
   size_t trialFacts_ = 0; ///< how many facts hold outside of the loop that is tried
+  size_t trialDepth_ = 0; ///< how many loops are around it
   std::vector<Written> *written_ = nullptr;
   std::set<unsigned> *touched_ = nullptr; ///< buffers
 };

@@ -7,7 +7,8 @@ namespace colldsl::parameterized {
 
 void Body::executeFor(const Stmt &s) {
   const Expr &over = program_.expr(s.a);
-  Term index = prover_.fresh(s.sliceSlot ? "segment" : "index");
+  // The same constant in each run of the body, so that what is known of messages stays.
+  Term index = prover_.constant("index!" + std::to_string(statement_));
   Loop loop{index, prover_.number(0), prover_.number(0)};
   Bind bind;
   if (over.kind == ExprKind::RangeOf) {
@@ -121,7 +122,9 @@ void Body::iterate(const Stmt &s, const Loop &loop, const Bind &bind) {
     std::set<unsigned> *outerTouched = std::exchange(touched_, &touched);
     bool outerTrial = std::exchange(isTrial_, true);
     size_t outerFacts = std::exchange(trialFacts_, evaluator_.facts.size() + 1);
+    size_t outerDepth = std::exchange(trialDepth_, loops_.size());
     executeIteration(s, loop, bind);
+    trialDepth_ = outerDepth;
     trialFacts_ = outerFacts;
     isTrial_ = outerTrial;
     touched_ = outerTouched;
@@ -198,16 +201,19 @@ bool Body::isInductive(const Loop &loop, const std::vector<Content> &before,
     Content first = map(guess[b], [&](const Term &t) {
       return substitute(t, {loop.index}, {loop.first});
     });
-    if (!prover_.proves(facts, equal(first, before[b])))
-      return false;
+    if (!prover_.proves(facts, equal(first, before[b]))) {
+      if (getenv("PZ2")) fprintf(stderr, "base %s\n", buffers()[b].name.c_str());
+      return false;}
   }
   facts.back() = loop.first <= loop.index && loop.index < loop.last;
   for (unsigned b : touched) {
     Content next = map(guess[b], [&](const Term &t) {
       return substitute(t, {loop.index}, {loop.index + 1});
     });
-    if (!prover_.proves(facts, equal(next, after[b])))
-      return false;
+    if (!prover_.proves(facts, equal(next, after[b]))) {
+      if (getenv("PZ2")) { fprintf(stderr, "step %s has %d def %d [%s]\n", buffers()[b].name.c_str(), prover_.proves(facts, implies(next.isDefined, next.has==after[b].has)), prover_.proves(facts, implies(next.isDefined, after[b].isDefined)), prover_.model().c_str());
+       fprintf(stderr, "NEXT %s\nAFTER %s\n", next.has.to_string().c_str(), after[b].has.to_string().c_str()); }
+      return false;}
   }
   return true;
 }

@@ -112,7 +112,8 @@ void Body::bindParameters(Form form) {
     prover_.assume(size >= 0);
     frame_.sizes[i] = size;
   }
-  addRequirements();
+  for (ExprId requirement : decl.requirements)
+    addRequirement(requirement);
   for (const Param &p : decl.params) {
     if (!p.isBuffer)
       continue;
@@ -125,16 +126,17 @@ void Body::bindParameters(Form form) {
     entries_.push_back(entry(buffer));
   }
   parameters_ = static_cast<unsigned>(buffers().size());
-  contract_ = frame_;
+  Contract contract{frame_, frame_};
   if (form) {
     const AliasClause &alias = decl.aliases[*form];
     const Param &inner = decl.params[alias.param];
     SliceValue place = evaluator_.slice(frame_, alias.slice);
     const Piece own = std::get<SliceValue>(frame_.slices[inner.slot]).alternatives[0].pieces[0];
-    const Piece &there = place.alternatives[0].pieces[0];
+    Piece &there = place.alternatives[0].pieces[0];
     if (own.isRun != there.isRun)
       throw NotShown(alias.slice == kNoExpr ? decl.loc : program_.expr(alias.slice).loc,
                      "this form in place has no formula yet");
+    there.length = own.length; // also where the host is not significant
     Buffer &host = evaluator_.buffers[there.buffer];
     if (inner.role != BufferRole::Out) {
       auto [fromBlock, fromElement] = origin(own, there);
@@ -145,40 +147,45 @@ void Body::bindParameters(Form form) {
     host.isSignificant = host.isSignificant || isIn(there);
     host.holdsOther = true;
     frame_.slices[inner.slot] = place;
+    contract.targets = frame_;
   }
   for (uint32_t ensure : decl.ensures)
-    promise(ensure, {}, {});
+    promise(contract, ensure, {}, {}, promises_);
   equateLengths();
 }
 
-/// `where` holds: callers guarantee it. A requirement without a formula is not used; one that is an
+/// `where` holds: callers guarantee it. A part without a formula is not used; one that is an
 /// alternative to an operator that commutes restricts the proof to such operators.
-void Body::addRequirements() {
-  for (ExprId id : program_.decl(decl_).requirements) {
-    try {
-      prover_.assume(evaluator_.condition(frame_, id));
-    } catch (const NotShown &) {
-      const Expr &e = program_.expr(id);
-      if (e.kind == ExprKind::Or && program_.expr(e.a).kind == ExprKind::IsCommutative) {
-        prover_.assume(commutes);
-        restrictedTo = "operators that commute";
-      }
+void Body::addRequirement(ExprId id) {
+  const Expr &e = program_.expr(id);
+  if (e.kind == ExprKind::And) {
+    addRequirement(e.a);
+    addRequirement(e.b);
+    return;
+  }
+  try {
+    prover_.assume(evaluator_.condition(frame_, id));
+  } catch (const NotShown &) {
+    if (e.kind == ExprKind::Or && program_.expr(e.a).kind == ExprKind::IsCommutative) {
+      prover_.assume(commutes);
+      restrictedTo = "operators that commute";
     }
   }
 }
 
-void Body::promise(uint32_t ensure, Terms condition, Terms variables) {
+void Body::promise(Contract &contract, uint32_t ensure, Terms condition, Terms variables,
+                   std::vector<Promise> &out) {
   const EnsureNode &node = program_.ensures[ensure];
   size_t numFacts = evaluator_.facts.size();
   auto bindVariable = [&] {
-    ListValue over = evaluator_.list(frame_, node.iterable);
+    ListValue over = evaluator_.list(contract.targets, node.iterable);
     Term i = prover_.fresh("promised");
     variables.push_back(i);
     condition.push_back(0 <= i && i < over.length);
     evaluator_.facts.push_back(condition.back());
-    frame_.ints[node.slot] = contract_.ints[node.slot] = over.at(i);
+    contract.targets.ints[node.slot] = contract.operands.ints[node.slot] = over.at(i);
     if (node.condition != kNoExpr) {
-      condition.push_back(evaluator_.condition(frame_, node.condition));
+      condition.push_back(evaluator_.condition(contract.targets, node.condition));
       evaluator_.facts.push_back(condition.back());
     }
     return i;
@@ -186,40 +193,40 @@ void Body::promise(uint32_t ensure, Terms condition, Terms variables) {
   switch (node.kind) {
   case EnsureKind::ForEach:
     bindVariable();
-    promise(node.inner, condition, variables);
+    promise(contract, node.inner, condition, variables, out);
     break;
   case EnsureKind::At:
-    condition.push_back(evaluator_.condition(frame_, node.condition));
+    condition.push_back(evaluator_.condition(contract.targets, node.condition));
     evaluator_.facts.push_back(condition.back());
-    promise(node.inner, condition, variables);
+    promise(contract, node.inner, condition, variables, out);
     break;
   case EnsureKind::Equal: {
-    Term from = node.rank == kNoExpr ? ranks_.rank : evaluator_.integer(frame_, node.rank);
-    promises_.push_back({node.loc, condition, variables, evaluator_.slice(frame_, node.target),
-                         evaluator_.slice(contract_, node.operand), source == from, false});
+    Term from = node.rank == kNoExpr ? ranks_.rank : evaluator_.integer(contract.targets, node.rank);
+    out.push_back({node.loc, condition, variables, evaluator_.slice(contract.targets, node.target),
+                         evaluator_.slice(contract.operands, node.operand), source == from, false});
     break;
   }
   case EnsureKind::EqualReduce: {
     // The contributing rank is the variable itself, or it has no formula.
-    ListValue over = evaluator_.list(frame_, node.iterable);
+    ListValue over = evaluator_.list(contract.targets, node.iterable);
     Term i = prover_.fresh("contributor");
     Terms has{0 <= i && i < over.length};
     evaluator_.facts.push_back(has.back());
-    frame_.ints[node.slot] = contract_.ints[node.slot] = over.at(i);
+    contract.targets.ints[node.slot] = contract.operands.ints[node.slot] = over.at(i);
     if (node.condition != kNoExpr)
-      has.push_back(evaluator_.condition(frame_, node.condition));
-    Term from = node.rank == kNoExpr ? ranks_.rank : evaluator_.integer(frame_, node.rank);
+      has.push_back(evaluator_.condition(contract.targets, node.condition));
+    Term from = node.rank == kNoExpr ? ranks_.rank : evaluator_.integer(contract.targets, node.rank);
     Terms inverse = axioms_.inverses().solve(prover_, from, i, source);
     if (inverse.size() != 1)
       throw NotShown(node.loc, "the contributions of this promise have no formula yet");
     auto renamed = [&](const Term &t) { return substitute(t, {i}, inverse); };
-    SliceValue operand = evaluator_.slice(contract_, node.operand);
+    SliceValue operand = evaluator_.slice(contract.operands, node.operand);
     for (SliceValue::Alternative &a : operand.alternatives)
       for (Piece &p : a.pieces) {
         p.block = renamed(p.block);
         p.begin = renamed(p.begin);
       }
-    promises_.push_back({node.loc, condition, variables, evaluator_.slice(frame_, node.target),
+    out.push_back({node.loc, condition, variables, evaluator_.slice(contract.targets, node.target),
                          operand, renamed(conjunction(prover_, has)), true});
     break;
   }
@@ -238,42 +245,74 @@ Content Body::promised(const Promise &promise, const SliceValue::Alternative &op
   return {prover_.truth(true), prover_.number(from.buffer), promise.has, fromBlock, fromElement};
 }
 
-/// Callers give blocks of call-time length the lengths that the promises need.
+/// Callers give blocks of call-time length the lengths that the promises need: a target is as long
+/// as each operand.
 void Body::equateLengths() {
+  auto isFree = [&](unsigned buffer, const Term &length) {
+    return length.decl().decl_kind() == Z3_OP_UNINTERPRETED &&
+           length.decl().name().str() == "length of " + buffers()[buffer].name;
+  };
+  const Term rank = ranks_.rank;
   for (const Promise &p : promises_) {
-    const Piece &to = p.target.alternatives[0].pieces[0];
-    const Piece &from = p.operand.alternatives[0].pieces[0];
-    if (to.isRun || from.isRun || p.isReduction)
+    const Piece to = p.target.alternatives[0].pieces[0];
+    const Piece from = p.operand.alternatives[0].pieces[0];
+    if (to.isRun || from.isRun)
       continue;
-    Term length = buffers()[to.buffer].length(to.block);
-    if (length.decl().decl_kind() != Z3_OP_UNINTERPRETED ||
-        length.decl().name().str() != "length of " + buffers()[to.buffer].name)
+    Term toLength = buffers()[to.buffer].length(block);
+    Term fromLength = buffers()[from.buffer].length(block);
+    if (!isFree(to.buffer, toLength) || !isFree(from.buffer, fromLength))
       continue;
-    // The lengths of rank `r` and its block `b`, by the variable that gives this block.
-    Term rank = ranks_.rank, contributor = source;
-    auto instance = [this, p, to, from, rank, contributor](const Term &app, Terms &out) {
-      Term r = app.arg(0), b = app.arg(1);
-      Terms values = p.variables.empty()
-                         ? Terms{prover_.number(0)}
-                         : axioms_.inverses().solve(prover_, substitute(to.block, {rank}, {r}),
-                                                    p.variables[0], b);
-      for (const Term &v : values) {
-        Terms names{rank}, those{r};
-        if (!p.variables.empty()) {
-          names.push_back(p.variables[0]);
-          those.push_back(v);
-        }
-        Term holds = substitute(conjunction(prover_, p.condition), names, those) &&
-                     ranks_.isRank(r) && substitute(to.block, names, those) == b;
-        if (!p.has.is_eq())
-          continue;
-        Term giver = substitute(p.has.arg(1), names, those);
-        Term given = substitute(buffers()[from.buffer].length(substitute(from.block, names, those)),
-                                {rank}, {giver});
-        out.push_back(implies(holds, app == given));
-      }
+    // Rank `r` promises its block `b` for this variable; rank `giver` is an operand.
+    auto holds = [this, p, to, rank](const Term &r, const Term &b, const Terms &v) {
+      Terms names{rank}, those{r};
+      names.insert(names.end(), p.variables.begin(), p.variables.end());
+      those.insert(those.end(), v.begin(), v.end());
+      return ranks_.isRank(r) && substitute(conjunction(prover_, p.condition), names, those) &&
+             substitute(to.block, names, those) == b;
     };
-    prover_.addAxiom(length.decl(), instance);
+    auto variablesFor = [this, p, to, rank](const Term &r, const Term &b) {
+      std::vector<Terms> all{{}};
+      if (!p.variables.empty()) {
+        all.clear();
+        for (const Term &v : axioms_.inverses().solve(
+                 prover_, substitute(to.block, {rank}, {r}), p.variables[0], b))
+          all.push_back({v});
+      }
+      return all;
+    };
+    auto at = [this, p, rank](const Term &t, const Term &r, const Terms &v) {
+      Terms names{rank}, those{r};
+      names.insert(names.end(), p.variables.begin(), p.variables.end());
+      those.insert(those.end(), v.begin(), v.end());
+      return substitute(t, names, those);
+    };
+    prover_.addAxiom(
+        toLength.decl(), fromLength.decl(), [=, this](const Term &t, const Term &f, Terms &out) {
+          for (const Terms &v : variablesFor(t.arg(0), t.arg(1))) {
+            Term gives = substitute(at(p.has, t.arg(0), v), {source}, {f.arg(0)});
+            out.push_back(implies(holds(t.arg(0), t.arg(1), v) && gives &&
+                                      ranks_.isRank(f.arg(0)) &&
+                                      at(from.block, t.arg(0), v) == f.arg(1),
+                                  t == f));
+          }
+        });
+    // The terms that the pairs above need: the operand of a target, the target of an operand.
+    prover_.addAxiom(toLength.decl(), [=, this](const Term &t, Terms &out) {
+      if (!p.isReduction)
+        for (const Terms &v : variablesFor(t.arg(0), t.arg(1)))
+          out.push_back(implies(holds(t.arg(0), t.arg(1), v),
+                                t == fromLength.decl()(at(p.has.arg(1), t.arg(0), v),
+                                                       at(from.block, t.arg(0), v))));
+    });
+    if (p.isReduction && p.variables.empty())
+      prover_.addAxiom(fromLength.decl(), [=, this](const Term &f, Terms &out) {
+        for (const Term &r :
+             axioms_.inverses().solve(prover_, from.block, rank, f.arg(1)))
+          out.push_back(implies(holds(r, at(to.block, r, {}), {}) &&
+                                    substitute(at(p.has, r, {}), {source}, {f.arg(0)}) &&
+                                    ranks_.isRank(f.arg(0)),
+                                f == toLength.decl()(r, at(to.block, r, {}))));
+      });
   }
 }
 

@@ -130,6 +130,7 @@ Value Evaluator::evaluate(Frame &frame, ExprId id) {
         require(e.loc, ranks_.isRank(root), "the root of this tree may not be a rank");
       }
     }
+    trees.insert(program.nameOf(decl));
     return TreeValue{axioms_.tree(name + ")", root), frame.rank};
   }
   case ExprKind::TreeChildren:

@@ -5,6 +5,8 @@
 
 #include "parameterized/Axioms.h"
 
+#include <set>
+
 namespace colldsl::parameterized {
 
 struct Buffer {
@@ -53,6 +55,7 @@ public:
   /// The conditions under which the text is executed where evaluation is.
   Terms facts;
   std::vector<Buffer> buffers;
+  std::set<std::string> trees; ///< those that the text declares and makes
 
   const Program &program;
 

@@ -35,8 +35,9 @@ public:
   Link renamedAtSender(const Link &link, const Site &from, const Site &to) const;
 
 private:
-  void addLinks(size_t send, size_t recv);
-  std::vector<Terms> indexCandidates(const Site &from, const Site &to);
+  void pair(int firstStep);
+  void addLinks(size_t send, size_t recv, int firstStep, bool ends);
+  std::vector<Terms> indexCandidates(const Site &from, const Site &to, int firstStep, bool ends);
   Term meets(const Site &from, const Site &to, const Terms &indices) const;
   void proveComplete();
   void proveOrder();

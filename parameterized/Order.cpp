@@ -10,6 +10,7 @@ namespace {
 struct Clock {
   std::optional<Term> position; ///< of `rank`: messages of ranks with a lesser one are earlier
   bool ranksFirst = false;
+  bool combinesAtOnce = false; ///< a receive combines next to its message
 };
 
 /// An operation as the order sees it: a message, at one of its ends, or a copy or combine.
@@ -28,6 +29,13 @@ public:
     for (size_t i = 0; i < body.sites.size(); ++i)
       addNodes(i);
     findEarly();
+    for (size_t i = 0; i < nodes_.size(); ++i)
+      for (const Node &original : nodes_) {
+        Node next = second(original);
+        Terms facts = conflict(nodes_[i], next);
+        if (!prover.refutes(facts))
+          conflicts_.push_back({i, std::move(next), std::move(facts)});
+      }
   }
 
   /// The place where an operation may wait for itself by this clock; nothing: there is none.
@@ -48,7 +56,15 @@ private:
   const Messages &messages_;
   Prover &prover_;
   const Ranks &ranks_;
+  /// Two executions of which the second comes later and waits for the first, where `facts` hold.
+  struct Conflict {
+    size_t first;
+    Node next;
+    Terms facts;
+  };
+
   std::vector<Node> nodes_;
+  std::vector<Conflict> conflicts_;
 };
 
 void OrderProof::addNodes(size_t i) {
@@ -112,7 +128,10 @@ Terms OrderProof::timeOf(const Clock &clock, const Site &site, bool isLocal,
     program.insert(program.begin(), number(isEarly ? 0 : 1));
     return program;
   }
-  Term step = isLocal ? 2 * *clock.position - 1 : 2 * *clock.position;
+  // A call has one time at all ranks.
+  Term step = site.kind == SiteKind::Call ? number(0)
+              : isLocal                   ? 2 * *clock.position - 1
+                                          : 2 * *clock.position;
   size_t at = clock.ranksFirst ? 0 : std::min<size_t>(2, program.size());
   if (!clock.ranksFirst && site.loops.empty())
     at = 1;
@@ -124,7 +143,7 @@ Terms OrderProof::timeOf(const Clock &clock, const Site &site, bool isLocal,
 }
 
 Terms OrderProof::time(const Clock &clock, const Node &node) const {
-  if (!node.link || node.isLocal)
+  if (!node.link || (node.isLocal && !clock.combinesAtOnce))
     return timeOf(clock, node.site, node.isLocal, node.isEarly);
   Terms ofSender = timeOf(clock, body_.sites[node.link->send], false, false);
   // In the coordinates of the receive, whose constants may be renamed.
@@ -136,6 +155,7 @@ Terms OrderProof::time(const Clock &clock, const Node &node) const {
   }
   for (Term &t : ofSender)
     t = substitute(t, names, those);
+  ofSender.push_back(prover_.number(node.isLocal ? 1 : 0));
   return ofSender;
 }
 
@@ -170,8 +190,11 @@ Terms OrderProof::conflict(const Node &first, const Node &next) const {
   facts.insert(facts.end(), more.begin(), more.end());
   facts.push_back(messages_.isBefore(first.site, next.site));
   Terms why{touchSame(first, next)};
+  auto sends = [](const Node &n) { return isSend(n.site.kind) || n.site.kind == SiteKind::Call; };
   if (isSend(first.site.kind) && isSend(next.site.kind))
     why.push_back(first.site.peer == next.site.peer);
+  else if (sends(first) && sends(next)) // a call may send to anybody
+    why.push_back(prover_.truth(true));
   facts.push_back(disjunction(prover_, why));
   return facts;
 }
@@ -179,7 +202,8 @@ Terms OrderProof::conflict(const Node &first, const Node &next) const {
 /// Copies of what ranks have at entry wait for no message, whatever the clock says of their rank.
 void OrderProof::findEarly() {
   for (Node &node : nodes_) {
-    if (!node.isLocal || node.link || node.site.label != kNoSlot)
+    if (!node.isLocal || node.link || node.site.label != kNoSlot ||
+        node.site.kind == SiteKind::Call)
       continue;
     Node next = second(node);
     node.isEarly = std::all_of(nodes_.begin(), nodes_.end(), [&](const Node &first) {
@@ -189,21 +213,16 @@ void OrderProof::findEarly() {
 }
 
 std::optional<SourceLoc> OrderProof::refusal(const Clock &clock) {
-  for (const Node &first : nodes_) {
-    Terms firstTime = time(clock, first);
-    // The combine of a receive waits for its message.
-    if (first.isLocal && first.link) {
-      Node message = first;
-      message.isLocal = false;
-      if (!prover_.proves(conditions(first), isEarlier(time(clock, message), firstTime)))
-        return first.site.loc;
-    }
-    for (const Node &original : nodes_) {
-      Node next = second(original);
-      if (Terms facts = conflict(first, next);
-          !prover_.proves(facts, isEarlier(firstTime, time(clock, next))))
-        return first.site.loc;
-    }
+  for (const Conflict &c : conflicts_)
+    if (!prover_.proves(c.facts, isEarlier(time(clock, nodes_[c.first]), time(clock, c.next))))
+      return nodes_[c.first].site.loc;
+  for (const Node &node : nodes_) {
+    if (!node.isLocal || !node.link)
+      continue;
+    Node message = node; // for which the combine of a receive waits
+    message.isLocal = false;
+    if (!prover_.proves(conditions(node), isEarlier(time(clock, message), time(clock, node))))
+      return node.site.loc;
   }
   for (const StatedOrder &order : body_.orders)
     for (const Node &waiting : nodes_)
@@ -246,17 +265,22 @@ std::optional<SourceLoc> OrderProof::refusal(const Clock &clock) {
 void proveOrder(Body &body, const Messages &messages, Prover &prover, const Axioms &axioms,
                 const Ranks &ranks) {
   OrderProof proof(body, messages, prover, ranks);
-  std::vector<Clock> clocks{{}};
+  std::vector<Clock> clocks{{}, {{}, false, true}};
   Terms positions{ranks.rank, -ranks.rank};
   for (const Tree *tree : axioms.inverses().trees) {
     positions.push_back(tree->depth(ranks.rank));
     positions.push_back(-tree->depth(ranks.rank));
   }
   for (const Term &p : positions)
-    for (bool ranksFirst : {true, false})
-      clocks.push_back({p, ranksFirst});
+    for (bool combinesAtOnce : {false, true})
+      for (bool ranksFirst : {true, false})
+        clocks.push_back({p, ranksFirst, combinesAtOnce});
   std::optional<SourceLoc> where;
+  bool calls = std::any_of(body.sites.begin(), body.sites.end(),
+                           [](const Site &s) { return s.kind == SiteKind::Call; });
   for (const Clock &clock : clocks) {
+    if (calls && clock.ranksFirst)
+      continue;
     std::optional<SourceLoc> refused = proof.refusal(clock);
     if (!refused)
       return;

@@ -11,34 +11,48 @@ namespace {
 
 /// What a receive may bring: one of these, which the proof tries.
 enum class Guess : uint8_t {
-  Sent,            ///< what the send has that does not depend on messages
-  Promised,        ///< what the target promises here
-  PromisedAtPeer,  ///< what the target promises at the sender
-  BelowPeer,       ///< the contributions of the ranks below the sender in a tree
-  Peer,            ///< that of the sender
+  Sent,           ///< what the send has that does not depend on messages
+  Promised,       ///< what the target promises here
+  PromisedAtPeer, ///< what the target promises at the sender
+  BelowPeer,      ///< the contributions of the ranks below the sender in a tree
+  UpToPeer,       ///< those of the sender and all lower ranks
+  LastToPeer,     ///< those of the sender and of as many ranks before it as iterations have passed
+  Peer,           ///< that of the sender
 };
-constexpr unsigned kGuesses = 5;
+
+/// In the order in which they are tried: of receives, and of those that combine.
+constexpr Guess kGuesses[] = {Guess::Promised,  Guess::Sent,       Guess::PromisedAtPeer,
+                              Guess::BelowPeer, Guess::LastToPeer, Guess::UpToPeer,
+                              Guess::Peer};
+constexpr Guess kCombinedGuesses[] = {Guess::BelowPeer, Guess::PromisedAtPeer, Guess::Sent,
+                                      Guess::LastToPeer, Guess::UpToPeer, Guess::Peer,
+                                      Guess::Promised};
 
 /// The proof of one form.
 class FormProof {
 public:
-  FormProof(const Program &program, DeclId collective, Form form, Prover::Clock::time_point end)
+  FormProof(const Program &program, DeclId collective, Form form, Prover::Clock::time_point end,
+            Body::Callee callee, bool commutes)
       : prover_(end, std::chrono::milliseconds(5000)), ranks_(prover_), axioms_(prover_, ranks_),
-        body_(program, collective, prover_, axioms_, ranks_, form) {}
+        body_(program, collective, prover_, axioms_, ranks_, form, std::move(callee)) {
+    if (commutes)
+      prover_.assume(body_.commutes);
+  }
 
   void prove();
 
   std::string restrictedTo() const { return body_.restrictedTo; }
-  std::vector<std::string> trees() const { return body_.assumedTrees; }
-  bool isOutOfTime() const { return prover_.isOutOfTime(); }
+  std::set<std::string> trees() { return body_.evaluator().trees; }
   unsigned queries() const { return prover_.queries(); }
 
 private:
   std::optional<Content> guess(Guess kind, const Site &recv);
   std::optional<Content> sent(const Site &recv);
   std::optional<Content> promised(const Site &recv, bool atPeer);
-  std::optional<Content> contribution(const Site &recv, const Term &has);
-  bool bringsWhatIsSent(const Messages &messages, SourceLoc &where);
+  std::optional<Content> contribution(const Term &has);
+  Content atReceiver(const Link &link, const Content &sent, const Site &send, const Site &recv,
+                     size_t piece);
+  void proveData();
   void provePromises();
   void proveWrites();
 
@@ -46,49 +60,39 @@ private:
   Ranks ranks_;
   Axioms axioms_;
   Body body_;
-  std::optional<Messages> first_; ///< of the run without data
-  std::vector<Site> firstSites_;
-  std::map<std::pair<uint32_t, unsigned>, std::optional<Content>> sent_;
+  std::optional<Messages> messages_;
+  std::vector<Site> dataless_; ///< the sites of the run without data
 };
 
-/// What the send of the matching link has, where that was known without messages.
+/// A buffer of the sender, at the positions of the receiver's slice that the message moves to.
+Content FormProof::atReceiver(const Link &link, const Content &sent, const Site &send,
+                              const Site &recv, size_t piece) {
+  Terms names{ranks_.rank}, those{recv.peer};
+  for (size_t d = 0; d < send.loops.size(); ++d) {
+    names.push_back(send.loops[d].index);
+    those.push_back(link.sendIndices[d]);
+  }
+  const Piece &to = recv.pieces[piece];
+  Piece from = send.pieces[piece];
+  for (Term *t : {&from.block, &from.blocks, &from.begin, &from.length})
+    *t = substitute(*t, names, those);
+  auto [fromBlock, fromElement] = body_.origin(from, to);
+  names.insert(names.end(), {body_.block, body_.element});
+  those.insert(those.end(), {fromBlock, fromElement});
+  return body_.map(sent, [&](const Term &t) { return substitute(t, names, those); });
+}
+
+/// What the send of a receive has, where that was known without messages.
 std::optional<Content> FormProof::sent(const Site &recv) {
-  for (const Link &link : first_->links()) {
-    const Site &there = firstSites_[link.recv];
-    if (there.statement != recv.statement || there.numbers != recv.numbers ||
-        there.pieces.size() != 1)
+  for (const Link &link : messages_->links()) {
+    const Site &there = dataless_[link.recv], &send = dataless_[link.send];
+    if (there.numbers != recv.numbers || there.pieces.size() != 1)
       continue;
-    const Site &send = firstSites_[link.send];
     Terms facts = there.condition;
-    facts.push_back(link.recvHolds);
-    facts.push_back(body_.isIn(there.pieces[0]));
-    auto [fromBlock, fromElement] = body_.origin(send.pieces[0], there.pieces[0]);
-    Term mapBlock = fromBlock, mapElement = fromElement;
-    // Positions of the target first, then the coordinates of the receiver.
-    Content content = body_.map(send.sent[0], [&](const Term &t) {
-      Terms names{ranks_.rank}, those{there.peer};
-      for (size_t d = 0; d < send.loops.size(); ++d) {
-        names.push_back(send.loops[d].index);
-        those.push_back(link.sendIndices[d]);
-      }
-      auto inReceiver = [&](const Term &x) { return substitute(x, names, those); };
-      Term block = there.pieces[0].isRun
-                       ? body_.block - there.pieces[0].block + inReceiver(send.pieces[0].block)
-                       : inReceiver(send.pieces[0].block);
-      Term element = there.pieces[0].isRun ? body_.element
-                                           : body_.element - there.pieces[0].begin +
-                                                 inReceiver(send.pieces[0].begin);
-      names.push_back(body_.block);
-      those.push_back(block);
-      names.push_back(body_.element);
-      those.push_back(element);
-      return substitute(t, names, those);
-    });
-    if (!prover_.proves(facts, content.isDefined))
-      continue;
-    // The loops of this run have other constants.
-    Terms from = there.indices(), to = recv.indices();
-    return body_.map(content, [&](const Term &t) { return substitute(t, from, to); });
+    facts.insert(facts.end(), {link.recvHolds, body_.isIn(there.pieces[0])});
+    Content content = atReceiver(link, send.sent[0], send, there, 0);
+    if (prover_.proves(facts, content.isDefined))
+      return content;
   }
   return std::nullopt;
 }
@@ -124,13 +128,14 @@ std::optional<Content> FormProof::promised(const Site &recv, bool atPeer) {
 }
 
 /// The contributions of some ranks to what a promise of a reduction states.
-std::optional<Content> FormProof::contribution(const Site &recv, const Term &has) {
-  for (const Promise &p : body_.promises()) {
-    const Piece &goal = p.target.alternatives[0].pieces[0];
-    Content content = body_.promised(p, p.operand.alternatives[0], 0, goal);
-    content.has = has;
-    return content;
-  }
+std::optional<Content> FormProof::contribution(const Term &has) {
+  for (const Promise &p : body_.promises())
+    if (p.isReduction) {
+      const Piece &goal = p.target.alternatives[0].pieces[0];
+      Content content = body_.promised(p, p.operand.alternatives[0], 0, goal);
+      content.has = has;
+      return content;
+    }
   return std::nullopt;
 }
 
@@ -144,43 +149,35 @@ std::optional<Content> FormProof::guess(Guess kind, const Site &recv) {
     return promised(recv, true);
   case Guess::BelowPeer:
     for (const Tree *tree : axioms_.inverses().trees)
-      return contribution(recv, tree->isBelow(recv.peer, body_.source));
+      return contribution(tree->isBelow(recv.peer, body_.source));
     return std::nullopt;
+  case Guess::UpToPeer:
+    return contribution(0 <= body_.source && body_.source <= recv.peer);
+  case Guess::LastToPeer: {
+    if (recv.loops.empty())
+      return std::nullopt;
+    Term steps = recv.loops.back().index - recv.loops.back().first;
+    Term behind = z3::ite(recv.peer >= body_.source, recv.peer - body_.source,
+                          recv.peer - body_.source + ranks_.ranks);
+    return contribution(ranks_.isRank(body_.source) && behind <= steps);
+  }
   case Guess::Peer:
-    return contribution(recv, body_.source == recv.peer);
+    return contribution(body_.source == recv.peer);
   }
   return std::nullopt;
 }
 
-bool FormProof::bringsWhatIsSent(const Messages &messages, SourceLoc &where) {
-  for (const Link &link : messages.links()) {
+void FormProof::proveData() {
+  for (const Link &link : messages_->links()) {
     const Site &send = body_.sites[link.send], &recv = body_.sites[link.recv];
     for (size_t i = 0; i < recv.pieces.size(); ++i) {
       Terms facts = recv.condition;
-      facts.push_back(link.recvHolds);
-      facts.push_back(body_.isIn(recv.pieces[i]));
-      Terms names{ranks_.rank}, those{recv.peer};
-      for (size_t d = 0; d < send.loops.size(); ++d) {
-        names.push_back(send.loops[d].index);
-        those.push_back(link.sendIndices[d]);
-      }
-      auto inReceiver = [&](const Term &t) { return substitute(t, names, those); };
-      const Piece &to = recv.pieces[i];
-      Term block = inReceiver(send.pieces[i].block), element = body_.element;
-      if (to.isRun)
-        block = body_.block - to.block + block;
-      else
-        element = body_.element - to.begin + inReceiver(send.pieces[i].begin);
-      names.insert(names.end(), {body_.block, body_.element});
-      those.insert(those.end(), {block, element});
-      Content there = body_.map(send.sent[i], inReceiver);
-      if (!prover_.proves(facts, body_.equal(recv.content, there))) {
-        where = send.loc;
-        return false;
-      }
+      facts.insert(facts.end(), {link.recvHolds, body_.isIn(recv.pieces[i])});
+      Content there = atReceiver(link, send.sent[i], send, recv, i);
+      if (!prover_.proves(facts, body_.equal(recv.content, there)))
+        throw NotShown(send.loc, "what this message carries was not shown");
     }
   }
-  return true;
 }
 
 void FormProof::provePromises() {
@@ -194,37 +191,34 @@ void FormProof::provePromises() {
           facts.insert(facts.end(), p.condition.begin(), p.condition.end());
           Content wanted = body_.promised(p, operand, i, goal);
           if (!prover_.proves(facts, body_.equal(wanted, body_.exits[goal.buffer])))
-            throw NotShown(p.loc, "that this promise holds was not shown");
+{ if (getenv("PZ")) { Content g=body_.exits[goal.buffer]; fprintf(stderr,"promise model %s\n wanted %s\n exit %s\n def %d has %d\n", prover_.model().c_str(), wanted.has.to_string().c_str(), g.has.to_string().c_str(), prover_.proves(facts,g.isDefined), prover_.proves(facts,wanted.has==g.has)); }
+            throw NotShown(p.loc, "that this promise holds was not shown"); }
         }
 }
 
 /// What callers see is written where a promise is about it, and nowhere else.
 void FormProof::proveWrites() {
-  for (const Site &site : body_.sites) {
-    if (isSend(site.kind))
-      continue;
-    for (const Piece &target : site.pieces) {
-      if (body_.buffers()[target.buffer].role == BufferRole::Temp)
-        continue;
-      Terms some;
-      for (const Promise &p : body_.promises())
-        for (const SliceValue::Alternative &a : p.target.alternatives)
-          for (const Piece &goal : a.pieces) {
-            if (goal.buffer != target.buffer)
-              continue;
-            Term in = conjunction(prover_, p.condition) && a.condition && body_.isIn(goal);
-            if (p.variables.empty())
-              some.push_back(in);
-            else
-              for (const Term &v : axioms_.inverses().solve(prover_, goal.block, p.variables[0],
-                                                            body_.block))
-                some.push_back(substitute(in, {p.variables[0]}, {v}));
-          }
-      Terms facts = site.condition;
-      facts.push_back(body_.isIn(target));
-      if (!body_.promises().empty() && !prover_.proves(facts, disjunction(prover_, some)))
-        throw NotShown(site.loc, "bytes may be written about which nothing is promised");
-    }
+  if (body_.promises().empty())
+    return;
+  for (const Write &write : body_.writes) {
+    Terms some;
+    for (const Promise &p : body_.promises())
+      for (const SliceValue::Alternative &a : p.target.alternatives)
+        for (const Piece &goal : a.pieces) {
+          if (goal.buffer != write.target.buffer)
+            continue;
+          Term in = conjunction(prover_, p.condition) && a.condition && body_.isIn(goal);
+          if (p.variables.empty())
+            some.push_back(in);
+          else
+            for (const Term &v : axioms_.inverses().solve(prover_, goal.block, p.variables[0],
+                                                          body_.block))
+              some.push_back(substitute(in, {p.variables[0]}, {v}));
+        }
+    Terms facts = write.condition;
+    facts.push_back(body_.isIn(write.target));
+    if (!prover_.proves(facts, disjunction(prover_, some)))
+      throw NotShown(write.loc, "bytes may be written about which nothing is promised");
   }
 }
 
@@ -233,90 +227,111 @@ void FormProof::prove() {
     throw NotShown({}, "'where' allows no number of ranks");
   // Messages do not depend on data, so they are known before it.
   body_.run([&](const Site &) { return body_.undefined(); }, Body::Data::Unknown);
-  first_.emplace(body_, prover_, axioms_, ranks_);
-  firstSites_ = body_.sites;
-  proveOrder(body_, *first_, prover_, axioms_, ranks_);
+  messages_.emplace(body_, prover_, axioms_, ranks_);
+  dataless_ = body_.sites;
+  proveOrder(body_, *messages_, prover_, axioms_, ranks_);
 
-  std::vector<uint32_t> receives;
-  for (const Site &site : body_.sites)
-    if (site.kind == SiteKind::Recv &&
-        std::find(receives.begin(), receives.end(), site.statement) == receives.end())
-      receives.push_back(site.statement);
-  std::vector<unsigned> chosen(receives.size(), 0);
-  NotShown last({}, "what messages bring was not found");
-  while (!prover_.isOutOfTime()) {
-    bool hasGuesses = true;
-    try {
-      body_.run(
-          [&](const Site &recv) {
-            size_t i = static_cast<size_t>(
-                std::find(receives.begin(), receives.end(), recv.statement) - receives.begin());
-            std::optional<Content> content = guess(static_cast<Guess>(chosen[i]), recv);
-            if (!content) {
-              hasGuesses = false;
-              throw NotShown(recv.loc, "what this message brings was not found");
-            }
-            return *content;
-          },
-          Body::Data::Known);
-      Messages messages(body_, prover_, axioms_, ranks_);
-      SourceLoc where;
-      if (!bringsWhatIsSent(messages, where))
-        throw NotShown(where, "what this message carries was not shown");
-      provePromises();
-      proveWrites();
-      return;
-    } catch (const NotShown &e) {
-      if (hasGuesses)
-        last = e;
+  // All receives that combine bring one kind of thing, and all others do.
+  std::optional<NotShown> last;
+  for (Guess plain : kGuesses) {
+    bool hasPlain = false;
+    for (Guess combined : kCombinedGuesses) {
+      bool hasCombined = false, isKnown = true;
+      try {
+        body_.run(
+            [&](const Site &recv) {
+              (recv.combines ? hasCombined : hasPlain) = true;
+              std::optional<Content> content = guess(recv.combines ? combined : plain, recv);
+              isKnown = isKnown && content;
+              return content ? *content : body_.undefined();
+            },
+            isKnown ? Body::Data::Known : Body::Data::Unknown);
+        if (!isKnown)
+          throw NotShown({}, "what messages bring was not found");
+        proveData();
+        provePromises();
+        proveWrites();
+        return;
+      } catch (const NotShown &e) {
+        if (getenv("PZ")) fprintf(stderr, "  guess %d %d: %s line %u\n", (int)plain, (int)combined, e.what(), e.loc.line);
+        if (!last || isKnown)
+          last = e;
+      }
+      if (!hasCombined)
+        break;
     }
-    size_t i = 0;
-    while (i < chosen.size() && ++chosen[i] == kGuesses)
-      chosen[i++] = 0;
-    if (i == chosen.size())
-      throw last;
+    if (!hasPlain)
+      break;
   }
-  throw last;
+  throw *last;
 }
 
 } // namespace
 } // namespace parameterized
 
-AllRanksProof proveForAllRanks(const Program &program, DeclId collective,
-                               std::chrono::milliseconds limit) {
+const AllRanksProof &AllRanksProofs::of(DeclId collective) {
+  auto [known, isNew] = known_.try_emplace(collective);
+  if (isNew) {
+    AllRanksProof proof = prove(collective);
+    known_[collective] = std::move(proof);
+  }
+  return known_[collective];
+}
+
+AllRanksProof AllRanksProofs::prove(DeclId collective) {
   using namespace parameterized;
-  Prover::Clock::time_point begin = Prover::Clock::now(), end = begin + limit;
+  Prover::Clock::time_point begin = Prover::Clock::now(), end = begin + limit_;
   AllRanksProof proof;
-  const Decl &decl = program.decl(collective);
+  const Decl &decl = program_.decl(collective);
+  bool reduces = std::any_of(decl.params.begin(), decl.params.end(), [](const Param &p) {
+    return !p.isBuffer && p.type == ValueType::Reduction;
+  });
   std::vector<Form> forms{std::nullopt};
   for (size_t i = 0; i < decl.aliases.size(); ++i)
     forms.push_back(i);
-  bool isLate = false;
-  try {
-    for (const Form &form : forms) {
-      FormProof one(program, collective, form, end);
-      struct Count {
-        FormProof &one;
-        AllRanksProof &proof;
-        bool &isLate;
-        ~Count() {
-          proof.queries += one.queries();
-          isLate = one.isOutOfTime();
-        }
-      } count{one, proof, isLate};
-      one.prove();
-      proof.restrictedTo = one.restrictedTo();
-      proof.trees = one.trees();
+  auto callee = [&](bool commutes) {
+    return [this, &proof, commutes](DeclId id, SourceLoc loc) {
+      const AllRanksProof &other = of(id);
+      const std::string &name = program_.nameOf(program_.decl(id));
+      if (!other.isProved)
+        throw NotShown(loc, "'" + name + "' is not proved" +
+                                (other.reason.empty() ? ", as it calls itself" : ": " + other.reason));
+      if (!other.restrictedTo.empty() && !commutes)
+        throw NotShown(loc, "'" + name + "' is proved for " + other.restrictedTo + " only");
+      proof.trees.insert(other.trees.begin(), other.trees.end());
+    };
+  };
+  // An operator that need not commute first, then one that does.
+  for (bool commutes : {false, true}) {
+    if (proof.isProved || (commutes && !reduces))
+      break;
+    proof.trees.clear();
+    proof.restrictedTo = commutes ? "operators that commute" : "";
+    try {
+      for (const Form &form : forms) {
+        FormProof one(program_, collective, form, end, callee(commutes), commutes);
+        one.prove();
+        proof.queries += one.queries();
+        std::set<std::string> trees = one.trees();
+        proof.trees.insert(trees.begin(), trees.end());
+        if (!one.restrictedTo().empty())
+          proof.restrictedTo = one.restrictedTo();
+      }
+      proof.isProved = true;
+      proof.reason.clear();
+    } catch (const NotShown &e) {
+      if (!commutes) {
+        proof.reason = e.what();
+        proof.loc = e.loc;
+      }
+    } catch (const OutOfTime &) {
+      proof.reason = "not shown within " + std::to_string(limit_.count() / 1000) + " s";
+      break;
+    } catch (const z3::exception &e) {
+      proof.reason = std::string("z3: ") + e.msg();
+      break;
     }
-    proof.isProved = true;
-  } catch (const NotShown &e) {
-    proof.reason = e.what();
-    proof.loc = e.loc;
-  } catch (const z3::exception &e) {
-    proof.reason = std::string("z3: ") + e.msg();
   }
-  if (!proof.isProved && isLate)
-    proof.reason = "not shown within " + std::to_string(limit.count() / 1000) + " s";
   proof.seconds = std::chrono::duration<double>(Prover::Clock::now() - begin).count();
   return proof;
 }

@@ -9,6 +9,8 @@
 #include "program/Program.h"
 
 #include <chrono>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,7 +22,7 @@ struct AllRanksProof {
   std::string restrictedTo;
   /// The trees that the text declares and the proof uses: that each is a tree is checked whenever one
   /// is made.
-  std::vector<std::string> trees;
+  std::set<std::string> trees;
   /// The first condition that was not shown, or the limit that was reached.
   std::string reason;
   SourceLoc loc; ///< of the reason, in the text
@@ -28,8 +30,22 @@ struct AllRanksProof {
   unsigned queries = 0;
 };
 
-/// Threads: any; each call has its own solver. Takes no longer than `limit`, by a query or so.
-AllRanksProof proveForAllRanks(const Program &program, DeclId collective,
-                               std::chrono::milliseconds limit);
+/// Proofs of the collectives of a program; each is proved once, as itself or as a callee. Threads:
+/// one; the program outlives it.
+class AllRanksProofs {
+public:
+  /// No collective, with those that it calls, takes longer than `limit`, by a query or so.
+  AllRanksProofs(const Program &program, std::chrono::milliseconds limit)
+      : program_(program), limit_(limit) {}
+
+  const AllRanksProof &of(DeclId collective);
+
+private:
+  AllRanksProof prove(DeclId collective);
+
+  const Program &program_;
+  std::chrono::milliseconds limit_;
+  std::map<DeclId, AllRanksProof> known_; ///< those that are being proved have no reason yet
+};
 
 } // namespace colldsl

@@ -87,14 +87,26 @@ bool Prover::proves(const Terms &facts, const Term &goal) {
     return true;
   Clock::time_point now = Clock::now();
   if (now >= deadline_)
-    return false;
+    throw OutOfTime();
+  std::vector<unsigned> key;
+  for (const Term &f : facts)
+    if (!f.is_true())
+      key.push_back(f.id());
+  std::sort(key.begin(), key.end());
+  key.erase(std::unique(key.begin(), key.end()), key.end());
+  key.push_back(goal.id());
+  key.push_back(static_cast<unsigned>(assumptions_.size()));
+  if (auto known = answers_.find(key); known != answers_.end())
+    return known->second;
+  kept_.insert(kept_.end(), facts.begin(), facts.end());
+  kept_.push_back(goal);
   ++queries_;
   Terms formulas = assumptions_;
   formulas.insert(formulas.end(), facts.begin(), facts.end());
   formulas.push_back(!goal);
   Applications seen;
   instantiate(seen, formulas);
-  z3::solver solver(context_, "QF_UFNIA");
+  z3::solver solver(context_, z3::solver::simple());
   auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - now);
   z3::params params(context_);
   params.set("timeout", static_cast<unsigned>(std::min(left, perQuery_).count() + 1));
@@ -102,6 +114,8 @@ bool Prover::proves(const Terms &facts, const Term &goal) {
   for (const Term &f : formulas)
     solver.add(f);
   z3::check_result answer = solver.check();
+  if (answer != z3::unknown)
+    answers_[key] = answer == z3::unsat;
   if (answer != z3::sat)
     return answer == z3::unsat;
   z3::model values = solver.get_model();

@@ -9,6 +9,8 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 #include <z3++.h>
@@ -18,11 +20,16 @@ namespace colldsl::parameterized {
 using Term = z3::expr;
 using Terms = std::vector<Term>;
 
+/// The time for a proof is over. Thrown by every query from then on.
+struct OutOfTime : std::runtime_error {
+  OutOfTime() : std::runtime_error("out of time") {}
+};
+
 class Prover {
 public:
   using Clock = std::chrono::steady_clock;
 
-  /// No query runs past the deadline; those after it prove nothing.
+  /// No query runs past the deadline; those after it throw OutOfTime.
   Prover(Clock::time_point deadline, std::chrono::milliseconds perQuery);
 
   z3::context &context() { return context_; }
@@ -50,7 +57,6 @@ public:
   /// True if no values satisfy the facts.
   bool refutes(const Terms &facts) { return proves(facts, truth(false)); }
 
-  bool isOutOfTime() const { return Clock::now() >= deadline_; }
   unsigned queries() const { return queries_; }
 
   /// The named constants of a model of the last goal that was not proved; empty if there was none.
@@ -72,6 +78,9 @@ private:
   std::vector<std::pair<unsigned, Axiom>> axioms_; ///< by the id of the declaration
   std::vector<PairRule> pairAxioms_;
   std::vector<z3::func_decl> declarations_; ///< keeps the ids
+  /// Answers by the ids of the terms, which `kept_` keeps alive.
+  std::map<std::vector<unsigned>, bool> answers_;
+  Terms kept_;
   unsigned fresh_ = 0, queries_ = 0;
   std::string model_;
 };

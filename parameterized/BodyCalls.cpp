@@ -1,0 +1,275 @@
+// Calls by contract: what the callee promises happens to the slices that it is given. The callee is
+// proved by itself. Messages of different calls never meet, so only data and order compose.
+#include "parameterized/Body.h"
+
+#include <algorithm>
+
+namespace colldsl::parameterized {
+
+/// All ranks have the same value.
+void Body::requireAgreement(SourceLoc loc, const Term &value, const std::string &what) {
+  if (!contains(value, ranks_.rank))
+    return;
+  Terms facts = evaluator_.facts;
+  if (!prover_.proves(facts, value == atOther(value)))
+    throw NotShown(loc, what);
+}
+
+/// The callee's parameters, as slices and values of this rank; the operands' slices are those of
+/// `other_`, whoever that is.
+Body::Contract Body::bindCall(const Stmt &s, const Decl &callee) {
+  DeclId id{static_cast<uint32_t>(s.value)};
+  Contract contract{evaluator_.makeFrame(id, ranks_.rank), evaluator_.makeFrame(id, ranks_.rank)};
+  Frame &inner = contract.targets;
+  auto argumentOf = [&](size_t i) {
+    return i < s.listCount ? ExprId{program_.operands[s.listBegin + i]} : kNoExpr;
+  };
+  for (size_t i = 0; i < callee.params.size(); ++i) {
+    const Param &p = callee.params[i];
+    ExprId argument = argumentOf(i);
+    if (p.isBuffer) {
+      inner.slices[p.slot] = evaluator_.slice(frame_, argument);
+      continue;
+    }
+    Value v = argument != kNoExpr ? evaluateLazily(frame_, argument)
+                                  : evaluateLazily(inner, p.defaultValue);
+    if (auto *t = std::get_if<Term>(&v)) {
+      requireAgreement(s.loc, *t, "the ranks may not agree on '" + program_.nameOf(p) + "'");
+      if (p.type == ValueType::Rank)
+        evaluator_.require(s.loc, ranks_.isRank(*t),
+                           "'" + program_.nameOf(p) + "' may not be a rank");
+      if (p.candidates.size() == 1 && p.candidates[0].hi != kNoExpr && t->is_int() &&
+          p.type == ValueType::Int)
+        evaluator_.require(s.loc,
+                           evaluator_.integer(inner, p.candidates[0].lo) <= *t &&
+                               *t <= evaluator_.integer(inner, p.candidates[0].hi),
+                           "'" + program_.nameOf(p) + "' may lie outside of its range");
+    }
+    if (auto *l = std::get_if<ListValue>(&v)) {
+      Term i = prover_.fresh("index");
+      requireAgreement(s.loc, l->length, "the ranks may not agree on a list");
+      evaluator_.facts.push_back(0 <= i && i < l->length);
+      requireAgreement(s.loc, l->at(i), "the ranks may not agree on a list");
+      evaluator_.facts.pop_back();
+    }
+    inner.ints[p.slot] = std::move(v);
+  }
+  bindSizes(s, callee, inner);
+  for (ExprId requirement : callee.requirements)
+    require(s, callee, inner, requirement);
+  contract.operands = inner;
+  for (const Param &p : callee.params) {
+    if (!p.isBuffer)
+      continue;
+    auto &slice = std::get<SliceValue>(contract.operands.slices[p.slot]);
+    for (SliceValue::Alternative &a : slice.alternatives) {
+      a.condition = atOther(a.condition);
+      for (Piece &piece : a.pieces)
+        for (Term *t : {&piece.block, &piece.blocks, &piece.begin, &piece.length})
+          *t = atOther(*t);
+    }
+  }
+  return contract;
+}
+
+/// Proves a part of the callee's `where`. One that has no formula was not used in the callee's proof,
+/// but for the operator that commutes in its place.
+void Body::require(const Stmt &s, const Decl &callee, Frame &inner, ExprId id) {
+  const Expr &e = program_.expr(id);
+  if (e.kind == ExprKind::And) {
+    require(s, callee, inner, e.a);
+    require(s, callee, inner, e.b);
+    return;
+  }
+  std::string what = "a 'where' of '" + program_.nameOf(callee) + "' may not hold";
+  bool isAlternative =
+      e.kind == ExprKind::Or && program_.expr(e.a).kind == ExprKind::IsCommutative;
+  evaluator_.require(s.loc, evaluator_.condition(inner, isAlternative ? e.a : id), what);
+}
+
+/// Size symbols take the lengths of the slices; other dimensions have to agree with these.
+void Body::bindSizes(const Stmt &s, const Decl &callee, Frame &inner) {
+  auto bind = [&](const Dim &d, const Term &size) {
+    if (d.kind == DimKind::Symbol && std::holds_alternative<std::monostate>(inner.sizes[d.slot]))
+      inner.sizes[d.slot] = size;
+    else if (d.kind == DimKind::Symbol || d.kind == DimKind::Fixed)
+      evaluator_.require(s.loc, evaluator_.integer(inner, d.expr) == size,
+                         "a slice may not have the shape that the callee declares");
+    else if (d.kind == DimKind::Capacity)
+      throw NotShown(s.loc, "blocks of capacity have no formula yet");
+  };
+  for (const Param &p : callee.params) {
+    if (!p.isBuffer)
+      continue;
+    for (const SliceValue::Alternative &a :
+         possible(std::get<SliceValue>(inner.slices[p.slot]))) {
+      evaluator_.facts.push_back(a.condition);
+      const Piece &piece = a.pieces[0];
+      const Buffer &buffer = buffers()[piece.buffer];
+      const Dim &length = p.buffer.dim[p.buffer.dims - 1];
+      if (p.buffer.dims == 2 && !piece.isRun)
+        throw NotShown(s.loc, "elements that the callee sees as blocks have no formula yet");
+      if (p.buffer.dims == 2) {
+        bind(p.buffer.dim[0], piece.blocks);
+        Term i = prover_.fresh("block");
+        evaluator_.facts.push_back(0 <= i && i < piece.blocks);
+        Term ofBlock = buffer.length(piece.block + i);
+        if (length.kind == DimKind::Counts)
+          evaluator_.require(s.loc, evaluator_.list(inner, length.expr).at(i) == ofBlock,
+                             "a block may not be as long as the callee declares");
+        else if (length.kind == DimKind::Symbol &&
+                 std::holds_alternative<std::monostate>(inner.sizes[length.slot]))
+          bind(length, buffer.length(piece.block)), bind(length, ofBlock);
+        else
+          bind(length, ofBlock);
+        evaluator_.facts.pop_back();
+      } else if (!piece.isRun) {
+        bind(length, piece.length);
+      } else if (length.kind == DimKind::Symbol &&
+                 std::holds_alternative<std::monostate>(inner.sizes[length.slot])) {
+        inner.sizes[length.slot] = prover_.constant("elements of " + buffer.name);
+      } else {
+        throw NotShown(s.loc, "blocks that the callee sees as elements have no formula yet");
+      }
+      evaluator_.facts.pop_back();
+    }
+  }
+}
+
+/// Slices of which one is written do not overlap, unless the callee is proved in place.
+void Body::requireForms(const Stmt &s, const Decl &callee, Frame &inner) {
+  auto sliceOf = [&](const Param &p) {
+    return possible(std::get<SliceValue>(inner.slices[p.slot]));
+  };
+  for (size_t i = 0; i < callee.params.size(); ++i)
+    for (size_t k = 0; k < callee.params.size(); ++k) {
+      const Param &p = callee.params[i], &q = callee.params[k];
+      if (i == k || !p.isBuffer || !q.isBuffer || p.role == BufferRole::In)
+        continue;
+      for (const SliceValue::Alternative &a : sliceOf(p))
+        for (const SliceValue::Alternative &b : sliceOf(q)) {
+          if (a.pieces[0].buffer != b.pieces[0].buffer)
+            continue;
+          Terms facts = evaluator_.facts;
+          facts.insert(facts.end(), {a.condition, b.condition, isIn(a.pieces[0]),
+                                     isIn(b.pieces[0])});
+          if (prover_.refutes(facts))
+            continue;
+          bool isForm = false;
+          for (const AliasClause &alias : callee.aliases) {
+            if (alias.param != i && alias.param != k)
+              continue;
+            const Piece &lies = (alias.param == i ? a : b).pieces[0];
+            SliceValue place = evaluator_.slice(inner, alias.slice);
+            for (const SliceValue::Alternative &c : place.alternatives)
+              isForm = isForm || isSame(lies, c.pieces[0]);
+          }
+          if (!isForm)
+            throw NotShown(s.loc, "the slices of '" + program_.nameOf(p) + "' and '" +
+                                      program_.nameOf(q) + "' may overlap");
+        }
+    }
+}
+
+/// The value that a promise of the callee gives to each position of the target, by what the
+/// operands hold at the call.
+Content Body::broughtBy(const Promise &promise, const Piece &target, SourceLoc loc) {
+  Content all = undefined();
+  for (const SliceValue::Alternative &a : promise.operand.alternatives) {
+    const Piece &from = a.pieces[0];
+    auto [fromBlock, fromElement] = origin(from, target);
+    // What rank `other_` holds there.
+    Content there = map(state_[from.buffer], [&](const Term &t) {
+      return substitute(t, {ranks_.rank, block, element}, {other_, fromBlock, fromElement});
+    });
+    if (!promise.isReduction) {
+      Term giver = promise.has.arg(1);
+      all = choose(substitute(a.condition, {other_}, {giver}),
+                   map(there, [&](const Term &t) { return substitute(t, {other_}, {giver}); }), all);
+      continue;
+    }
+    // Each operand is the contribution of its rank alone.
+    Terms facts = evaluator_.facts;
+    facts.insert(facts.end(), promise.condition.begin(), promise.condition.end());
+    facts.insert(facts.end(), {isIn(target), a.condition, there.isDefined,
+                               substitute(promise.has, {source}, {other_})});
+    if (!prover_.proves(facts, there.has == (source == other_)))
+      throw NotShown(loc, "an operand of a reduction is one itself: this has no formula yet");
+    Content one = map(there, [&](const Term &t) { return substitute(t, {other_}, {source}); });
+    one.has = promise.has;
+    // It is defined where that of every rank is; bindings require that.
+    one.isDefined = prover_.truth(true);
+    facts.pop_back();
+    all = choose(substitute(a.condition, {other_}, {source}), one, all);
+    all.isDefined = prover_.truth(true);
+  }
+  return all;
+}
+
+void Body::executeCall(const Stmt &s) {
+  if (s.a != kNoExpr)
+    throw NotShown(s.loc, "a call over a group has no formula yet");
+  DeclId id{static_cast<uint32_t>(s.value)};
+  const Decl &callee = program_.decl(id);
+  callee_(id, s.loc);
+  for (size_t i = 1; i < evaluator_.facts.size(); ++i)
+    requireAgreement(s.loc, evaluator_.facts[i], "the ranks may not agree on this call");
+  Contract contract = bindCall(s, callee);
+  requireForms(s, callee, contract.targets);
+  Site site = makeSite(s, SiteKind::Call);
+  for (const Param &p : callee.params) {
+    if (!p.isBuffer)
+      continue;
+    Term isSignificant = p.significantAt == kNoExpr
+                             ? prover_.truth(true)
+                             : evaluator_.integer(contract.targets, p.significantAt) == ranks_.rank;
+    for (const SliceValue::Alternative &a :
+         possible(std::get<SliceValue>(contract.targets.slices[p.slot]))) {
+      const Piece &piece = a.pieces[0];
+      evaluator_.facts.push_back(a.condition && isSignificant);
+      access(s.loc, piece, p.role != BufferRole::In);
+      if (p.role != BufferRole::Out && !isTrial_)
+        evaluator_.require(s.loc, implies(isIn(piece), state_[piece.buffer].isDefined),
+                           "the callee may read what nobody wrote of '" +
+                               buffers()[piece.buffer].name + "'");
+      evaluator_.facts.pop_back();
+      (p.role == BufferRole::In ? site.read : site.pieces).push_back(piece);
+    }
+  }
+  std::vector<Promise> promises;
+  for (uint32_t ensure : callee.ensures)
+    promise(contract, ensure, {}, {}, promises);
+  std::vector<Content> after = state_;
+  for (const Promise &p : promises)
+    for (const SliceValue::Alternative &a : p.target.alternatives)
+      for (const Piece &target : a.pieces) {
+        Content value = broughtBy(p, target, s.loc);
+        Term holds = conjunction(prover_, p.condition) && a.condition && isIn(target);
+        Terms written = evaluator_.facts;
+        written.push_back(conjunction(prover_, p.condition) && a.condition);
+        if (p.variables.empty()) {
+          after[target.buffer] = choose(holds, value, after[target.buffer]);
+        } else {
+          // Of each position the variable by which it is promised.
+          for (const Term &v :
+               axioms_.inverses().solve(prover_, target.block, p.variables[0], block)) {
+            auto solved = [&](const Term &t) { return substitute(t, {p.variables[0]}, {v}); };
+            after[target.buffer] =
+                choose(solved(holds), map(value, solved), after[target.buffer]);
+          }
+        }
+        if (!isTrial_ && target.buffer < parameters_)
+          writes.push_back({s.loc, written, target});
+        if (touched_)
+          touched_->insert(target.buffer);
+        if (written_)
+          written_->push_back({target.buffer, target.block,
+                               target.isRun ? prover_.number(0) : target.begin, false, value.has,
+                               value.originBlock, value.originElement,
+                               writtenWhere(isIn(target))});
+      }
+  state_ = std::move(after);
+  sites.push_back(std::move(site));
+}
+
+} // namespace colldsl::parameterized
