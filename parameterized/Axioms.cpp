@@ -5,7 +5,8 @@ namespace colldsl::parameterized {
 Axioms::Axioms(Prover &prover, const Ranks &ranks)
     : prover_(prover), ranks_(ranks), quotient_(prover.function("quotient", 2)),
       remainder_(prover.function("remainder", 2)),
-      segmentCount_(prover.function("segments", 2)), parts_(division("part")),
+      segmentCount_(prover.function("segments", 2)), xor_(prover.function("xor", 2)),
+      powerUpTo_(prover.function("pow2floor", 1)), parts_(division("part")),
       segments_(division("segment")) {
   auto euclid = [this](const Term &app, Terms &out) {
     Term a = app.arg(0), b = app.arg(1), q = quotient_(a, b), r = remainder_(a, b);
@@ -15,6 +16,23 @@ Axioms::Axioms(Prover &prover, const Ranks &ranks)
   };
   prover.addAxiom(quotient_, euclid);
   prover.addAxiom(remainder_, euclid);
+  inverses_.exclusiveOr = xor_;
+  prover.addAxiom(xor_, [this](const Term &app, Terms &out) {
+    Term a = app.arg(0), b = app.arg(1);
+    out.push_back(xor_(b, a) == app);
+    out.push_back(xor_(a, app) == b);
+    out.push_back(implies(a >= 0 && b >= 0, app >= 0));
+    out.push_back((app == 0) == (a == b));
+  });
+  prover.addAxiom(powerUpTo_, [](const Term &app, Terms &out) {
+    Term a = app.arg(0);
+    out.push_back(implies(a >= 1, 1 <= app && app <= a && a < 2 * app));
+  });
+  prover.addAxiom(xor_, powerUpTo_, [](const Term &x, const Term &power, Terms &out) {
+    Term a = x.arg(0), b = x.arg(1);
+    out.push_back(implies(0 <= a && a < power && 0 <= b && b < power && power.arg(0) >= 1,
+                          x < power));
+  });
   prover.addAxiom(segmentCount_, [](const Term &app, Terms &out) {
     out.push_back(app >= 0);
     out.push_back((app == 0) == (app.arg(0) <= 0));
@@ -106,6 +124,33 @@ const Tree *Axioms::tree(const std::string &name, const Term &root) {
                           t.isBelow(r, s) && r != s && t.place(r, s) == i));
   });
   return &t;
+}
+
+const Graph *Axioms::graph(const std::string &name) {
+  for (const Graph &g : graphs_)
+    if (g.name == name)
+      return &g;
+  auto f = [&](const char *what, unsigned arity) { return prover_.function(name + what, arity); };
+  Graph &g = graphs_.emplace_back(Graph{name,
+                                        {f(".outdegree", 1), f(".indegree", 1)},
+                                        {f(".out.peer", 2), f(".in.peer", 2)},
+                                        {f(".out.peerslot", 2), f(".in.peerslot", 2)}});
+  inverses_.graphs.push_back(&g);
+  for (unsigned d = 0; d < 2; ++d) {
+    prover_.addAxiom(g.degree[d], [](const Term &app, Terms &out) { out.push_back(app >= 0); });
+    // The other end of an edge has it at that slot, and this rank as its peer.
+    auto otherEnd = [this, &g, d](const Term &app, Terms &out) {
+      Term r = app.arg(0), i = app.arg(1), peer = g.peer[d](r, i), slot = g.peerSlot[d](r, i);
+      Term isEdge = ranks_.isRank(r) && 0 <= i && i < g.degree[d](r) && peer != prover_.number(kNone);
+      out.push_back(implies(isEdge, ranks_.isRank(peer) && 0 <= slot &&
+                                        slot < g.degree[1 - d](peer) &&
+                                        g.peer[1 - d](peer, slot) == r &&
+                                        g.peerSlot[1 - d](peer, slot) == i));
+    };
+    prover_.addAxiom(g.peer[d], otherEnd);
+    prover_.addAxiom(g.peerSlot[d], otherEnd);
+  }
+  return &g;
 }
 
 Term Axioms::quotient(const Terms &facts, const Term &a, const Term &b) {

@@ -18,6 +18,12 @@ public:
   Term quotient(const Terms &facts, const Term &a, const Term &b);
   Term remainder(const Terms &facts, const Term &a, const Term &b);
 
+  /// Exclusive or, and the largest power of two up to a number.
+  Term exclusiveOr(const Term &a, const Term &b) { return xor_(a, b); }
+  Term powerOfTwoUpTo(const Term &a) { return powerUpTo_(a); }
+  /// A graph about which nothing else is known.
+  const Graph *graph(const std::string &name);
+
   const Division &parts() const { return parts_; }
   const Division &segments() const { return segments_; }
   Term segmentCount(const Term &length, const Term &size) { return segmentCount_(length, size); }
@@ -30,7 +36,8 @@ private:
   Prover &prover_;
   const Ranks &ranks_;
   std::deque<Tree> trees_;
-  z3::func_decl quotient_, remainder_, segmentCount_;
+  std::deque<Graph> graphs_;
+  z3::func_decl quotient_, remainder_, segmentCount_, xor_, powerUpTo_;
   Inverses inverses_; ///< of what the members after it make
   Division parts_, segments_;
 };

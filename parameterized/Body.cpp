@@ -75,6 +75,7 @@ Site Body::makeSite(const Stmt &s, SiteKind kind) {
             .statement = statement_,
             .peer = zero,
             .tag = zero,
+            .edge = {},
             .pieces = {},
             .read = {},
             .content = undefined(),
@@ -207,9 +208,12 @@ std::vector<SliceValue::Alternative> Body::possible(const SliceValue &s) {
 }
 
 void Body::executeMessage(const Stmt &s) {
+  std::optional<EdgeValue> edge;
   if (s.alongEdge)
-    throw NotShown(s.loc, "messages along edges have no formula yet");
-  Term peer = evaluator_.integer(frame_, s.b), none = evaluator_.none();
+    edge = std::get<EdgeValue>(evaluator_.evaluate(frame_, s.b));
+  Term none = evaluator_.none();
+  Term peer = edge ? edge->graph->peer[edge->direction](edge->viewer, edge->slot)
+                   : evaluator_.integer(frame_, s.b);
   if (!prover_.proves(evaluator_.facts, peer != none)) {
     if (prover_.proves(evaluator_.facts, peer == none))
       return;
@@ -227,6 +231,8 @@ void Body::executeMessage(const Stmt &s) {
                             : sends        ? SiteKind::Send
                                            : SiteKind::Recv);
     site.peer = peer;
+    if (edge)
+      site.edge = {edge->slot, edge->graph->peerSlot[edge->direction](edge->viewer, edge->slot)};
     if (s.c != kNoExpr)
       site.tag = evaluator_.integer(frame_, s.c);
     site.pieces = a.pieces;

@@ -43,6 +43,7 @@ struct Site {
   uint32_t statement; ///< alike for the alternatives of one statement
 
   Term peer, tag;  ///< of messages
+  std::optional<std::pair<Term, Term>> edge; ///< along which: its slot here, and at the peer
   Pieces pieces;   ///< what is sent, received or written
   Pieces read;     ///< by a copy or combine
   std::vector<Content> sent; ///< by piece: what the buffer holds
@@ -155,9 +156,14 @@ private:
   struct Contract {
     Frame targets, operands;
   };
+  /// The values of an iterable in promises: how many, and how to bind one.
+  std::pair<Term, std::function<Value(const Term &)>> valuesOf(Frame &frame, ExprId iterable);
   void promise(Contract &contract, uint32_t ensure, Terms condition, Terms variables,
                std::vector<Promise> &out);
   void equateLengths();
+  void moveToOther(Frame &frame, const Decl &decl);
+  Term isOperand(unsigned buffer) const;
+  Term isOperand(const std::vector<Promise> &promises, unsigned buffer) const;
 
   void execute(StmtId id);
   Value evaluateLazily(Frame &frame, ExprId id);

@@ -58,17 +58,7 @@ Body::Contract Body::bindCall(const Stmt &s, const Decl &callee) {
   for (ExprId requirement : callee.requirements)
     require(s, callee, inner, requirement);
   contract.operands = inner;
-  for (const Param &p : callee.params) {
-    if (!p.isBuffer)
-      continue;
-    auto &slice = std::get<SliceValue>(contract.operands.slices[p.slot]);
-    for (SliceValue::Alternative &a : slice.alternatives) {
-      a.condition = atOther(a.condition);
-      for (Piece &piece : a.pieces)
-        for (Term *t : {&piece.block, &piece.blocks, &piece.begin, &piece.length})
-          *t = atOther(*t);
-    }
-  }
+  moveToOther(contract.operands, callee);
   return contract;
 }
 
@@ -216,6 +206,9 @@ void Body::executeCall(const Stmt &s) {
     requireAgreement(s.loc, evaluator_.facts[i], "the ranks may not agree on this call");
   Contract contract = bindCall(s, callee);
   requireForms(s, callee, contract.targets);
+  std::vector<Promise> promises;
+  for (uint32_t ensure : callee.ensures)
+    promise(contract, ensure, {}, {}, promises);
   Site site = makeSite(s, SiteKind::Call);
   for (const Param &p : callee.params) {
     if (!p.isBuffer)
@@ -229,16 +222,17 @@ void Body::executeCall(const Stmt &s) {
       evaluator_.facts.push_back(a.condition && isSignificant);
       access(s.loc, piece, p.role != BufferRole::In);
       if (p.role != BufferRole::Out && !isTrial_)
-        evaluator_.require(s.loc, implies(isIn(piece), state_[piece.buffer].isDefined),
+        evaluator_.require(s.loc,
+                           implies(isIn(piece) && (p.role == BufferRole::In
+                                                       ? prover_.truth(true)
+                                                       : isOperand(promises, piece.buffer)),
+                                   state_[piece.buffer].isDefined),
                            "the callee may read what nobody wrote of '" +
                                buffers()[piece.buffer].name + "'");
       evaluator_.facts.pop_back();
       (p.role == BufferRole::In ? site.read : site.pieces).push_back(piece);
     }
   }
-  std::vector<Promise> promises;
-  for (uint32_t ensure : callee.ensures)
-    promise(contract, ensure, {}, {}, promises);
   std::vector<Content> after = state_;
   for (const Promise &p : promises)
     for (const SliceValue::Alternative &a : p.target.alternatives)

@@ -20,6 +20,13 @@ void Body::executeFor(const Stmt &s) {
   } else if (over.kind == ExprKind::Segments) {
     loop.last = evaluator_.segmentCount(frame_, s.a);
     bind = [&] { frame_.slices[s.slot] = evaluator_.segment(frame_, s.a, index); };
+  } else if (over.kind == ExprKind::EdgesOf) {
+    auto g = std::get<GraphValue>(evaluator_.evaluate(frame_, over.a));
+    auto direction = static_cast<unsigned>(over.value);
+    loop.last = g.graph->degree[direction](g.viewer);
+    bind = [this, &s, index, g, direction] {
+      frame_.ints[s.slot] = EdgeValue{g.graph, direction, g.viewer, index};
+    };
   } else if (over.type == ValueType::IntList) {
     ListValue list = evaluator_.list(frame_, s.a);
     loop.last = list.length;

@@ -47,8 +47,10 @@ void Body::bindValue(const Param &p) {
     slot = TreeValue{axioms_.tree(name, root), ranks_.rank};
     return;
   }
-  case ValueType::String:
   case ValueType::Graph:
+    slot = GraphValue{axioms_.graph(name), ranks_.rank};
+    return;
+  case ValueType::String:
   case ValueType::Edge:
   case ValueType::Group:
   case ValueType::Slice:
@@ -127,6 +129,7 @@ void Body::bindParameters(Form form) {
   }
   parameters_ = static_cast<unsigned>(buffers().size());
   Contract contract{frame_, frame_};
+  moveToOther(contract.operands, decl);
   if (form) {
     const AliasClause &alias = decl.aliases[*form];
     const Param &inner = decl.params[alias.param];
@@ -151,6 +154,9 @@ void Body::bindParameters(Form form) {
   }
   for (uint32_t ensure : decl.ensures)
     promise(contract, ensure, {}, {}, promises_);
+  for (unsigned b = 0; b < parameters_; ++b)
+    if (buffers()[b].role == BufferRole::InOut)
+      entries_[b].isDefined = entries_[b].isDefined && isOperand(b);
   equateLengths();
 }
 
@@ -173,17 +179,45 @@ void Body::addRequirement(ExprId id) {
   }
 }
 
+std::pair<Term, std::function<Value(const Term &)>> Body::valuesOf(Frame &frame,
+                                                                   ExprId iterable) {
+  const Expr &over = program_.expr(iterable);
+  if (over.kind != ExprKind::EdgesOf) {
+    ListValue list = evaluator_.list(frame, iterable);
+    return {list.length, [list](const Term &i) -> Value { return list.at(i); }};
+  }
+  auto g = std::get<GraphValue>(evaluator_.evaluate(frame, over.a));
+  auto direction = static_cast<unsigned>(over.value);
+  return {g.graph->degree[direction](g.viewer), [g, direction](const Term &i) -> Value {
+            return EdgeValue{g.graph, direction, g.viewer, i};
+          }};
+}
+
+/// The slices of the buffers as rank `other_` has them.
+void Body::moveToOther(Frame &frame, const Decl &decl) {
+  for (const Param &p : decl.params) {
+    if (!p.isBuffer)
+      continue;
+    for (SliceValue::Alternative &a : std::get<SliceValue>(frame.slices[p.slot]).alternatives) {
+      a.condition = atOther(a.condition);
+      for (Piece &piece : a.pieces)
+        for (Term *t : {&piece.block, &piece.blocks, &piece.begin, &piece.length})
+          *t = atOther(*t);
+    }
+  }
+}
+
 void Body::promise(Contract &contract, uint32_t ensure, Terms condition, Terms variables,
                    std::vector<Promise> &out) {
   const EnsureNode &node = program_.ensures[ensure];
   size_t numFacts = evaluator_.facts.size();
   auto bindVariable = [&] {
-    ListValue over = evaluator_.list(contract.targets, node.iterable);
+    auto [count, value] = valuesOf(contract.targets, node.iterable);
     Term i = prover_.fresh("promised");
     variables.push_back(i);
-    condition.push_back(0 <= i && i < over.length);
+    condition.push_back(0 <= i && i < count);
     evaluator_.facts.push_back(condition.back());
-    contract.targets.ints[node.slot] = contract.operands.ints[node.slot] = over.at(i);
+    contract.targets.ints[node.slot] = contract.operands.ints[node.slot] = value(i);
     if (node.condition != kNoExpr) {
       condition.push_back(evaluator_.condition(contract.targets, node.condition));
       evaluator_.facts.push_back(condition.back());
@@ -202,6 +236,8 @@ void Body::promise(Contract &contract, uint32_t ensure, Terms condition, Terms v
     break;
   case EnsureKind::Equal: {
     Term from = node.rank == kNoExpr ? ranks_.rank : evaluator_.integer(contract.targets, node.rank);
+    condition.push_back(from != evaluator_.none()); // nothing comes along an edge to none
+    evaluator_.facts.insert(evaluator_.facts.end(), {condition.back(), other_ == from});
     out.push_back({node.loc, condition, variables, evaluator_.slice(contract.targets, node.target),
                          evaluator_.slice(contract.operands, node.operand), source == from, false});
     break;
@@ -220,6 +256,7 @@ void Body::promise(Contract &contract, uint32_t ensure, Terms condition, Terms v
     if (inverse.size() != 1)
       throw NotShown(node.loc, "the contributions of this promise have no formula yet");
     auto renamed = [&](const Term &t) { return substitute(t, {i}, inverse); };
+    evaluator_.facts.push_back(other_ == from);
     SliceValue operand = evaluator_.slice(contract.operands, node.operand);
     for (SliceValue::Alternative &a : operand.alternatives)
       for (Piece &p : a.pieces) {
@@ -236,6 +273,24 @@ void Body::promise(Contract &contract, uint32_t ensure, Terms condition, Terms v
     break; // proved for the numbers of ranks that are tried
   }
   evaluator_.facts.resize(numFacts, prover_.truth(true));
+}
+
+/// Whether a promise needs what an `inout` buffer of this rank holds at entry: others may hold
+/// nothing. True if that is not known.
+Term Body::isOperand(unsigned buffer) const { return isOperand(promises_, buffer); }
+
+Term Body::isOperand(const std::vector<Promise> &promises, unsigned buffer) const {
+  Terms any{prover_.truth(promises.empty())};
+  for (const Promise &p : promises)
+    for (const SliceValue::Alternative &a : p.operand.alternatives)
+      if (a.pieces[0].buffer == buffer) {
+        // Of one rank that all agree on, or of any.
+        Term is = p.isReduction || contains(p.has, ranks_.rank) || !p.variables.empty()
+                      ? prover_.truth(true)
+                      : substitute(p.has, {source}, {ranks_.rank});
+        any.push_back(is);
+      }
+  return disjunction(prover_, any);
 }
 
 Content Body::promised(const Promise &promise, const SliceValue::Alternative &operand,

@@ -133,6 +133,25 @@ Value Evaluator::evaluate(Frame &frame, ExprId id) {
     trees.insert(program.nameOf(decl));
     return TreeValue{axioms_.tree(name + ")", root), frame.rank};
   }
+  case ExprKind::GraphDegree: {
+    auto g = std::get<GraphValue>(evaluate(frame, e.a));
+    return g.graph->degree[e.value](g.viewer);
+  }
+  case ExprKind::GraphAt: {
+    auto g = std::get<GraphValue>(evaluate(frame, e.a));
+    g.viewer = integer(frame, e.b);
+    return g;
+  }
+  case ExprKind::EdgeSlot:
+    return std::get<EdgeValue>(evaluate(frame, e.a)).slot;
+  case ExprKind::EdgePeer: {
+    auto edge = std::get<EdgeValue>(evaluate(frame, e.a));
+    return edge.graph->peer[edge.direction](edge.viewer, edge.slot);
+  }
+  case ExprKind::EdgePeerSlot: {
+    auto edge = std::get<EdgeValue>(evaluate(frame, e.a));
+    return edge.graph->peerSlot[edge.direction](edge.viewer, edge.slot);
+  }
   case ExprKind::TreeChildren:
   case ExprKind::ListLiteral:
   case ExprKind::ListComprehension:
@@ -181,6 +200,8 @@ Term Evaluator::binary(Frame &frame, const Expr &e) {
   case ExprKind::Mod:
     require(e.loc, b > 0, "a divisor may not be positive");
     return axioms_.remainder(facts, a, b);
+  case ExprKind::Xor:
+    return axioms_.exclusiveOr(a, b);
   case ExprKind::Lt:
     return a < b;
   case ExprKind::Le:
@@ -253,6 +274,11 @@ Term Evaluator::builtin(Frame &frame, const Expr &e) {
                      best, next);
     }
     return best;
+  }
+  case Builtin::Pow2Floor: {
+    Term a = argument(0);
+    require(e.loc, a >= 1, "the argument of pow2floor may not be positive");
+    return axioms_.powerOfTwoUpTo(a);
   }
   case Builtin::Abs: {
     Term a = argument(0);

@@ -71,8 +71,15 @@ Term Messages::meets(const Site &from, const Site &to, const Terms &indices) con
   Term me = prover_.constant("this.rank");
   all.back() = to.peer == me;
   all.push_back(to.tag == prover_.constant("this.tag"));
-  Term there = substitute(conjunction(prover_, all), names, those);
-  return substitute(there, {me, prover_.constant("this.tag")}, {ranks_.rank, from.tag});
+  Terms mine{me, prover_.constant("this.tag")}, real{ranks_.rank, from.tag};
+  if (from.edge.has_value() != to.edge.has_value())
+    return prover_.truth(false);
+  if (from.edge) {
+    mine.insert(mine.end(), {prover_.constant("this.slot"), prover_.constant("that.slot")});
+    real.insert(real.end(), {from.edge->first, from.edge->second});
+    all.push_back(to.edge->second == mine[2] && to.edge->first == mine[3]);
+  }
+  return substitute(substitute(conjunction(prover_, all), names, those), mine, real);
 }
 
 /// Indices of the loops of `to`, in the coordinates of `from`: the same iteration or the next to it,
@@ -91,6 +98,8 @@ std::vector<Terms> Messages::indexCandidates(const Site &from, const Site &to,
       Term there = substitute(t, {prover_.constant("that.rank")}, {from.peer});
       options.push_back(there.simplify());
     }
+    if (from.edge)
+      options.push_back(from.edge->second);
     // The first and the last iteration.
     Term last = to.loops[d].last - 1;
     options.push_back(substitute(to.loops[d].first, {ranks_.rank}, {from.peer}).simplify());
@@ -181,6 +190,10 @@ Site Messages::renamed(const Site &site, const std::string &suffix) const {
       rename(t);
   rename(other.peer);
   rename(other.tag);
+  if (other.edge) {
+    rename(other.edge->first);
+    rename(other.edge->second);
+  }
   for (Pieces *pieces : {&other.pieces, &other.read})
     for (Piece &p : *pieces)
       for (Term *t : {&p.block, &p.blocks, &p.begin, &p.length})
@@ -218,6 +231,10 @@ void Messages::proveOrder() {
       facts.insert(facts.end(), send2.condition.begin(), send2.condition.end());
       facts.insert(facts.end(), {first.sendHolds, other.sendHolds, send1.peer == send2.peer,
                                  send1.tag == send2.tag, isBefore(send1, send2)});
+      if (send1.edge.has_value() != send2.edge.has_value())
+        continue; // of different keys
+      if (send1.edge)
+        facts.push_back(send1.edge->first == send2.edge->first);
       if (prover_.refutes(facts))
         continue;
       Site recv1 = body_.sites[first.recv], recv2 = body_.sites[second.recv];

@@ -62,6 +62,10 @@ Terms Inverses::solve(Prover &prover, const Term &equation, const Term &x,
     for (const Tree *tree : trees)
       if (equation.decl().id() == tree->child.id())
         add(equation.arg(1), tree->place(equation.arg(0), value));
+    if (exclusiveOr && equation.decl().id() == exclusiveOr->id())
+      for (unsigned i = 0; i < 2; ++i)
+        if (!contains(equation.arg(1 - i), x))
+          add(equation.arg(i), (*exclusiveOr)(equation.arg(1 - i), value));
     for (const Division &division : divisions)
       if (equation.decl().id() == division.begin.id())
         add(equation.arg(2), division.index(equation.arg(0), equation.arg(1), value));

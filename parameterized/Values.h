@@ -4,6 +4,7 @@
 #include "parameterized/Prover.h"
 #include "program/Program.h"
 
+#include <optional>
 #include <stdexcept>
 #include <variant>
 
@@ -25,6 +26,26 @@ struct Tree {
   z3::func_decl children;      ///< how many
   z3::func_decl child, place;  ///< child(r, i); place(r, c): the i of which c is the child
   z3::func_decl isBelow;       ///< isBelow(r, s): s is r or lies below it
+};
+
+/// A graph as uninterpreted functions of a rank, and of the slots of its edges. Directions are 0 for
+/// the edges that leave, 1 for those that arrive.
+struct Graph {
+  std::string name;
+  z3::func_decl degree[2];   ///< of a rank
+  z3::func_decl peer[2];     ///< of a rank and a slot: `none` or the rank at the other end
+  z3::func_decl peerSlot[2]; ///< the slot there
+};
+
+struct EdgeValue {
+  const Graph *graph;
+  unsigned direction;
+  Term viewer, slot;
+};
+
+struct GraphValue {
+  const Graph *graph;
+  Term viewer;
 };
 
 struct ListValue {
@@ -61,7 +82,8 @@ struct SliceValue {
 };
 
 /// `none` and unset slots are monostate; conditions are terms of sort Bool.
-using Value = std::variant<std::monostate, Term, ListValue, TreeValue, ReductionValue, SliceValue>;
+using Value = std::variant<std::monostate, Term, ListValue, TreeValue, GraphValue, EdgeValue,
+                           ReductionValue, SliceValue>;
 
 /// The elements of one division of a length: `part`, or `segments`.
 struct Division {
@@ -73,7 +95,9 @@ struct Division {
 /// proves. Sums, differences, conditionals, multiples, children of trees and parts have inverses.
 struct Inverses {
   std::vector<const Tree *> trees;
+  std::vector<const Graph *> graphs;
   std::vector<Division> divisions;
+  std::optional<z3::func_decl> exclusiveOr;
 
   Terms solve(Prover &prover, const Term &equation, const Term &x, const Term &value) const;
 };
