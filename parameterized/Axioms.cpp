@@ -6,7 +6,8 @@ Axioms::Axioms(Prover &prover, const Ranks &ranks)
     : prover_(prover), ranks_(ranks), quotient_(prover.function("quotient", 2)),
       remainder_(prover.function("remainder", 2)),
       segmentCount_(prover.function("segments", 2)), xor_(prover.function("xor", 2)),
-      powerUpTo_(prover.function("pow2floor", 1)), parts_(division("part")),
+      powerUpTo_(prover.function("pow2floor", 1)), power_(prover.function("pow2", 1)),
+      logarithm_(prover.function("ceil_log2", 1)), parts_(division("part")),
       segments_(division("segment")) {
   auto euclid = [this](const Term &app, Terms &out) {
     Term a = app.arg(0), b = app.arg(1), q = quotient_(a, b), r = remainder_(a, b);
@@ -32,6 +33,21 @@ Axioms::Axioms(Prover &prover, const Ranks &ranks)
     Term a = x.arg(0), b = x.arg(1);
     out.push_back(implies(0 <= a && a < power && 0 <= b && b < power && power.arg(0) >= 1,
                           x < power));
+  });
+  prover.addAxiom(power_, [](const Term &app, Terms &out) {
+    Term a = app.arg(0);
+    out.push_back(implies(a >= 0, app >= 1));
+    out.push_back(implies(a == 0, app == 1));
+  });
+  prover.addAxiom(power_, power_, [](const Term &x, const Term &y, Terms &out) {
+    Term a = x.arg(0), b = y.arg(0);
+    out.push_back(implies(0 <= a && b == a + 1, y == 2 * x));
+    out.push_back(implies(0 <= a && a < b, 2 * x <= y));
+  });
+  prover.addAxiom(logarithm_, [this](const Term &app, Terms &out) {
+    Term a = app.arg(0);
+    out.push_back(implies(a >= 1, app >= 0 && power_(app) >= a));
+    out.push_back(implies(a > 1, app >= 1 && power_(app - 1) < a));
   });
   prover.addAxiom(segmentCount_, [](const Term &app, Terms &out) {
     out.push_back(app >= 0);

@@ -21,6 +21,9 @@ public:
   /// Exclusive or, and the largest power of two up to a number.
   Term exclusiveOr(const Term &a, const Term &b) { return xor_(a, b); }
   Term powerOfTwoUpTo(const Term &a) { return powerUpTo_(a); }
+  /// 2^a, and the logarithm to base 2, rounded up.
+  Term powerOfTwo(const Term &a) { return power_(a); }
+  Term logarithm(const Term &a) { return logarithm_(a); }
   /// A graph about which nothing else is known.
   const Graph *graph(const std::string &name);
 
@@ -37,7 +40,7 @@ private:
   const Ranks &ranks_;
   std::deque<Tree> trees_;
   std::deque<Graph> graphs_;
-  z3::func_decl quotient_, remainder_, segmentCount_, xor_, powerUpTo_;
+  z3::func_decl quotient_, remainder_, segmentCount_, xor_, powerUpTo_, power_, logarithm_;
   Inverses inverses_; ///< of what the members after it make
   Division parts_, segments_;
 };

@@ -123,6 +123,7 @@ void Body::iterate(const Stmt &s, const Loop &loop, const Bind &bind) {
   std::vector<Content> before = state_;
   std::vector<Written> writes;
   std::set<unsigned> touched;
+  std::vector<std::pair<unsigned, Content>> claims;
   // A trial from the state before the loop shows what an iteration writes.
   auto attempt = [&] {
     std::vector<Written> *outerWritten = std::exchange(written_, &writes);
@@ -133,6 +134,13 @@ void Body::iterate(const Stmt &s, const Loop &loop, const Bind &bind) {
     executeIteration(s, loop, bind);
     trialDepth_ = outerDepth;
     trialFacts_ = outerFacts;
+    claims.clear();
+    for (auto site = sites.begin() + numSites; site != sites.end(); ++site)
+      if (site->kind == SiteKind::Recv && site->pieces.size() == 1) {
+        Site own = *site; // what the peer sends is said to be such as this rank sends, too
+        own.peer = ranks_.rank;
+        claims.emplace_back(site->pieces[0].buffer, payload_(own));
+      }
     isTrial_ = outerTrial;
     touched_ = outerTouched;
     written_ = outerWritten;
@@ -142,6 +150,7 @@ void Body::iterate(const Stmt &s, const Loop &loop, const Bind &bind) {
   attempt();
   std::vector<Content> after = state_;
   std::vector<Written> seen = std::move(writes);
+  auto said = claims;
   before.resize(after.size(), undefined());
   if (data_ == Data::Unknown) {
     for (unsigned b : touched)
@@ -171,6 +180,11 @@ void Body::iterate(const Stmt &s, const Loop &loop, const Bind &bind) {
                           before[b]);
     guesses[b] = {guessPlaces(loop, b, before[b], after[b], seen),
                   guessSum(loop, b, before[b], seen), last};
+    for (const auto &[buffer, content] : said)
+      if (buffer == b && !content.isDefined.is_false()) {
+        guesses[b].push_back(content);
+        guesses[b].back().isDefined = before[b].isDefined && content.isDefined;
+      }
   }
   // All combinations of guesses, of which there are few: most loops write one buffer.
   std::vector<size_t> chosen(after.size(), 0);

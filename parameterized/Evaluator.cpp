@@ -202,6 +202,14 @@ Term Evaluator::binary(Frame &frame, const Expr &e) {
     return axioms_.remainder(facts, a, b);
   case ExprKind::Xor:
     return axioms_.exclusiveOr(a, b);
+  case ExprKind::ShiftLeft:
+  case ExprKind::ShiftRight: {
+    require(e.loc, b >= 0, "a number may be shifted by less than 0");
+    Term power = axioms_.powerOfTwo(b);
+    if (e.kind == ExprKind::ShiftRight)
+      return axioms_.quotient(facts, a, power);
+    return a.is_numeral() && a.get_numeral_int64() == 1 ? power : a * power;
+  }
   case ExprKind::Lt:
     return a < b;
   case ExprKind::Le:
@@ -279,6 +287,11 @@ Term Evaluator::builtin(Frame &frame, const Expr &e) {
     Term a = argument(0);
     require(e.loc, a >= 1, "the argument of pow2floor may not be positive");
     return axioms_.powerOfTwoUpTo(a);
+  }
+  case Builtin::CeilLog2: {
+    Term a = argument(0);
+    require(e.loc, a >= 1, "the argument of ceil_log2 may not be positive");
+    return axioms_.logarithm(a);
   }
   case Builtin::Abs: {
     Term a = argument(0);

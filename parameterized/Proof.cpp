@@ -17,16 +17,17 @@ enum class Guess : uint8_t {
   BelowPeer,      ///< the contributions of the ranks below the sender in a tree
   UpToPeer,       ///< those of the sender and all lower ranks
   LastToPeer,     ///< those of the sender and of as many ranks before it as iterations have passed
+  DoublingToPeer, ///< those of the sender and of ranks before it, as many as double each iteration
   Peer,           ///< that of the sender
 };
 
 /// In the order in which they are tried: of receives, and of those that combine.
 constexpr Guess kGuesses[] = {Guess::Promised,  Guess::Sent,       Guess::PromisedAtPeer,
                               Guess::BelowPeer, Guess::LastToPeer, Guess::UpToPeer,
-                              Guess::Peer};
+                              Guess::DoublingToPeer, Guess::Peer};
 constexpr Guess kCombinedGuesses[] = {Guess::BelowPeer, Guess::PromisedAtPeer, Guess::Sent,
-                                      Guess::LastToPeer, Guess::UpToPeer, Guess::Peer,
-                                      Guess::Promised};
+                                      Guess::LastToPeer, Guess::UpToPeer,
+                                      Guess::DoublingToPeer, Guess::Peer, Guess::Promised};
 
 /// The proof of one form.
 class FormProof {
@@ -160,6 +161,13 @@ std::optional<Content> FormProof::guess(Guess kind, const Site &recv) {
     Term behind = z3::ite(recv.peer >= body_.source, recv.peer - body_.source,
                           recv.peer - body_.source + ranks_.ranks);
     return contribution(ranks_.isRank(body_.source) && behind <= steps);
+  }
+  case Guess::DoublingToPeer: {
+    if (recv.loops.empty())
+      return std::nullopt;
+    Term behind = recv.peer - body_.source;
+    return contribution(0 <= body_.source && 0 <= behind &&
+                        behind < axioms_.powerOfTwo(recv.loops.back().index));
   }
   case Guess::Peer:
     return contribution(body_.source == recv.peer);
