@@ -6,6 +6,7 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(XXHASH REQUIRED libxxhash) # its header; what it declares is inlined
 pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
+pkg_check_modules(Z3 REQUIRED IMPORTED_TARGET z3)
 pkg_check_modules(PMIX REQUIRED pmix) # its header; the library is loaded when it is needed
 pkg_check_modules(LIBXML2 IMPORTED_TARGET libxml-2.0)
 if(NOT LIBXML2_FOUND)

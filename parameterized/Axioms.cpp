@@ -4,11 +4,10 @@ namespace colldsl::parameterized {
 
 Axioms::Axioms(Prover &prover, const Ranks &ranks)
     : prover_(prover), ranks_(ranks), quotient_(prover.function("quotient", 2)),
-      remainder_(prover.function("remainder", 2)),
-      segmentCount_(prover.function("segments", 2)), xor_(prover.function("xor", 2)),
-      powerUpTo_(prover.function("pow2floor", 1)), power_(prover.function("pow2", 1)),
-      logarithm_(prover.function("ceil_log2", 1)), parts_(division("part")),
-      segments_(division("segment")) {
+      remainder_(prover.function("remainder", 2)), segmentCount_(prover.function("segments", 2)),
+      xor_(prover.function("xor", 2)), powerUpTo_(prover.function("pow2floor", 1)),
+      power_(prover.function("pow2", 1)), logarithm_(prover.function("ceil_log2", 1)),
+      parts_(division("part")), segments_(division("segment")) {
   auto euclid = [this](const Term &app, Terms &out) {
     Term a = app.arg(0), b = app.arg(1), q = quotient_(a, b), r = remainder_(a, b);
     out.push_back(implies(b > 0, a == q * b + r && 0 <= r && r < b));
@@ -31,8 +30,8 @@ Axioms::Axioms(Prover &prover, const Ranks &ranks)
   });
   prover.addAxiom(xor_, powerUpTo_, [](const Term &x, const Term &power, Terms &out) {
     Term a = x.arg(0), b = x.arg(1);
-    out.push_back(implies(0 <= a && a < power && 0 <= b && b < power && power.arg(0) >= 1,
-                          x < power));
+    out.push_back(
+        implies(0 <= a && a < power && 0 <= b && b < power && power.arg(0) >= 1, x < power));
   });
   prover.addAxiom(power_, [](const Term &app, Terms &out) {
     Term a = app.arg(0);
@@ -100,8 +99,7 @@ const Tree *Axioms::tree(const std::string &name, const Term &root) {
     out.push_back(implies(r == t.root, app == prover.number(kNone)));
     out.push_back(implies(ranks.isRank(r) && r != t.root,
                           ranks.isRank(app) && t.depth(app) < t.depth(r) &&
-                              t.child(app, place) == r && 0 <= place &&
-                              place < t.children(app)));
+                              t.child(app, place) == r && 0 <= place && place < t.children(app)));
   });
   prover_.addAxiom(t.depth, [&t](const Term &app, Terms &out) {
     out.push_back(app >= 0);
@@ -133,12 +131,13 @@ const Tree *Axioms::tree(const std::string &name, const Term &root) {
     out.push_back(implies(t.isBelow(r, s) && ranks.isRank(r) && r != s,
                           0 <= app && app < t.children(r) && t.isBelow(t.child(r, app), s)));
   });
-  prover_.addAxiom(t.isBelow, t.child, [&t, &ranks](const Term &below, const Term &child, Terms &out) {
-    Term r = child.arg(0), i = child.arg(1), s = below.arg(1);
-    out.push_back(implies(below && below.arg(0) == child && ranks.isRank(r) && 0 <= i &&
-                              i < t.children(r),
-                          t.isBelow(r, s) && r != s && t.place(r, s) == i));
-  });
+  prover_.addAxiom(t.isBelow, t.child,
+                   [&t, &ranks](const Term &below, const Term &child, Terms &out) {
+                     Term r = child.arg(0), i = child.arg(1), s = below.arg(1);
+                     out.push_back(implies(below && below.arg(0) == child && ranks.isRank(r) &&
+                                               0 <= i && i < t.children(r),
+                                           t.isBelow(r, s) && r != s && t.place(r, s) == i));
+                   });
   return &t;
 }
 
@@ -157,11 +156,11 @@ const Graph *Axioms::graph(const std::string &name) {
     // The other end of an edge has it at that slot, and this rank as its peer.
     auto otherEnd = [this, &g, d](const Term &app, Terms &out) {
       Term r = app.arg(0), i = app.arg(1), peer = g.peer[d](r, i), slot = g.peerSlot[d](r, i);
-      Term isEdge = ranks_.isRank(r) && 0 <= i && i < g.degree[d](r) && peer != prover_.number(kNone);
-      out.push_back(implies(isEdge, ranks_.isRank(peer) && 0 <= slot &&
-                                        slot < g.degree[1 - d](peer) &&
-                                        g.peer[1 - d](peer, slot) == r &&
-                                        g.peerSlot[1 - d](peer, slot) == i));
+      Term isEdge =
+          ranks_.isRank(r) && 0 <= i && i < g.degree[d](r) && peer != prover_.number(kNone);
+      out.push_back(implies(
+          isEdge, ranks_.isRank(peer) && 0 <= slot && slot < g.degree[1 - d](peer) &&
+                      g.peer[1 - d](peer, slot) == r && g.peerSlot[1 - d](peer, slot) == i));
     };
     prover_.addAxiom(g.peer[d], otherEnd);
     prover_.addAxiom(g.peerSlot[d], otherEnd);

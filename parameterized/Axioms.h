@@ -1,7 +1,7 @@
 /// The functions that formulas use beside arithmetic, with their axioms.
 #pragma once
 
-#include "parameterized/Values.h"
+#include "parameterized/TermValues.h"
 
 #include <deque>
 

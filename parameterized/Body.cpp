@@ -33,7 +33,9 @@ Content Body::map(const Content &c, const std::function<Term(const Term &)> &f) 
 }
 
 Content Body::contentAt(const Content &c, const Term &atBlock, const Term &atElement) const {
-  return map(c, [&](const Term &t) { return substitute(t, {block, element}, {atBlock, atElement}); });
+  return map(c, [&](const Term &t) {
+    return substitute(t, {block, element}, {atBlock, atElement});
+  });
 }
 
 Content Body::choose(const Term &c, const Content &a, const Content &b) const {
@@ -47,10 +49,10 @@ Content Body::choose(const Term &c, const Content &a, const Content &b) const {
 }
 
 Term Body::equal(const Content &a, const Content &b) const {
-  return implies(a.isDefined, b.isDefined && a.has == b.has &&
-                                  implies(a.has, a.origin == b.origin &&
-                                                     a.originBlock == b.originBlock &&
-                                                     a.originElement == b.originElement));
+  return implies(a.isDefined,
+                 b.isDefined && a.has == b.has &&
+                     implies(a.has, a.origin == b.origin && a.originBlock == b.originBlock &&
+                                        a.originElement == b.originElement));
 }
 
 Term Body::isIn(const Piece &p) const {
@@ -78,6 +80,7 @@ Site Body::makeSite(const Stmt &s, SiteKind kind) {
             .edge = {},
             .pieces = {},
             .read = {},
+            .sent = {},
             .content = undefined(),
             .label = s.label,
             .labelIndices = {}};
@@ -223,8 +226,8 @@ void Body::executeMessage(const Stmt &s) {
   }
   evaluator_.require(s.loc, ranks_.isRank(peer), "the peer may not be a rank");
   bool sends = s.op == OpKind::Send || s.op == OpKind::Signal;
-  SliceValue carried = s.a == kNoExpr ? SliceValue{{{prover_.truth(true), {}}}}
-                                      : evaluator_.slices(frame_, s.a);
+  SliceValue carried =
+      s.a == kNoExpr ? SliceValue{{{prover_.truth(true), {}}}} : evaluator_.slices(frame_, s.a);
   for (const SliceValue::Alternative &a : possible(carried)) {
     evaluator_.facts.push_back(a.condition);
     Site site = makeSite(s, s.a == kNoExpr ? (sends ? SiteKind::Signal : SiteKind::Wait)
@@ -283,8 +286,7 @@ void Body::executeCopy(const Stmt &s, bool combines) {
                              "a copy may read what nobody wrote of '" +
                                  buffers()[source.buffer].name + "'");
         auto [fromBlock, fromElement] = origin(source, target);
-        write(site, a.condition && b.condition, target,
-              contentAt(read, fromBlock, fromElement));
+        write(site, a.condition && b.condition, target, contentAt(read, fromBlock, fromElement));
       }
       sites.push_back(std::move(site));
       evaluator_.facts.pop_back();
@@ -304,8 +306,9 @@ void Body::requireAlike(SourceLoc loc, const Piece &a, const Piece &b) {
   Term alike = a.isRun ? a.blocks == b.blocks : a.length == b.length;
   if (a.isRun) {
     Term at = prover_.fresh("block");
-    alike = alike && implies(0 <= at && at < a.blocks, buffers()[a.buffer].length(a.block + at) ==
-                                                           buffers()[b.buffer].length(b.block + at));
+    alike =
+        alike && implies(0 <= at && at < a.blocks, buffers()[a.buffer].length(a.block + at) ==
+                                                       buffers()[b.buffer].length(b.block + at));
   }
   evaluator_.require(loc, alike, "the two slices may not have as many elements");
 }
@@ -338,9 +341,8 @@ void Body::write(const Site &site, const Term &alternative, const Piece &target,
     touched_->insert(target.buffer);
   if (written_)
     written_->push_back({target.buffer, target.block,
-                         target.isRun ? prover_.number(0) : target.begin, site.combines,
-                         value.has, value.originBlock, value.originElement,
-                         writtenWhere(isTarget)});
+                         target.isRun ? prover_.number(0) : target.begin, site.combines, value.has,
+                         value.originBlock, value.originElement, writtenWhere(isTarget)});
 }
 
 /// The conditions of a write since the loop that is tried began. Those on loops within it are left
@@ -374,16 +376,18 @@ void Body::requireCombinable(const Site &site, const Piece &target, const Conten
   Term ordered = site.side == Side::Before ? b < a : a < b;
   evaluator_.require(site.loc, implies(both && a == b, prover_.truth(false)),
                      "a contribution may be combined twice");
-  evaluator_.require(site.loc, implies(both, commutes || ordered),
-                     "contributions may not be combined in the order of ranks");
+  if (!prover_.proves(evaluator_.facts, implies(both, commutes || ordered))) {
+    NotShown error(site.loc, "contributions may not be combined in the order of ranks");
+    error.forWantOfOrder = true;
+    throw error;
+  }
 }
 
 void Body::executeOrder(const Stmt &s) {
   auto indicesOf = [&](const LabelRef &label) {
     Terms all;
     for (uint32_t i = 0; i < label.indexCount; ++i)
-      all.push_back(
-          evaluator_.integer(frame_, ExprId{program_.operands[label.indexBegin + i]}));
+      all.push_back(evaluator_.integer(frame_, ExprId{program_.operands[label.indexBegin + i]}));
     return all;
   };
   const LabelRef &waiting = program_.labels[s.listBegin];

@@ -42,12 +42,12 @@ struct Site {
   std::vector<unsigned> numbers;
   uint32_t statement; ///< alike for the alternatives of one statement
 
-  Term peer, tag;  ///< of messages
+  Term peer, tag;                            ///< of messages
   std::optional<std::pair<Term, Term>> edge; ///< along which: its slot here, and at the peer
-  Pieces pieces;   ///< what is sent, received or written
-  Pieces read;     ///< by a copy or combine
-  std::vector<Content> sent; ///< by piece: what the buffer holds
-  Content content;           ///< received: assumed, by position of the target
+  Pieces pieces;                             ///< what is sent, received or written
+  Pieces read;                               ///< by a copy or combine
+  std::vector<Content> sent;                 ///< by piece: what the buffer holds
+  Content content;                           ///< received: assumed, by position of the target
   bool combines = false;
   Side side = Side::After;
   uint32_t label = kNoSlot; ///< index into Program::labels
@@ -81,7 +81,7 @@ struct Write {
 struct Promise {
   SourceLoc loc;
   Terms condition;
-  Terms variables;    ///< of its `for`
+  Terms variables; ///< of its `for`
   SliceValue target;
   SliceValue operand; ///< of rank `source`
   Term has;           ///< whether `source` contributes
@@ -132,8 +132,8 @@ public:
   std::vector<Write> writes;
   std::vector<Content> exits; ///< of buffers, at the end
   const Term block, element, source;
-  const Term commutes;       ///< the operator that is a parameter
-  std::string restrictedTo;  ///< what is proved for a part of the calls only: which
+  const Term commutes;      ///< the operator that is a parameter
+  std::string restrictedTo; ///< what is proved for a part of the calls only: which
 
 private:
   struct Written {
@@ -224,7 +224,7 @@ private:
   unsigned parameters_ = 0;            ///< how many buffers are parameters
 
   Data data_ = Data::Known;
-  bool isTrial_ = false; ///< of a loop: its writes are recorded, and nothing is required of data
+  bool isTrial_ = false;  ///< of a loop: its writes are recorded, and nothing is required of data
   size_t trialFacts_ = 0; ///< how many facts hold outside of the loop that is tried
   size_t trialDepth_ = 0; ///< how many loops are around it
   std::vector<Written> *written_ = nullptr;

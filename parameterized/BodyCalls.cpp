@@ -62,8 +62,8 @@ Body::Contract Body::bindCall(const Stmt &s, const Decl &callee) {
   return contract;
 }
 
-/// Proves a part of the callee's `where`. One that has no formula was not used in the callee's proof,
-/// but for the operator that commutes in its place.
+/// Proves a part of the callee's `where`. One that has no formula was not used in the callee's
+/// proof, but for the operator that commutes in its place.
 void Body::require(const Stmt &s, const Decl &callee, Frame &inner, ExprId id) {
   const Expr &e = program_.expr(id);
   if (e.kind == ExprKind::And) {
@@ -72,8 +72,7 @@ void Body::require(const Stmt &s, const Decl &callee, Frame &inner, ExprId id) {
     return;
   }
   std::string what = "a 'where' of '" + program_.nameOf(callee) + "' may not hold";
-  bool isAlternative =
-      e.kind == ExprKind::Or && program_.expr(e.a).kind == ExprKind::IsCommutative;
+  bool isAlternative = e.kind == ExprKind::Or && program_.expr(e.a).kind == ExprKind::IsCommutative;
   evaluator_.require(s.loc, evaluator_.condition(inner, isAlternative ? e.a : id), what);
 }
 
@@ -91,8 +90,7 @@ void Body::bindSizes(const Stmt &s, const Decl &callee, Frame &inner) {
   for (const Param &p : callee.params) {
     if (!p.isBuffer)
       continue;
-    for (const SliceValue::Alternative &a :
-         possible(std::get<SliceValue>(inner.slices[p.slot]))) {
+    for (const SliceValue::Alternative &a : possible(std::get<SliceValue>(inner.slices[p.slot]))) {
       evaluator_.facts.push_back(a.condition);
       const Piece &piece = a.pieces[0];
       const Buffer &buffer = buffers()[piece.buffer];
@@ -141,8 +139,8 @@ void Body::requireForms(const Stmt &s, const Decl &callee, Frame &inner) {
           if (a.pieces[0].buffer != b.pieces[0].buffer)
             continue;
           Terms facts = evaluator_.facts;
-          facts.insert(facts.end(), {a.condition, b.condition, isIn(a.pieces[0]),
-                                     isIn(b.pieces[0])});
+          facts.insert(facts.end(),
+                       {a.condition, b.condition, isIn(a.pieces[0]), isIn(b.pieces[0])});
           if (prover_.refutes(facts))
             continue;
           bool isForm = false;
@@ -174,8 +172,9 @@ Content Body::broughtBy(const Promise &promise, const Piece &target, SourceLoc l
     });
     if (!promise.isReduction) {
       Term giver = promise.has.arg(1);
-      all = choose(substitute(a.condition, {other_}, {giver}),
-                   map(there, [&](const Term &t) { return substitute(t, {other_}, {giver}); }), all);
+      all =
+          choose(substitute(a.condition, {other_}, {giver}),
+                 map(there, [&](const Term &t) { return substitute(t, {other_}, {giver}); }), all);
       continue;
     }
     // Each operand is the contribution of its rank alone.
@@ -222,13 +221,12 @@ void Body::executeCall(const Stmt &s) {
       evaluator_.facts.push_back(a.condition && isSignificant);
       access(s.loc, piece, p.role != BufferRole::In);
       if (p.role != BufferRole::Out && !isTrial_)
-        evaluator_.require(s.loc,
-                           implies(isIn(piece) && (p.role == BufferRole::In
-                                                       ? prover_.truth(true)
-                                                       : isOperand(promises, piece.buffer)),
-                                   state_[piece.buffer].isDefined),
-                           "the callee may read what nobody wrote of '" +
-                               buffers()[piece.buffer].name + "'");
+        evaluator_.require(
+            s.loc,
+            implies(isIn(piece) && (p.role == BufferRole::In ? prover_.truth(true)
+                                                             : isOperand(promises, piece.buffer)),
+                    state_[piece.buffer].isDefined),
+            "the callee may read what nobody wrote of '" + buffers()[piece.buffer].name + "'");
       evaluator_.facts.pop_back();
       (p.role == BufferRole::In ? site.read : site.pieces).push_back(piece);
     }
@@ -248,8 +246,7 @@ void Body::executeCall(const Stmt &s) {
           for (const Term &v :
                axioms_.inverses().solve(prover_, target.block, p.variables[0], block)) {
             auto solved = [&](const Term &t) { return substitute(t, {p.variables[0]}, {v}); };
-            after[target.buffer] =
-                choose(solved(holds), map(value, solved), after[target.buffer]);
+            after[target.buffer] = choose(solved(holds), map(value, solved), after[target.buffer]);
           }
         }
         if (!isTrial_ && target.buffer < parameters_)
@@ -259,8 +256,7 @@ void Body::executeCall(const Stmt &s) {
         if (written_)
           written_->push_back({target.buffer, target.block,
                                target.isRun ? prover_.number(0) : target.begin, false, value.has,
-                               value.originBlock, value.originElement,
-                               writtenWhere(isIn(target))});
+                               value.originBlock, value.originElement, writtenWhere(isIn(target))});
       }
   state_ = std::move(after);
   sites.push_back(std::move(site));

@@ -78,8 +78,8 @@ Content Body::guessSum(const Loop &loop, unsigned buffer, const Content &before,
       continue;
     for (const Term &c : solveContribution(w.has, loop.index)) {
       auto there = [&](const Term &t) { return substitute(t, {loop.index}, {c}); };
-      Term fits = loop.first <= c && c < loop.index && c < loop.last && there(w.where) &&
-                  there(w.has);
+      Term fits =
+          loop.first <= c && c < loop.index && c < loop.last && there(w.where) && there(w.has);
       head.has = head.has || fits.simplify();
       head.originBlock = z3::ite(before.has, before.originBlock, there(w.originBlock));
       head.originElement = z3::ite(before.has, before.originElement, there(w.originElement));
@@ -98,8 +98,7 @@ Terms Body::solveContribution(const Term &has, const Term &index) {
       continue;
     if (t.is_eq() && t.arg(0).is_int())
       for (unsigned side = 0; side < 2; ++side) {
-        Terms more =
-            axioms_.inverses().solve(prover_, t.arg(side), index, t.arg(1 - side));
+        Terms more = axioms_.inverses().solve(prover_, t.arg(side), index, t.arg(1 - side));
         all.insert(all.end(), more.begin(), more.end());
       }
     else if (t.decl().decl_kind() == Z3_OP_UNINTERPRETED)
@@ -165,19 +164,16 @@ void Body::iterate(const Stmt &s, const Loop &loop, const Bind &bind) {
   std::vector<std::vector<Content>> guesses(after.size());
   for (unsigned b : touched) {
     auto isTemporary = [&](unsigned buffer) {
-      return buffers()[buffer].role == BufferRole::Temp &&
-             buffers()[buffer].depth > loops_.size();
+      return buffers()[buffer].role == BufferRole::Temp && buffers()[buffer].depth > loops_.size();
     };
     if (isTemporary(b)) {
       guesses[b] = {undefined()}; // fresh in each iteration
       continue;
     }
-    Content last = choose(loop.index > loop.first,
-                          map(after[b],
-                              [&](const Term &t) {
-                                return substitute(t, {loop.index}, {loop.index - 1});
-                              }),
-                          before[b]);
+    Content last = choose(
+        loop.index > loop.first,
+        map(after[b], [&](const Term &t) { return substitute(t, {loop.index}, {loop.index - 1}); }),
+        before[b]);
     guesses[b] = {guessPlaces(loop, b, before[b], after[b], seen),
                   guessSum(loop, b, before[b], seen), last};
     for (const auto &[buffer, content] : said)
@@ -219,22 +215,17 @@ bool Body::isInductive(const Loop &loop, const std::vector<Content> &before,
   Terms facts = evaluator_.facts;
   facts.push_back(loop.first < loop.last);
   for (unsigned b : touched) {
-    Content first = map(guess[b], [&](const Term &t) {
-      return substitute(t, {loop.index}, {loop.first});
-    });
-    if (!prover_.proves(facts, equal(first, before[b]))) {
-      if (getenv("PZ2")) fprintf(stderr, "base %s\n", buffers()[b].name.c_str());
-      return false;}
+    Content first =
+        map(guess[b], [&](const Term &t) { return substitute(t, {loop.index}, {loop.first}); });
+    if (!prover_.proves(facts, equal(first, before[b])))
+      return false;
   }
   facts.back() = loop.first <= loop.index && loop.index < loop.last;
   for (unsigned b : touched) {
-    Content next = map(guess[b], [&](const Term &t) {
-      return substitute(t, {loop.index}, {loop.index + 1});
-    });
-    if (!prover_.proves(facts, equal(next, after[b]))) {
-      if (getenv("PZ2")) { fprintf(stderr, "step %s has %d def %d [%s]\n", buffers()[b].name.c_str(), prover_.proves(facts, implies(next.isDefined, next.has==after[b].has)), prover_.proves(facts, implies(next.isDefined, after[b].isDefined)), prover_.model().c_str());
-       fprintf(stderr, "NEXT %s\nAFTER %s\n", next.has.to_string().c_str(), after[b].has.to_string().c_str()); }
-      return false;}
+    Content next =
+        map(guess[b], [&](const Term &t) { return substitute(t, {loop.index}, {loop.index + 1}); });
+    if (!prover_.proves(facts, equal(next, after[b])))
+      return false;
   }
   return true;
 }

@@ -122,8 +122,7 @@ void Body::bindParameters(Form form) {
     Term isSignificant = p.significantAt == kNoExpr
                              ? prover_.truth(true)
                              : evaluator_.integer(frame_, p.significantAt) == ranks_.rank;
-    unsigned buffer =
-        addBuffer(program_.nameOf(p), p.role, p.buffer, isSignificant, p.loc);
+    unsigned buffer = addBuffer(program_.nameOf(p), p.role, p.buffer, isSignificant, p.loc);
     frame_.slices[p.slot] = wholeOf(buffer);
     entries_.push_back(entry(buffer));
   }
@@ -179,8 +178,7 @@ void Body::addRequirement(ExprId id) {
   }
 }
 
-std::pair<Term, std::function<Value(const Term &)>> Body::valuesOf(Frame &frame,
-                                                                   ExprId iterable) {
+std::pair<Term, std::function<Value(const Term &)>> Body::valuesOf(Frame &frame, ExprId iterable) {
   const Expr &over = program_.expr(iterable);
   if (over.kind != ExprKind::EdgesOf) {
     ListValue list = evaluator_.list(frame, iterable);
@@ -235,11 +233,12 @@ void Body::promise(Contract &contract, uint32_t ensure, Terms condition, Terms v
     promise(contract, node.inner, condition, variables, out);
     break;
   case EnsureKind::Equal: {
-    Term from = node.rank == kNoExpr ? ranks_.rank : evaluator_.integer(contract.targets, node.rank);
+    Term from =
+        node.rank == kNoExpr ? ranks_.rank : evaluator_.integer(contract.targets, node.rank);
     condition.push_back(from != evaluator_.none()); // nothing comes along an edge to none
     evaluator_.facts.insert(evaluator_.facts.end(), {condition.back(), other_ == from});
     out.push_back({node.loc, condition, variables, evaluator_.slice(contract.targets, node.target),
-                         evaluator_.slice(contract.operands, node.operand), source == from, false});
+                   evaluator_.slice(contract.operands, node.operand), source == from, false});
     break;
   }
   case EnsureKind::EqualReduce: {
@@ -251,7 +250,8 @@ void Body::promise(Contract &contract, uint32_t ensure, Terms condition, Terms v
     contract.targets.ints[node.slot] = contract.operands.ints[node.slot] = over.at(i);
     if (node.condition != kNoExpr)
       has.push_back(evaluator_.condition(contract.targets, node.condition));
-    Term from = node.rank == kNoExpr ? ranks_.rank : evaluator_.integer(contract.targets, node.rank);
+    Term from =
+        node.rank == kNoExpr ? ranks_.rank : evaluator_.integer(contract.targets, node.rank);
     Terms inverse = axioms_.inverses().solve(prover_, from, i, source);
     if (inverse.size() != 1)
       throw NotShown(node.loc, "the contributions of this promise have no formula yet");
@@ -264,7 +264,7 @@ void Body::promise(Contract &contract, uint32_t ensure, Terms condition, Terms v
         p.begin = renamed(p.begin);
       }
     out.push_back({node.loc, condition, variables, evaluator_.slice(contract.targets, node.target),
-                         operand, renamed(conjunction(prover_, has)), true});
+                   operand, renamed(conjunction(prover_, has)), true});
     break;
   }
   case EnsureKind::Synchronizes:
@@ -293,8 +293,8 @@ Term Body::isOperand(const std::vector<Promise> &promises, unsigned buffer) cons
   return disjunction(prover_, any);
 }
 
-Content Body::promised(const Promise &promise, const SliceValue::Alternative &operand,
-                       size_t piece, const Piece &target) {
+Content Body::promised(const Promise &promise, const SliceValue::Alternative &operand, size_t piece,
+                       const Piece &target) {
   const Piece &from = operand.pieces[piece];
   auto [fromBlock, fromElement] = origin(from, target);
   return {prover_.truth(true), prover_.number(from.buffer), promise.has, fromBlock, fromElement};
@@ -329,8 +329,8 @@ void Body::equateLengths() {
       std::vector<Terms> all{{}};
       if (!p.variables.empty()) {
         all.clear();
-        for (const Term &v : axioms_.inverses().solve(
-                 prover_, substitute(to.block, {rank}, {r}), p.variables[0], b))
+        for (const Term &v : axioms_.inverses().solve(prover_, substitute(to.block, {rank}, {r}),
+                                                      p.variables[0], b))
           all.push_back({v});
       }
       return all;
@@ -341,28 +341,27 @@ void Body::equateLengths() {
       those.insert(those.end(), v.begin(), v.end());
       return substitute(t, names, those);
     };
-    prover_.addAxiom(
-        toLength.decl(), fromLength.decl(), [=, this](const Term &t, const Term &f, Terms &out) {
-          for (const Terms &v : variablesFor(t.arg(0), t.arg(1))) {
-            Term gives = substitute(at(p.has, t.arg(0), v), {source}, {f.arg(0)});
-            out.push_back(implies(holds(t.arg(0), t.arg(1), v) && gives &&
-                                      ranks_.isRank(f.arg(0)) &&
-                                      at(from.block, t.arg(0), v) == f.arg(1),
-                                  t == f));
-          }
-        });
+    prover_.addAxiom(toLength.decl(), fromLength.decl(),
+                     [=, this](const Term &t, const Term &f, Terms &out) {
+                       for (const Terms &v : variablesFor(t.arg(0), t.arg(1))) {
+                         Term gives = substitute(at(p.has, t.arg(0), v), {source}, {f.arg(0)});
+                         out.push_back(implies(holds(t.arg(0), t.arg(1), v) && gives &&
+                                                   ranks_.isRank(f.arg(0)) &&
+                                                   at(from.block, t.arg(0), v) == f.arg(1),
+                                               t == f));
+                       }
+                     });
     // The terms that the pairs above need: the operand of a target, the target of an operand.
     prover_.addAxiom(toLength.decl(), [=, this](const Term &t, Terms &out) {
       if (!p.isReduction)
         for (const Terms &v : variablesFor(t.arg(0), t.arg(1)))
-          out.push_back(implies(holds(t.arg(0), t.arg(1), v),
-                                t == fromLength.decl()(at(p.has.arg(1), t.arg(0), v),
-                                                       at(from.block, t.arg(0), v))));
+          out.push_back(implies(
+              holds(t.arg(0), t.arg(1), v),
+              t == fromLength.decl()(at(p.has.arg(1), t.arg(0), v), at(from.block, t.arg(0), v))));
     });
     if (p.isReduction && p.variables.empty())
       prover_.addAxiom(fromLength.decl(), [=, this](const Term &f, Terms &out) {
-        for (const Term &r :
-             axioms_.inverses().solve(prover_, from.block, rank, f.arg(1)))
+        for (const Term &r : axioms_.inverses().solve(prover_, from.block, rank, f.arg(1)))
           out.push_back(implies(holds(r, at(to.block, r, {}), {}) &&
                                     substitute(at(p.has, r, {}), {source}, {f.arg(0)}) &&
                                     ranks_.isRank(f.arg(0)),

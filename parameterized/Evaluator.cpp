@@ -130,7 +130,7 @@ Value Evaluator::evaluate(Frame &frame, ExprId id) {
         require(e.loc, ranks_.isRank(root), "the root of this tree may not be a rank");
       }
     }
-    trees.insert(program.nameOf(decl));
+    structures.insert(program.nameOf(decl));
     return TreeValue{axioms_.tree(name + ")", root), frame.rank};
   }
   case ExprKind::GraphDegree: {
@@ -181,7 +181,8 @@ Term Evaluator::binary(Frame &frame, const Expr &e) {
     const Term *a = std::get_if<Term>(&va), *b = std::get_if<Term>(&vb);
     if (!a || !b)
       throw NotShown(e.loc, "these values have no formula");
-    Term same = a->is_bool() == b->is_bool() ? *a == *b : integer(frame, e.a) == integer(frame, e.b);
+    Term same =
+        a->is_bool() == b->is_bool() ? *a == *b : integer(frame, e.a) == integer(frame, e.b);
     return e.kind == ExprKind::Eq ? same : !same;
   }
   Term a = integer(frame, e.a), b = integer(frame, e.b);
@@ -236,9 +237,8 @@ Value Evaluator::select(Frame &frame, const Expr &e) {
   Value a = under(c, e.b), b = under(!c, e.c);
   auto *ta = std::get_if<Term>(&a), *tb = std::get_if<Term>(&b);
   if (ta && tb)
-    return ta->is_bool() == tb->is_bool()
-               ? z3::ite(c, *ta, *tb)
-               : throw NotShown(e.loc, "this value has no formula");
+    return ta->is_bool() == tb->is_bool() ? z3::ite(c, *ta, *tb)
+                                          : throw NotShown(e.loc, "this value has no formula");
   auto *sa = std::get_if<SliceValue>(&a), *sb = std::get_if<SliceValue>(&b);
   if (!sa || !sb)
     throw NotShown(e.loc, "this choice has no formula");
@@ -318,8 +318,7 @@ ListValue Evaluator::list(Frame &frame, ExprId id) {
     requireNumber(lo, e.loc);
     requireNumber(hi, e.loc);
     Term length = (e.value ? hi + 1 : hi) - lo;
-    return {z3::ite(length < 0, prover_.number(0), length),
-            [lo](const Term &i) { return lo + i; }};
+    return {z3::ite(length < 0, prover_.number(0), length), [lo](const Term &i) { return lo + i; }};
   }
   case ExprKind::ListLiteral: {
     Terms values;

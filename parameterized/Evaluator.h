@@ -16,8 +16,8 @@ struct Buffer {
   Term blocks;
   std::function<Term(const Term &block)> length; ///< of a block, in elements
   Term isSignificant;                            ///< at `rank`
-  unsigned depth = 0;       ///< of a temporary: loops around it
-  bool holdsOther = false; ///< another parameter lies in it
+  unsigned depth = 0;                            ///< of a temporary: loops around it
+  bool holdsOther = false;                       ///< another parameter lies in it
 };
 
 /// The execution of one declaration.
@@ -55,7 +55,7 @@ public:
   /// The conditions under which the text is executed where evaluation is.
   Terms facts;
   std::vector<Buffer> buffers;
-  std::set<std::string> trees; ///< those that the text declares and makes
+  std::set<std::string> structures; ///< trees and graphs that the text declares and makes
 
   const Program &program;
 

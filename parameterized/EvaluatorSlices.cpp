@@ -66,8 +66,9 @@ SliceValue Evaluator::cut(Frame &frame, const Expr &e) {
     } else {
       require(e.loc, 0 <= first && first < p.blocks,
               "a block may lie beyond the buffer '" + buffers[p.buffer].name + "'");
-      p = {p.buffer,           false, p.block + first, prover_.number(1), prover_.number(0),
-           buffers[p.buffer].length(p.block + first)};
+      p = {p.buffer,          false,
+           p.block + first,   prover_.number(1),
+           prover_.number(0), buffers[p.buffer].length(p.block + first)};
     }
     facts.pop_back();
     p.block = p.block.simplify();

@@ -23,15 +23,14 @@ Terms withRank(const Term &rank, const Terms &indices) {
 
 Messages::Messages(Body &body, Prover &prover, const Axioms &axioms, const Ranks &ranks)
     : body_(body), prover_(prover), axioms_(axioms), ranks_(ranks) {
-  // Where peers do not tell which iteration meets which, messages of one iteration may meet, or those
-  // of one and the next.
+  // Where peers do not tell which iteration meets which, messages of one iteration may meet, or
+  // those of one and the next.
   std::optional<NotShown> first;
   for (int step : {0, 1, -1}) {
     try {
       pair(step);
       return;
     } catch (const NotShown &e) {
-      if (getenv("PZ")) fprintf(stderr, "  pair %d: %s line %u\n", step, e.what(), e.loc.line);
       if (!first)
         first = e;
     }
@@ -82,10 +81,10 @@ Term Messages::meets(const Site &from, const Site &to, const Terms &indices) con
   return substitute(substitute(conjunction(prover_, all), names, those), mine, real);
 }
 
-/// Indices of the loops of `to`, in the coordinates of `from`: the same iteration or the next to it,
-/// the one whose peer is this rank, the first or the last.
-std::vector<Terms> Messages::indexCandidates(const Site &from, const Site &to,
-                                             int firstStep, bool ends) {
+/// Indices of the loops of `to`, in the coordinates of `from`: the same iteration or the next to
+/// it, the one whose peer is this rank, the first or the last.
+std::vector<Terms> Messages::indexCandidates(const Site &from, const Site &to, int firstStep,
+                                             bool ends) {
   std::vector<Terms> all{{}};
   for (size_t d = 0; d < to.loops.size(); ++d) {
     Terms options;
@@ -93,8 +92,7 @@ std::vector<Terms> Messages::indexCandidates(const Site &from, const Site &to,
       for (int step : {firstStep, 0, 1, -1})
         options.push_back((from.loops[d].index + step).simplify());
     Term peer = substitute(to.peer, {ranks_.rank}, {prover_.constant("that.rank")});
-    for (const Term &t :
-         axioms_.inverses().solve(prover_, peer, to.loops[d].index, ranks_.rank)) {
+    for (const Term &t : axioms_.inverses().solve(prover_, peer, to.loops[d].index, ranks_.rank)) {
       Term there = substitute(t, {prover_.constant("that.rank")}, {from.peer});
       options.push_back(there.simplify());
     }
@@ -142,7 +140,8 @@ void Messages::addLinks(size_t s, size_t r, int firstStep, bool ends) {
         if (l.recv == r)
           recvIsFree.push_back(substitute(!l.recvHolds, own, primed));
       }
-      Term thisFree = conjunction(prover_, sendIsFree), otherFree = conjunction(prover_, recvIsFree);
+      Term thisFree = conjunction(prover_, sendIsFree),
+           otherFree = conjunction(prover_, recvIsFree);
       Term sendHolds = meets(send, recv, forth) && returns(send, recv, forth, back) && thisFree &&
                        substitute(otherFree, coordinates(ranks_, recv), withRank(send.peer, forth));
       Terms facts = send.condition;
@@ -151,8 +150,8 @@ void Messages::addLinks(size_t s, size_t r, int firstStep, bool ends) {
         continue;
       Term recvHolds = meets(recv, send, back) && returns(recv, send, back, forth) && otherFree &&
                        substitute(thisFree, coordinates(ranks_, send), withRank(recv.peer, back));
-      Link link{s, r, forth, sendHolds.simplify(), {},
-                substitute(recvHolds, primed, own).simplify()};
+      Link link{
+          s, r, forth, sendHolds.simplify(), {}, substitute(recvHolds, primed, own).simplify()};
       for (const Term &t : back)
         link.sendIndices.push_back(substitute(t, primed, own));
       links_.push_back(std::move(link));

@@ -6,8 +6,8 @@
 namespace colldsl::parameterized {
 
 /// Messages from one statement to another: pairs of executions. Each end knows the indices of the
-/// other one's loops as formulas of its own coordinates, its rank and the indices of its loops. Each
-/// is the other end of its other end, so a link pairs one with one.
+/// other one's loops as formulas of its own coordinates, its rank and the indices of its loops.
+/// Each is the other end of its other end, so a link pairs one with one.
 struct Link {
   size_t send, recv; ///< into Body::sites
   Terms recvIndices; ///< of a send: of its receive
@@ -18,8 +18,8 @@ struct Link {
 
 class Messages {
 public:
-  /// Proves that the messages of each key (from, to, tag) are as many at both ends, meet in the order
-  /// of the text and are as long at both ends.
+  /// Proves that the messages of each key (from, to, tag) are as many at both ends, meet in the
+  /// order of the text and are as long at both ends.
   Messages(Body &body, Prover &prover, const Axioms &axioms, const Ranks &ranks);
 
   const std::vector<Link> &links() const { return links_; }
@@ -27,7 +27,8 @@ public:
   /// A formula of the sender in the coordinates of the receiver, and back.
   Term atReceiver(const Link &link, const Term &ofSender) const;
   Term atSender(const Link &link, const Term &ofReceiver) const;
-  /// Whether the execution of `a` with its indices comes before that of `b` with its own in the text.
+  /// Whether the execution of `a` with its indices comes before that of `b` with its own in the
+  /// text.
   Term isBefore(const Site &a, const Site &b) const;
   /// The site with other constants for its loops; its indices are distinct from those of the body.
   Site renamed(const Site &site, const std::string &suffix) const;

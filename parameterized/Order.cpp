@@ -18,7 +18,7 @@ struct Node {
   Site site;                ///< with constants of its own
   std::optional<Link> link; ///< of a receive
   bool isLocal;
-  bool isEarly = false; ///< local, and waits for no message
+  bool isEarly = false;                         ///< local, and waits for no message
   std::vector<std::pair<Piece, bool>> accesses; ///< true: written
 };
 
@@ -70,7 +70,7 @@ private:
 void OrderProof::addNodes(size_t i) {
   const Site &site = body_.sites[i];
   auto add = [&](bool isLocal, const std::optional<Link> &link, bool reads, bool writes) {
-    Node node{site, link, isLocal, {}};
+    Node node{site, link, isLocal, false, {}};
     if (reads)
       for (const Piece &p : isLocal && !isRecv(site.kind) ? site.read : site.pieces)
         node.accesses.emplace_back(p, false);
@@ -115,8 +115,7 @@ Terms OrderProof::conditions(const Node &node) const {
   return all;
 }
 
-Terms OrderProof::timeOf(const Clock &clock, const Site &site, bool isLocal,
-                         bool isEarly) const {
+Terms OrderProof::timeOf(const Clock &clock, const Site &site, bool isLocal, bool isEarly) const {
   auto number = [&](unsigned n) { return prover_.number(n); };
   Terms program;
   for (size_t d = 0; d < site.numbers.size(); ++d) {

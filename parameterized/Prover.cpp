@@ -9,7 +9,9 @@ namespace colldsl::parameterized {
 Prover::Prover(Clock::time_point deadline, std::chrono::milliseconds perQuery)
     : deadline_(deadline), perQuery_(perQuery) {}
 
-Term Prover::fresh(const std::string &name) { return constant(name + "!" + std::to_string(fresh_++)); }
+Term Prover::fresh(const std::string &name) {
+  return constant(name + "!" + std::to_string(fresh_++));
+}
 
 z3::func_decl Prover::function(const std::string &name, unsigned arity, bool isCondition) {
   std::vector<Z3_sort> domain(arity, context_.int_sort());
@@ -123,7 +125,8 @@ bool Prover::proves(const Terms &facts, const Term &goal) {
     z3::func_decl c = values.get_const_decl(i);
     std::string name = c.name().str();
     if (name.find('!') == std::string::npos)
-      model_ += (model_.empty() ? "" : ", ") + name + " = " + values.get_const_interp(c).to_string();
+      model_ +=
+          (model_.empty() ? "" : ", ") + name + " = " + values.get_const_interp(c).to_string();
   }
   return false;
 }

@@ -1,5 +1,5 @@
-/// Formulas over integers, decided by z3. Every constant stands for all its values: a goal is proved
-/// if its negation has no model.
+/// Formulas over integers, decided by z3. Every constant stands for all its values: a goal is
+/// proved if its negation has no model.
 ///
 /// All formulas are free of quantifiers. What holds for all arguments of a function (the boundaries
 /// of parts, the parents of a tree) is an axiom: a procedure that yields its instance for one
@@ -88,8 +88,7 @@ private:
 /// What is shared by all ranks: a body has no other constants than these and those of its loops.
 /// `rank` is any rank, which a formula renames to speak of another one.
 struct Ranks {
-  explicit Ranks(Prover &prover)
-      : rank(prover.constant("rank")), ranks(prover.constant("ranks")) {
+  explicit Ranks(Prover &prover) : rank(prover.constant("rank")), ranks(prover.constant("ranks")) {
     prover.assume(ranks >= 1);
   }
   Term isRank(const Term &r) const { return 0 <= r && r < ranks; }

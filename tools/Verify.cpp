@@ -10,6 +10,7 @@
 #include "driver/source/ReadRight.h"
 #include "ir/Printable.h"
 #include "tools/Commands.h"
+#include "tools/VerifyAllRanks.h"
 #include "tools/input/ErrorMessages.h"
 #include "tools/options/Color.h"
 #include "tools/options/ErrorStream.h"
@@ -29,19 +30,26 @@ struct VerifySettings {
   ProofRequest proofs;
   bool stdlib = false;
   bool json = false;
-  uint32_t shown = 1; ///< counterexamples per collective
-  std::string page;   ///< of the first counterexample
-  bool isSvg = false; ///< the page is a picture
-  PageRequest choice; ///< of what the picture shows
+  bool allRanks = false;
+  uint64_t seconds = 60; ///< for each proof for all ranks
+  uint32_t shown = 1;    ///< counterexamples per collective
+  std::string page;      ///< of the first counterexample
+  bool isSvg = false;    ///< the page is a picture
+  PageRequest choice;    ///< of what the picture shows
 
   void addTo(Options &options);
+  Status checkAllRanks(const Options &options) const;
 };
 
 void VerifySettings::addTo(Options &options) {
   options.section("what to prove");
   options.addFlag("--stdlib", "every collective of the standard library", stdlib);
+  options.addFlag("--all-ranks", "one proof for every number of ranks, root, size and parameter",
+                  allRanks);
   proofs.addTo(options);
   options.section("how");
+  options.addNumber("--within", "SECONDS", "for each proof by --all-ranks (default: 60)", seconds,
+                    1, 86400);
   options.addNumber("--counterexamples", "N", "that are printed per collective (default: 1)",
                     shown);
   options.addSideOutput(
@@ -51,6 +59,16 @@ void VerifySettings::addTo(Options &options) {
   options.addFlag("--svg", "write it as a picture for papers instead", isSvg);
   choice.addChoiceTo(options);
   options.addFlag("--json", "print one JSON object", json);
+}
+
+/// A proof for all ranks leaves nothing to choose.
+Status VerifySettings::checkAllRanks(const Options &options) const {
+  if (!allRanks)
+    return options.refuseGiven({"--within"}, "it is for --all-ranks");
+  return options.refuseGiven({"--ranks", "--bytes", "--topology", "--roots", "--in-place",
+                              "--thorough", "--set", "--op", "--type", "--channel-slots", "--seed",
+                              "--max-failures", "--counterexamples", "--show", "--svg"},
+                             "--all-ranks proves a collective for all there are");
 }
 
 void print(const Summary &summary, const Source &source, uint32_t shown) {
@@ -196,6 +214,8 @@ Exit verifyCommand(Arguments arguments) {
     return options.refuse("--svg: name the file with --show");
   if (!settings.stdlib && !named)
     return options.refuse("nothing to prove: name a file, a collective, or --stdlib");
+  if (Status s = settings.checkAllRanks(options); !s)
+    return options.refuse(s.message());
   RightOperands right = readRight(session(), options.operands(), settings.proofs.schedule);
   const std::unique_ptr<Source> &source = right.source;
   if (!source)
@@ -215,6 +235,10 @@ Exit verifyCommand(Arguments arguments) {
   expandFunctions(*source, targets);
   if (settings.stdlib && settings.proofs.onlyInPlace)
     std::erase_if(targets, [&](const auto &target) { return !hasAliases(*source, target); });
+  if (settings.allRanks)
+    return targets.empty() || right.hasMistakes
+               ? Exit::Failure
+               : verifyAllRanks(*source, targets, settings.seconds, settings.json);
   bool fine = !targets.empty() && usedAllSettings(*source, targets, settings.proofs.schedule) &&
               usesAllGiven(options, *source, targets, settings.proofs.schedule, Purpose::Make);
   if (fine && !hasOpenBlocks(*source, targets))

@@ -39,6 +39,7 @@ class Colldsl(CMakePackage):
     depends_on("hwloc@2:")
     depends_on("xxhash@0.8:")
     depends_on("isa-l")
+    depends_on("z3")
     depends_on("pmix")
     depends_on("nlohmann-json")
     depends_on("eigen@3.4:")

@@ -20,6 +20,7 @@ NAMESPACES = {
     "ir": "colldsl",
     "lsp": "colldsl::lsp",
     "mpi": "colldsl::mpi",
+    "parameterized": "colldsl::parameterized",
     "passes": "colldsl",
     "program": "colldsl",
     "protocol": "colldsl::protocol",

@@ -1,4 +1,4 @@
-#include "parameterized/Values.h"
+#include "parameterized/TermValues.h"
 
 #include <set>
 

@@ -15,6 +15,7 @@ namespace colldsl::parameterized {
 struct NotShown : std::runtime_error {
   NotShown(SourceLoc place, const std::string &why) : std::runtime_error(why), loc(place) {}
   SourceLoc loc;
+  bool forWantOfOrder = false; ///< an operator that commutes would do
 };
 
 /// A tree as uninterpreted functions of ranks, with the axioms of trees (Trees.cpp). That the text
@@ -28,8 +29,8 @@ struct Tree {
   z3::func_decl isBelow;       ///< isBelow(r, s): s is r or lies below it
 };
 
-/// A graph as uninterpreted functions of a rank, and of the slots of its edges. Directions are 0 for
-/// the edges that leave, 1 for those that arrive.
+/// A graph as uninterpreted functions of a rank, and of the slots of its edges. Directions are 0
+/// for the edges that leave, 1 for those that arrive.
 struct Graph {
   std::string name;
   z3::func_decl degree[2];   ///< of a rank

@@ -1,12 +1,11 @@
-#include "parameterized/Proof.h"
+#include "parameterized/AllRanksProofs.h"
 
 #include "parameterized/Order.h"
 
 #include <algorithm>
 #include <map>
 
-namespace colldsl {
-namespace parameterized {
+namespace colldsl::parameterized {
 namespace {
 
 /// What a receive may bring: one of these, which the proof tries.
@@ -22,12 +21,12 @@ enum class Guess : uint8_t {
 };
 
 /// In the order in which they are tried: of receives, and of those that combine.
-constexpr Guess kGuesses[] = {Guess::Promised,  Guess::Sent,       Guess::PromisedAtPeer,
-                              Guess::BelowPeer, Guess::LastToPeer, Guess::UpToPeer,
+constexpr Guess kGuesses[] = {Guess::Promised,       Guess::Sent,       Guess::PromisedAtPeer,
+                              Guess::BelowPeer,      Guess::LastToPeer, Guess::UpToPeer,
                               Guess::DoublingToPeer, Guess::Peer};
-constexpr Guess kCombinedGuesses[] = {Guess::BelowPeer, Guess::PromisedAtPeer, Guess::Sent,
-                                      Guess::LastToPeer, Guess::UpToPeer,
-                                      Guess::DoublingToPeer, Guess::Peer, Guess::Promised};
+constexpr Guess kCombinedGuesses[] = {
+    Guess::BelowPeer, Guess::PromisedAtPeer, Guess::Sent, Guess::LastToPeer,
+    Guess::UpToPeer,  Guess::DoublingToPeer, Guess::Peer, Guess::Promised};
 
 /// The proof of one form.
 class FormProof {
@@ -43,7 +42,7 @@ public:
   void prove();
 
   std::string restrictedTo() const { return body_.restrictedTo; }
-  std::set<std::string> trees() { return body_.evaluator().trees; }
+  std::set<std::string> &structures() { return body_.evaluator().structures; }
   unsigned queries() const { return prover_.queries(); }
 
 private:
@@ -112,8 +111,7 @@ std::optional<Content> FormProof::promised(const Site &recv, bool atPeer) {
     Terms names, those;
     if (!p.variables.empty()) {
       // The variable of the promise by which the position is its target.
-      Terms values =
-          axioms_.inverses().solve(prover_, goal.block, p.variables[0], body_.block);
+      Terms values = axioms_.inverses().solve(prover_, goal.block, p.variables[0], body_.block);
       if (values.empty())
         continue;
       names.push_back(p.variables[0]);
@@ -199,8 +197,7 @@ void FormProof::provePromises() {
           facts.insert(facts.end(), p.condition.begin(), p.condition.end());
           Content wanted = body_.promised(p, operand, i, goal);
           if (!prover_.proves(facts, body_.equal(wanted, body_.exits[goal.buffer])))
-{ if (getenv("PZ")) { Content g=body_.exits[goal.buffer]; fprintf(stderr,"promise model %s\n wanted %s\n exit %s\n def %d has %d\n", prover_.model().c_str(), wanted.has.to_string().c_str(), g.has.to_string().c_str(), prover_.proves(facts,g.isDefined), prover_.proves(facts,wanted.has==g.has)); }
-            throw NotShown(p.loc, "that this promise holds was not shown"); }
+            throw NotShown(p.loc, "that this promise holds was not shown");
         }
 }
 
@@ -219,8 +216,8 @@ void FormProof::proveWrites() {
           if (p.variables.empty())
             some.push_back(in);
           else
-            for (const Term &v : axioms_.inverses().solve(prover_, goal.block, p.variables[0],
-                                                          body_.block))
+            for (const Term &v :
+                 axioms_.inverses().solve(prover_, goal.block, p.variables[0], body_.block))
               some.push_back(substitute(in, {p.variables[0]}, {v}));
         }
     Terms facts = write.condition;
@@ -239,12 +236,15 @@ void FormProof::prove() {
   dataless_ = body_.sites;
   proveOrder(body_, *messages_, prover_, axioms_, ranks_);
 
-  // All receives that combine bring one kind of thing, and all others do.
-  std::optional<NotShown> last;
+  // All receives that combine bring one kind of thing, and all others do. Of the guesses that fail
+  // the one tells why that came farthest.
+  std::optional<NotShown> why;
+  unsigned farthest = 0;
   for (Guess plain : kGuesses) {
     bool hasPlain = false;
     for (Guess combined : kCombinedGuesses) {
       bool hasCombined = false, isKnown = true;
+      unsigned step = 0;
       try {
         body_.run(
             [&](const Site &recv) {
@@ -253,17 +253,22 @@ void FormProof::prove() {
               isKnown = isKnown && content;
               return content ? *content : body_.undefined();
             },
-            isKnown ? Body::Data::Known : Body::Data::Unknown);
-        if (!isKnown)
-          throw NotShown({}, "what messages bring was not found");
+            Body::Data::Known);
+        step = 1;
         proveData();
+        step = 2;
         provePromises();
+        step = 3;
         proveWrites();
         return;
       } catch (const NotShown &e) {
-        if (getenv("PZ")) fprintf(stderr, "  guess %d %d: %s line %u\n", (int)plain, (int)combined, e.what(), e.loc.line);
-        if (!last || isKnown)
-          last = e;
+        if (!why || (isKnown && step > farthest)) {
+          why = e;
+          farthest = step;
+        }
+        // The trees of callers keep no order: no other guess will do.
+        if (e.forWantOfOrder && combined == Guess::BelowPeer)
+          throw;
       }
       if (!hasCombined)
         break;
@@ -271,11 +276,10 @@ void FormProof::prove() {
     if (!hasPlain)
       break;
   }
-  throw *last;
+  throw *why;
 }
 
 } // namespace
-} // namespace parameterized
 
 const AllRanksProof &AllRanksProofs::of(DeclId collective) {
   auto [known, isNew] = known_.try_emplace(collective);
@@ -286,8 +290,20 @@ const AllRanksProof &AllRanksProofs::of(DeclId collective) {
   return known_[collective];
 }
 
+/// Throws NotShown if a call cannot rest on the callee's proof.
+void AllRanksProofs::requireProof(DeclId callee, SourceLoc loc, bool commutes,
+                                  AllRanksProof &caller) {
+  const AllRanksProof &other = of(callee);
+  std::string name = "'" + program_.nameOf(program_.decl(callee)) + "'";
+  if (!other.isProved)
+    throw NotShown(loc, name + " is not proved" +
+                            (other.reason.empty() ? ", as it calls itself" : ": " + other.reason));
+  if (!other.restrictedTo.empty() && !commutes)
+    throw NotShown(loc, name + " is proved for " + other.restrictedTo + " only");
+  caller.structures.insert(other.structures.begin(), other.structures.end());
+}
+
 AllRanksProof AllRanksProofs::prove(DeclId collective) {
-  using namespace parameterized;
   Prover::Clock::time_point begin = Prover::Clock::now(), end = begin + limit_;
   AllRanksProof proof;
   const Decl &decl = program_.decl(collective);
@@ -297,31 +313,19 @@ AllRanksProof AllRanksProofs::prove(DeclId collective) {
   std::vector<Form> forms{std::nullopt};
   for (size_t i = 0; i < decl.aliases.size(); ++i)
     forms.push_back(i);
-  auto callee = [&](bool commutes) {
-    return [this, &proof, commutes](DeclId id, SourceLoc loc) {
-      const AllRanksProof &other = of(id);
-      const std::string &name = program_.nameOf(program_.decl(id));
-      if (!other.isProved)
-        throw NotShown(loc, "'" + name + "' is not proved" +
-                                (other.reason.empty() ? ", as it calls itself" : ": " + other.reason));
-      if (!other.restrictedTo.empty() && !commutes)
-        throw NotShown(loc, "'" + name + "' is proved for " + other.restrictedTo + " only");
-      proof.trees.insert(other.trees.begin(), other.trees.end());
-    };
-  };
   // An operator that need not commute first, then one that does.
   for (bool commutes : {false, true}) {
     if (proof.isProved || (commutes && !reduces))
       break;
-    proof.trees.clear();
+    proof.structures.clear();
     proof.restrictedTo = commutes ? "operators that commute" : "";
     try {
       for (const Form &form : forms) {
-        FormProof one(program_, collective, form, end, callee(commutes), commutes);
+        auto callee = [&](DeclId id, SourceLoc loc) { requireProof(id, loc, commutes, proof); };
+        FormProof one(program_, collective, form, end, callee, commutes);
         one.prove();
         proof.queries += one.queries();
-        std::set<std::string> trees = one.trees();
-        proof.trees.insert(trees.begin(), trees.end());
+        proof.structures.merge(one.structures());
         if (!one.restrictedTo().empty())
           proof.restrictedTo = one.restrictedTo();
       }
@@ -340,8 +344,15 @@ AllRanksProof AllRanksProofs::prove(DeclId collective) {
       break;
     }
   }
+  if (decl.deterministic)
+    proof.leftOut.push_back("'deterministic'");
+  for (uint32_t ensure : decl.ensures)
+    if (program_.ensures[ensure].kind == EnsureKind::Cost) {
+      proof.leftOut.push_back("bounds of costs");
+      break;
+    }
   proof.seconds = std::chrono::duration<double>(Prover::Clock::now() - begin).count();
   return proof;
 }
 
-} // namespace colldsl
+} // namespace colldsl::parameterized

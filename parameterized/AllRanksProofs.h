@@ -1,0 +1,61 @@
+/// The proofs of a collective for every number of ranks.
+///
+/// The five proofs of verifier/Verifier.h are shown at once for all P that `where` allows, all
+/// roots, all sizes and all values of the parameters, by formulas that z3 decides. A form that is
+/// not shown may hold nevertheless.
+///
+///  1. Messages: Messages.h pairs the sends of all ranks with the receives.
+///  2. Deadlock: Order.h finds a time for every operation, later than all that it waits for.
+///  3. Data: Body.h executes the body at any rank. What a receive brings is assumed; each send is
+///     proved to send what its receive assumes, which is an induction over these times.
+///  4. Promises and writes follow from what buffers hold in the end.
+/// Operations of a rank that touch common bytes wait for each other by the rules of the language,
+/// so that there are no races to exclude.
+#pragma once
+
+#include "program/Program.h"
+
+#include <chrono>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace colldsl::parameterized {
+
+struct AllRanksProof {
+  bool isProved = false;
+  /// The calls that the proof is restricted to, "operators that commute"; empty: all.
+  std::string restrictedTo;
+  /// Promises that the proof leaves out: 'deterministic', bounds of costs.
+  std::vector<std::string> leftOut;
+  /// The trees and graphs that the text declares and the proof uses. Whoever makes one for a number
+  /// of ranks checks that it is one; the proof rests on that.
+  std::set<std::string> structures;
+  /// The first condition that was not shown, or the limit that was reached.
+  std::string reason;
+  SourceLoc loc; ///< of the reason, in the text
+  double seconds = 0;
+  unsigned queries = 0;
+};
+
+/// Proofs of the collectives of a program; each is proved once, as itself or as a callee. Threads:
+/// one; the program outlives it.
+class AllRanksProofs {
+public:
+  /// No collective takes longer than `limit`, by a query or so, callees excluded.
+  AllRanksProofs(const Program &program, std::chrono::milliseconds limit)
+      : program_(program), limit_(limit) {}
+
+  const AllRanksProof &of(DeclId collective);
+
+private:
+  AllRanksProof prove(DeclId collective);
+  void requireProof(DeclId callee, SourceLoc loc, bool commutes, AllRanksProof &caller);
+
+  const Program &program_;
+  std::chrono::milliseconds limit_;
+  std::map<DeclId, AllRanksProof> known_; ///< those that are being proved have no reason yet
+};
+
+} // namespace colldsl::parameterized

@@ -1,0 +1,118 @@
+// The axioms by which formulas know trees, parts and powers, against the things themselves.
+#include "parameterized/Axioms.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+
+namespace colldsl::parameterized {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Axiomatic : public testing::Test {
+protected:
+  Prover prover{Prover::Clock::now() + 60s, 5000ms};
+  Ranks ranks{prover};
+  Axioms axioms{prover, ranks};
+
+  Term number(int64_t n) { return prover.number(n); }
+  /// True if the facts about numbers contradict the axioms.
+  bool isRefuted(const Terms &facts) { return prover.refutes(facts); }
+};
+
+TEST_F(Axiomatic, PartsAreWhereTheLanguagePutsThem) {
+  // Part i of k begins at i * length / k.
+  for (int64_t length : {0, 1, 5, 12})
+    for (int64_t count : {1, 3, 7}) {
+      Terms facts;
+      for (int64_t i = 0; i <= count; ++i)
+        facts.push_back(axioms.parts().begin(number(length), number(count), number(i)) ==
+                        number(i * length / count));
+      for (int64_t e = 0; e < length; ++e) {
+        int64_t part = 0;
+        while ((part + 1) * length / count <= e)
+          ++part;
+        facts.push_back(axioms.parts().index(number(length), number(count), number(e)) ==
+                        number(part));
+      }
+      EXPECT_FALSE(isRefuted(facts)) << length << " in " << count;
+    }
+}
+
+TEST_F(Axiomatic, PowersAndLogarithms) {
+  Terms facts;
+  for (int64_t n = 1; n <= 20; ++n) {
+    auto bits = static_cast<uint64_t>(n);
+    facts.push_back(axioms.powerOfTwoUpTo(number(n)) ==
+                    number(static_cast<int64_t>(std::bit_floor(bits))));
+    facts.push_back(axioms.logarithm(number(n)) == number(n == 1 ? 0 : std::bit_width(bits - 1)));
+  }
+  for (int64_t k = 0; k < 10; ++k)
+    facts.push_back(axioms.powerOfTwo(number(k)) == number(int64_t{1} << k));
+  EXPECT_FALSE(isRefuted(facts));
+  facts.push_back(axioms.powerOfTwo(number(10)) == number(1000));
+  EXPECT_TRUE(isRefuted(facts));
+}
+
+TEST_F(Axiomatic, ExclusiveOr) {
+  Terms facts;
+  for (int64_t a = 0; a < 6; ++a)
+    for (int64_t b = 0; b < 6; ++b)
+      facts.push_back(axioms.exclusiveOr(number(a), number(b)) == number(a ^ b));
+  facts.push_back(axioms.powerOfTwoUpTo(number(8)) == number(8));
+  EXPECT_FALSE(isRefuted(facts));
+  facts.push_back(axioms.exclusiveOr(number(5), number(6)) == number(8)); // 8 < 8 does not hold
+  EXPECT_TRUE(isRefuted(facts));
+}
+
+TEST_F(Axiomatic, QuotientsAndRemaindersAreEuclidean) {
+  Term a = prover.constant("a"), b = prover.constant("b");
+  for (int64_t x : {-7, -3, 0, 4, 9})
+    for (int64_t y : {1, 3, 5}) {
+      int64_t r = (x % y + y) % y;
+      Terms facts{a == number(x), b == number(y)};
+      EXPECT_TRUE(prover.proves(facts, axioms.remainder(facts, a, b) == number(r)));
+      EXPECT_TRUE(prover.proves(facts, axioms.quotient(facts, a, b) == number((x - r) / y)));
+    }
+}
+
+TEST_F(Axiomatic, TreesAreTrees) {
+  // A root with the children 2 and 1; 3 lies below 2.
+  const Tree *t = axioms.tree("t", number(0));
+  Terms facts{ranks.ranks == 4};
+  auto parentOf = [&](int64_t r, int64_t p, int64_t depth) {
+    facts.push_back(t->parent(number(r)) == number(p));
+    facts.push_back(t->depth(number(r)) == number(depth));
+  };
+  parentOf(0, kNone, 0);
+  parentOf(1, 0, 1);
+  parentOf(2, 0, 1);
+  parentOf(3, 2, 2);
+  const int64_t below[4][4] = {{1, 1, 1, 1}, {0, 1, 0, 0}, {0, 0, 1, 1}, {0, 0, 0, 1}};
+  for (int64_t r = 0; r < 4; ++r)
+    for (int64_t s = 0; s < 4; ++s)
+      facts.push_back(t->isBelow(number(r), number(s)) == prover.truth(below[r][s] != 0));
+  const int64_t children[] = {2, 0, 1, 0};
+  for (int64_t r = 0; r < 4; ++r)
+    facts.push_back(t->children(number(r)) == number(children[r]));
+  facts.push_back(t->child(number(0), number(0)) == number(2));
+  facts.push_back(t->child(number(0), number(1)) == number(1));
+  facts.push_back(t->child(number(2), number(0)) == number(3));
+  EXPECT_FALSE(isRefuted(facts));
+  // 3 is no child of the root.
+  facts.push_back(t->child(number(0), number(1)) == number(3));
+  EXPECT_TRUE(isRefuted(facts));
+}
+
+TEST_F(Axiomatic, EdgesHaveTwoEnds) {
+  const Graph *g = axioms.graph("g");
+  Terms facts{ranks.ranks == 3, g->degree[0](number(0)) == 1, g->peer[0](number(0), number(0)) == 2,
+              g->peerSlot[0](number(0), number(0)) == 1};
+  Term there = g->peer[1](number(2), number(1));
+  EXPECT_TRUE(prover.proves(facts, there == 0));
+  EXPECT_FALSE(prover.proves(facts, g->peer[1](number(2), number(0)) == 0));
+}
+
+} // namespace
+} // namespace colldsl::parameterized
