@@ -398,6 +398,14 @@ void Job::moveInBackground() {
     progressThread_->wake();
 }
 
+void Job::keepAnswering() {
+  if (!remote_)
+    return;
+  Requests::all().keepMoving();
+  if (isThreaded())
+    moveInBackground();
+}
+
 bool Job::poll(bool mayCallBelow) {
   bool moved = worker_->progress();
   if (remote_ && (mayCallBelow || !remote_->isOfMpi()))

@@ -135,6 +135,11 @@ public:
   /// Called when an operation begins: a thread moves it if another one is between these two calls.
   void moveInBackground();
 
+  /// Called when a call failed here. Ranks of other nodes may still need this one, which notifies
+  /// them and answers their probes and cancels. So from now on it moves in all calls that may wait,
+  /// as it does while an operation is under way. Under a Guard.
+  void keepAnswering();
+
   /// Distinguishes a communicator's messages from all others. Every process numbers those that it
   /// owns.
   struct Context {

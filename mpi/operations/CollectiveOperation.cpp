@@ -493,10 +493,12 @@ Status CollectiveOperation::beginRun(uint32_t polls) {
 }
 
 void CollectiveOperation::endRun(const Status &outcome) {
-  if (outcome)
+  if (outcome) {
     unpack();
-  else
+  } else {
     plan_.uncommit();
+    group_->job().keepAnswering();
+  }
   if (holdsType())
     group_->job().typesInUse().end(reduction_->heldType());
   group_->end(run_);

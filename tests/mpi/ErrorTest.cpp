@@ -70,7 +70,7 @@ using Call = int (*)(Form form, Blocks &blocks, int count, int received, MPI_Com
 int alltoall(Form form, Blocks &b, int count, int received, MPI_Comm comm) {
   if (form == Form::Blocking)
     return MPI_Alltoall(b.sent.data(), count, MPI_INT, b.got.data(), received, MPI_INT, comm);
-  MPI_Request request;
+  MPI_Request request = MPI_REQUEST_NULL;
   int code =
       MPI_Ialltoall(b.sent.data(), count, MPI_INT, b.got.data(), received, MPI_INT, comm, &request);
   code = complete(form, code, request);
@@ -88,7 +88,7 @@ int alltoallv(Form form, Blocks &b, int count, int received, MPI_Comm comm) {
   if (form == Form::Blocking)
     return MPI_Alltoallv(b.sent.data(), counts.data(), at.data(), MPI_INT, b.got.data(),
                          fewer.data(), at.data(), MPI_INT, comm);
-  MPI_Request request;
+  MPI_Request request = MPI_REQUEST_NULL;
   int code = MPI_Ialltoallv(b.sent.data(), counts.data(), at.data(), MPI_INT, b.got.data(),
                             fewer.data(), at.data(), MPI_INT, comm, &request);
   code = complete(form, code, request);
@@ -102,7 +102,7 @@ int bcast(Form form, Blocks &b, int count, int received, MPI_Comm comm) {
   int here = rank == 0 ? count : received;
   if (form == Form::Blocking)
     return MPI_Bcast(b.got.data(), here, MPI_INT, 0, comm);
-  MPI_Request request;
+  MPI_Request request = MPI_REQUEST_NULL;
   int code = MPI_Ibcast(b.got.data(), here, MPI_INT, 0, comm, &request);
   code = complete(form, code, request);
   EXPECT_EQ(request, MPI_REQUEST_NULL);
@@ -113,7 +113,7 @@ int neighborAlltoall(Form form, Blocks &b, int count, int received, MPI_Comm com
   if (form == Form::Blocking)
     return MPI_Neighbor_alltoall(b.sent.data(), count, MPI_INT, b.got.data(), received, MPI_INT,
                                  comm);
-  MPI_Request request;
+  MPI_Request request = MPI_REQUEST_NULL;
   int code = MPI_Ineighbor_alltoall(b.sent.data(), count, MPI_INT, b.got.data(), received, MPI_INT,
                                     comm, &request);
   code = complete(form, code, request);
@@ -310,6 +310,13 @@ TEST(Errors, OfFreedCommunicatorsGoToTheirHandlers) {
   MPI_Errhandler_free(&wrong);
 }
 
+/// Waits for all ranks in a call that is passed on.
+void waitBelow(const Ring &ring) {
+  MPI_Comm copy;
+  MPI_Comm_dup(ring.comm, &copy);
+  MPI_Comm_free(&copy);
+}
+
 // A failure is one of one run.
 TEST(Errors, OtherCallsUnderWayGoOn) {
   Ring ring;
@@ -353,7 +360,7 @@ TEST(Errors, APersistentCallFailsRunByRun) {
 }
 
 // A rank whose call is refused takes part in no run of it: each run of the others ends, and fails
-// where it needs that rank.
+// where it needs that rank, which answers ranks of other nodes while it waits in any call.
 TEST(Errors, ARefusedPersistentCallIsNotAwaited) {
   Ring ring;
   if (ring.ranks == 1)
@@ -385,9 +392,27 @@ TEST(Errors, ARefusedPersistentCallIsNotAwaited) {
     }
     if (ring.rank != 1)
       MPI_Request_free(&request);
-    // On other nodes, the refused rank has to answer for itself: it stays in calls that are served.
-    EXPECT_EQ(MPI_Barrier(ring.comm), MPI_SUCCESS);
+    waitBelow(ring);
   }
+}
+
+// Rank 1 answers in any call also for a blocking or nonblocking call that was refused, and for a
+// run that failed as it had too little room.
+TEST(Errors, AFailedCallIsAnsweredInAnyCall) {
+  Ring ring;
+  if (ring.ranks == 1)
+    GTEST_SKIP() << "a single rank cannot differ from another";
+  for (int count : {4, 100'000})
+    for (int there : {-1, count - 1})
+      for (Call call : {neighborAlltoall, alltoall, bcast})
+        for (Form form : {Form::Blocking, Form::Waited}) {
+          Blocks blocks(std::max(ring.ranks, 2), count);
+          int code = call(form, blocks, count, ring.rank == 1 ? there : count, ring.comm);
+          if (ring.rank == 1) {
+            EXPECT_NE(code, MPI_SUCCESS) << count << ", " << there;
+          }
+          waitBelow(ring);
+        }
 }
 
 /// Fails in time.
