@@ -218,6 +218,12 @@ void Job::makeCompilers() {
     settings.leastProof = isProved ? ProofStamp::Exact : ProofStamp::None;
     settings.mostOps = isProved ? kMostOpsToProve : CompileSettings().mostOps;
     (isOwn ? ownCompiler_ : compiler_) = *PlanCompiler::make(settings);
+    if (isOwn)
+      continue;
+    CompileSettings ofLists = settings;
+    if (ofLists.passes == CompileSettings().passes)
+      ofLists.passes.clear();
+    listCompiler_ = *PlanCompiler::make(ofLists);
   }
 }
 

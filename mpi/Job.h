@@ -70,6 +70,9 @@ public:
   /// ownLibraryFor().
   const std::shared_ptr<const PlanCompiler> &compiler() const { return compiler_; }
   const std::shared_ptr<const PlanCompiler> &ownCompiler() const { return ownCompiler_; }
+  /// Variant of compiler() for schedules of one list of lengths. Unless the user names passes, it
+  /// tunes nothing: simulations for each list would take longer than most calls.
+  const std::shared_ptr<const PlanCompiler> &listCompiler() const { return listCompiler_; }
 
   /// With COLLDSL_VERBOSE=1, on rank 0: prints a line that was not printed before. Under a Guard.
   void note(const std::string &line);
@@ -183,7 +186,7 @@ private:
   std::unique_ptr<protocol::LocalWorker> worker_;
   std::unique_ptr<Library> library_, ownLibrary_;
   std::set<std::string> ownFunctions_; ///< that ownLibrary_ serves
-  std::shared_ptr<const PlanCompiler> compiler_, ownCompiler_;
+  std::shared_ptr<const PlanCompiler> compiler_, ownCompiler_, listCompiler_;
   std::optional<MachineModel> measured_; ///< costs of the profile; nothing: it has none
   std::unique_ptr<Learning> learning_;
   std::set<std::string> notes_; ///< that were printed
