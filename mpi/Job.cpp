@@ -218,6 +218,12 @@ void Job::makeCompilers() {
     settings.leastProof = isProved ? ProofStamp::Exact : ProofStamp::None;
     settings.mostOps = isProved ? kMostOpsToProve : CompileSettings().mostOps;
     (isOwn ? ownCompiler_ : compiler_) = *PlanCompiler::make(settings);
+    if (isOwn)
+      continue;
+    CompileSettings ofLists = settings;
+    if (ofLists.passes == CompileSettings().passes)
+      ofLists.passes.clear();
+    listCompiler_ = *PlanCompiler::make(ofLists);
   }
 }
 
@@ -396,6 +402,14 @@ void Job::moveInBackground() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (moving_.load(std::memory_order_seq_cst) != 0)
     progressThread_->wake();
+}
+
+void Job::keepAnswering() {
+  if (!remote_)
+    return;
+  Requests::all().keepMoving();
+  if (isThreaded())
+    moveInBackground();
 }
 
 bool Job::poll(bool mayCallBelow) {

@@ -70,6 +70,9 @@ public:
   /// ownLibraryFor().
   const std::shared_ptr<const PlanCompiler> &compiler() const { return compiler_; }
   const std::shared_ptr<const PlanCompiler> &ownCompiler() const { return ownCompiler_; }
+  /// Variant of compiler() for schedules of one list of lengths. Unless the user names passes, it
+  /// tunes nothing: simulations for each list would take longer than most calls.
+  const std::shared_ptr<const PlanCompiler> &listCompiler() const { return listCompiler_; }
 
   /// With COLLDSL_VERBOSE=1, on rank 0: prints a line that was not printed before. Under a Guard.
   void note(const std::string &line);
@@ -135,6 +138,11 @@ public:
   /// Called when an operation begins: a thread moves it if another one is between these two calls.
   void moveInBackground();
 
+  /// Called when a call failed here. Ranks of other nodes may still need this one, which notifies
+  /// them and answers their probes and cancels. So from now on it moves in all calls that may wait,
+  /// as it does while an operation is under way. Under a Guard.
+  void keepAnswering();
+
   /// Distinguishes a communicator's messages from all others. Every process numbers those that it
   /// owns.
   struct Context {
@@ -178,7 +186,7 @@ private:
   std::unique_ptr<protocol::LocalWorker> worker_;
   std::unique_ptr<Library> library_, ownLibrary_;
   std::set<std::string> ownFunctions_; ///< that ownLibrary_ serves
-  std::shared_ptr<const PlanCompiler> compiler_, ownCompiler_;
+  std::shared_ptr<const PlanCompiler> compiler_, ownCompiler_, listCompiler_;
   std::optional<MachineModel> measured_; ///< costs of the profile; nothing: it has none
   std::unique_ptr<Learning> learning_;
   std::set<std::string> notes_; ///< that were printed

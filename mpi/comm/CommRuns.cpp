@@ -6,6 +6,7 @@ namespace colldsl::mpi {
 
 void CommRuns::skip(CallKind kind, const Status &why) {
   uint32_t run = next();
+  ranks_.job().keepAnswering();
   if (isAlongTopology(kind))
     progressOf(0)->whole(run);
   else

@@ -110,7 +110,7 @@ std::optional<LearnedKey> Learner::keyOf(const Call &call) {
   if (isAlongTopology(call.kind))
     return comm_.topology().graph() ? std::optional(LearnedKey{call.kind}) : std::nullopt;
   Job &job = comm_.job();
-  std::string function = CollectiveOperation::functionOf(call.kind);
+  std::string function = CollectiveOperation::functionOf(comm_, call.kind);
   if (comm_.ranks().count() < 2 || job.ownLibraryFor(function) || !commutes(call))
     return std::nullopt;
   std::optional<uint64_t> bytes = bytesOf(call);
@@ -253,7 +253,7 @@ Result<std::vector<TunedCollective>> Learner::candidatesFor(const LearnedKey &ke
   if (!finder)
     return finder.status();
   std::vector<TunedCollective> found =
-      finder->make(CollectiveOperation::functionOf(key.kind), modelBytes, limits).candidates;
+      finder->make(CollectiveOperation::functionOf(comm_, key.kind), modelBytes, limits).candidates;
   // In scans each rank decides for itself if it is in place.
   const Program &program = **library.program();
   bool needsPlace = key.kind == CallKind::Scan || key.kind == CallKind::Exscan;
@@ -284,7 +284,7 @@ std::vector<TunedCollective> Learner::waysFor(const LearnedKey &key,
 
 void Learner::giveUp(LearnedClass &learned, const Status &why) {
   learned.trials.giveUp();
-  comm_.job().note(concat(CollectiveOperation::functionOf(learned.key.kind),
+  comm_.job().note(concat(CollectiveOperation::functionOf(comm_, learned.key.kind),
                           ": the times of the ranks cannot be added up: ", why.message()));
 }
 
@@ -300,7 +300,7 @@ Status Learner::addUp(std::span<const uint64_t> words) {
 TuningPoint Learner::pointOf(const LearnedKey &key) const {
   const Topology &topology = comm_.runs().plans()->communicator().topology();
   TuningPoint point;
-  point.function = CollectiveOperation::functionOf(key.kind);
+  point.function = CollectiveOperation::functionOf(comm_, key.kind);
   point.ranks = topology.numRanks();
   point.nodes = topology.numGroups(Level::Node);
   point.bytes = key.bytes;
@@ -334,7 +334,7 @@ LearnedRow Learner::rowOf(const LearnedClass &learned) const {
 
 void Learner::report(const LearnedClass &learned) {
   const Trials &trials = learned.trials;
-  std::string function = CollectiveOperation::functionOf(learned.key.kind);
+  std::string function = CollectiveOperation::functionOf(comm_, learned.key.kind);
   if (!trials.isDecided())
     return comm_.job().note(concat(function, ": nothing is learned, for a call or a sum failed"));
   std::string lengths =

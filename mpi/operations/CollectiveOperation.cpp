@@ -32,15 +32,16 @@ bool hasFormInPlace(CallKind kind) {
 } // namespace
 
 // In the placed form of an allgather a rank knows only the lengths of its own blocks, which may lie
-// anywhere.
-const char *CollectiveOperation::functionOf(CallKind kind) {
+// anywhere. A reduce_scatter between nodes has its lengths as values, with which more algorithms
+// are possible; within a node it has one schedule for all lists.
+const char *CollectiveOperation::functionOf(const ServedComm &comm, CallKind kind) {
   switch (kind) {
   case CallKind::Allgatherv:
     return "allgatherv_placed";
   case CallKind::Alltoallw: // of bytes
     return "alltoallv";
   case CallKind::ReduceScatter:
-    return "reduce_scatterv";
+    return comm.ranks().areSpread() ? "reduce_scatter" : "reduce_scatterv";
   default:
     return factsOf(kind).name;
   }
@@ -49,12 +50,14 @@ const char *CollectiveOperation::functionOf(CallKind kind) {
 CollectiveOperation::CollectiveOperation(ServedComm &comm, std::shared_ptr<PlanGroup> group,
                                          const Call &call, const TunedCollective *choice)
     : Operation(call.kind), group_(std::move(group)), rank_(comm.ranks().self()),
-      ranks_(comm.ranks().count()), plan_(group_->communicator(), comm.job().library(),
-                                          choice ? choice->name : functionOf(call.kind)) {
+      ranks_(comm.ranks().count()),
+      isOfOneList_(call.kind == CallKind::ReduceScatter && comm.ranks().areSpread()),
+      plan_(group_->communicator(), comm.job().library(),
+            choice ? choice->name : functionOf(comm, call.kind)) {
   // Cannot fail: the plan is not committed yet.
-  if (Library *own = choice ? nullptr : comm.job().ownLibraryFor(functionOf(call.kind)))
+  if (Library *own = choice ? nullptr : comm.job().ownLibraryFor(functionOf(comm, call.kind)))
     (void)plan_.preferLibrary(*own, comm.job().ownCompiler());
-  (void)plan_.setCompiler(comm.job().compiler());
+  (void)plan_.setCompiler(isOfOneList_ ? comm.job().listCompiler() : comm.job().compiler());
   for (size_t i = 0; choice && i < choice->values.size(); ++i)
     (void)plan_.setValue(choice->values[i].parameter, choice->values[i].value);
 }
@@ -94,7 +97,7 @@ MadeOperation CollectiveOperation::make(ServedComm &comm, std::shared_ptr<PlanGr
   CollectivePlan &plan = operation->plan_;
   Status committed = plan.commit();
   if (!committed && committed.kind() == ErrorKind::NotProved) { // on all ranks
-    comm.job().note(concat(functionOf(call.kind), ": passed on, ", committed.message()));
+    comm.job().note(concat(functionOf(comm, call.kind), ": passed on, ", committed.message()));
     Summary::all().countUnproved(call.kind, committed.message());
     return std::shared_ptr<Operation>();
   }
@@ -107,7 +110,7 @@ MadeOperation CollectiveOperation::make(ServedComm &comm, std::shared_ptr<PlanGr
     comm.job().typesInUse().begin(operation->reduction_->heldType());
   if (Settings::all().isVerbose()) {
     std::string transfers = plan.plan().transfers().inWords();
-    comm.job().note(concat(functionOf(call.kind), ": ", inWords(plan),
+    comm.job().note(concat(functionOf(comm, call.kind), ": ", inWords(plan),
                            transfers.empty() ? "" : ", ", transfers));
   }
   return std::shared_ptr<Operation>(std::move(operation));
@@ -268,6 +271,11 @@ Status CollectiveOperation::describeReduceScatter(const Call &call) {
     all += blocks_.length.back();
   }
   uint64_t own = blocks_.length[static_cast<size_t>(rank_)];
+  if (isOfOneList_) {
+    std::vector<int64_t> counts(blocks_.length.begin(), blocks_.length.end());
+    Status s = plan_.setValue("counts", std::move(counts));
+    return s ? bindReduced(call, all, own) : s;
+  }
   uint64_t others = own * static_cast<uint64_t>(ranks_ - 1) * (*layout)->size;
   Status s = plan_.setBlocks("x", blocks_);
   blocks_.length.assign(blocks_.length.size(), own);
@@ -493,10 +501,12 @@ Status CollectiveOperation::beginRun(uint32_t polls) {
 }
 
 void CollectiveOperation::endRun(const Status &outcome) {
-  if (outcome)
+  if (outcome) {
     unpack();
-  else
+  } else {
     plan_.uncommit();
+    group_->job().keepAnswering();
+  }
   if (holdsType())
     group_->job().typesInUse().end(reduction_->heldType());
   group_->end(run_);

@@ -32,8 +32,8 @@ public:
                                                       const Call &call,
                                                       const TunedCollective &choice);
 
-  /// The function of the standard library that serves the kind.
-  static const char *functionOf(CallKind kind);
+  /// The function of the standard library that serves the kind on the communicator.
+  static const char *functionOf(const ServedComm &comm, CallKind kind);
 
   ~CollectiveOperation() override;
 
@@ -135,6 +135,7 @@ private:
 
   std::shared_ptr<PlanGroup> group_;
   int rank_, ranks_;
+  bool isOfOneList_; ///< the plan holds for one list of lengths, which all ranks know
   std::unique_ptr<Reduction> reduction_; ///< outlives the plan
   CollectivePlan plan_;                  ///< not committed: the run before failed
   bool isPersistent_ = false;

@@ -9,8 +9,10 @@
 namespace colldsl::mpi {
 
 /// n of a plan that serves the call; 0 if blocks have lengths of their own. Empty: the datatype is
-/// not known.
+/// not known, or the plan serves no other lengths.
 std::optional<uint64_t> CollectiveOperation::elementsOf(const Call &call) const {
+  if (isOfOneList_)
+    return std::nullopt;
   BlockLength length = factsOf(kind()).length;
   if (length == BlockLength::Listed || length == BlockLength::Counted)
     return 0;
@@ -144,7 +146,7 @@ void CollectiveOperation::place(Direct &direct, const Area &area, BlockTable &bl
 // The parts that arrive need the scratch memory of the call before.
 bool CollectiveOperation::followCounts(const Call &call) {
   const TypeLayout *layout = knownLayoutOf(call.reducedType());
-  if (direct_.size() != 2 || !layout || !call.recv.counts)
+  if (isOfOneList_ || direct_.size() != 2 || !layout || !call.recv.counts)
     return false;
   std::vector<uint64_t> &counts = placed_[0].length;
   counts.resize(static_cast<size_t>(ranks_));

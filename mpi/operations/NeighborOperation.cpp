@@ -190,6 +190,8 @@ Status NeighborOperation::endAmongOthers() {
   Status remote = remote_ ? remote_->finish() : Status(), local = exchange_.finish();
   if (remote && local)
     unpack();
+  else
+    job_.keepAnswering();
   return remote ? local : remote;
 }
 

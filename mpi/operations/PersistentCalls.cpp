@@ -40,6 +40,7 @@ MadeOperation PersistentCalls::makeFor(const Call &call, Job::Context context,
 }
 
 void PersistentCalls::refuse(CallKind kind, const Job::Context &context, const Status &why) {
+  comm_.job().keepAnswering();
   if (!isAlongTopology(kind))
     return refusePlans(context, why);
   endAllRuns(comm_.runs().progressOf(streams_));

@@ -102,6 +102,14 @@ void Requests::reap() {
   });
 }
 
+void Requests::keepMoving() {
+  uint32_t used = used_.load(std::memory_order_relaxed);
+  if ((used & kMoves) != 0)
+    return;
+  used_.store(used | kMoves, std::memory_order_relaxed);
+  add(running_, 1);
+}
+
 void Requests::end() {
   for (Slot &slot : slots_) {
     if (slot.isRunning)

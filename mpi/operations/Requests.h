@@ -76,6 +76,9 @@ public:
   /// explained at Job::moveInBackground().
   static bool anyRunning() { return running_.load(std::memory_order_seq_cst) != 0; }
 
+  /// From now on one operation more counts as under way, until the job ends.
+  void keepMoving();
+
   void start(Slot &slot) { begin(slot, slot.operation->nextRun()); }
 
   /// Ends a run that is done; the handle becomes MPI_REQUEST_NULL unless it is persistent.
@@ -100,7 +103,7 @@ public:
   void end();
 
 private:
-  static constexpr uint32_t kThreads = 1, kOne = 2;
+  static constexpr uint32_t kThreads = 1, kMoves = 2, kOne = 4;
   static constexpr uint32_t kPlaceBits = 10;
 
   /// The product spreads addresses, and numbers, over all places.
@@ -143,7 +146,7 @@ private:
   std::vector<Slot *> freed_; ///< freed by the program, still running
   std::unordered_map<MPI_Request, Slot *> byHandle_;
   Slot *last_ = nullptr; ///< given out or found last
-  /// kOne for each request that is ours, and kThreads.
+  /// kOne for each request that is ours, kThreads, and kMoves after keepMoving().
   [[gnu::visibility("hidden")]] static inline constinit Count used_{0};
   [[gnu::visibility("hidden")]] static inline constinit Count running_{0};
   /// A bit for each place of a handle that was ours once.

@@ -20,7 +20,7 @@ static int fail(unsigned rank, double since) {
 }
 
 int main(int argc, char **argv) {
-  enum { N = 3000 };
+  enum { N = 1000 };
   static double x[N], y[N];
   colldsl_context *context = NULL;
   colldsl_comm *comm = NULL;

@@ -108,13 +108,21 @@ Counts always(int count) {
   return [count](int, int) { return count; };
 }
 
-bool isSpread() { return Job::current()->remote() != nullptr; }
+/// True if messages between nodes can be combined: there are several nodes, one of which has
+/// several ranks.
+bool canCombine() {
+  auto here = static_cast<int>(Job::current()->worker().numRanks());
+  int most = 0;
+  MPI_Allreduce(&here, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  return Job::current()->remote() && most > 1;
+}
 
 TEST(Graphs, AllRanksDecideAlike) {
   Hub hub;
+  bool isWayMade = canCombine() && hub.ranks > 4;
   for (bool sendsSame : {false, true}) {
     auto way = hub.way(sendsSame);
-    EXPECT_EQ(way != nullptr, isSpread() && hub.ranks > 4);
+    EXPECT_EQ(way != nullptr, isWayMade);
     uint64_t mine[2] = {way ? way->capacityBytes : 0, way ? way->afterNs : 0}, most[2], least[2];
     MPI_Allreduce(mine, most, 2, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
     MPI_Allreduce(mine, least, 2, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
@@ -204,6 +212,7 @@ TEST(Graphs, ARefusedPersistentCallIsNotAwaited) {
       }
       MPI_Request_free(&call.request);
     }
+    MPI_Barrier(hub.comm); // one of the first calls: passed on
     Call right(hub, always(4), always(4), wrong);
     EXPECT_EQ(right.block(), MPI_SUCCESS);
     EXPECT_TRUE(right.isRight()) << wrong;
