@@ -8,7 +8,7 @@
 namespace colldsl::parameterized {
 namespace {
 
-/// What a receive may bring: one of these, which the proof tries.
+/// A guess of what a receive brings; the proof tries them.
 enum class Guess : uint8_t {
   Sent,           ///< what the send has that does not depend on messages
   Promised,       ///< what the target promises here
@@ -82,7 +82,7 @@ Content FormProof::atReceiver(const Link &link, const Content &sent, const Site 
   return body_.map(sent, [&](const Term &t) { return substitute(t, names, those); });
 }
 
-/// What the send of a receive has, where that was known without messages.
+/// The content that the send of a receive has, if it is known without messages.
 std::optional<Content> FormProof::sent(const Site &recv) {
   for (const Link &link : messages_->links()) {
     const Site &there = dataless_[link.recv], &send = dataless_[link.send];
@@ -201,7 +201,7 @@ void FormProof::provePromises() {
         }
 }
 
-/// What callers see is written where a promise is about it, and nowhere else.
+/// The bytes that callers see are written where a promise is about them, and nowhere else.
 void FormProof::proveWrites() {
   if (body_.promises().empty())
     return;

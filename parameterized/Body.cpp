@@ -84,12 +84,8 @@ Site Body::makeSite(const Stmt &s, SiteKind kind) {
             .content = undefined(),
             .label = s.label,
             .labelIndices = {}};
-  if (s.label != kNoSlot) {
-    const LabelRef &label = program_.labels[s.label];
-    for (uint32_t i = 0; i < label.indexCount; ++i)
-      site.labelIndices.push_back(
-          evaluator_.integer(frame_, ExprId{program_.operands[label.indexBegin + i]}));
-  }
+  if (s.label != kNoSlot)
+    site.labelIndices = indicesOf(program_.labels[s.label]);
   return site;
 }
 
@@ -102,6 +98,7 @@ void Body::run(const Payload &payload, Data data) {
   trialFacts_ = 0;
   sites.clear();
   orders.clear();
+  labels.clear();
   writes.clear();
   loops_.clear();
   numbers_ = {0};
@@ -119,6 +116,7 @@ void Body::execute(StmtId id) {
   const Stmt &s = program_.stmt(id);
   ++numbers_.back();
   statement_ = index(id);
+  addLabel(s);
   switch (s.kind) {
   case StmtKind::Block:
     for (uint32_t i = 0; i < s.listCount; ++i)
@@ -383,18 +381,95 @@ void Body::requireCombinable(const Site &site, const Piece &target, const Conten
   }
 }
 
+Terms Body::indicesOf(const LabelRef &label) {
+  Terms all;
+  for (uint32_t i = 0; i < label.indexCount; ++i)
+    all.push_back(evaluator_.integer(frame_, ExprId{program_.operands[label.indexBegin + i]}));
+  return all;
+}
+
+void Body::addLabel(const Stmt &s) {
+  if (s.label == kNoSlot)
+    return;
+  const LabelRef &label = program_.labels[s.label];
+  labels.push_back({label.name, indicesOf(label), evaluator_.facts, loops_, numbers_});
+}
+
+/// Proves that an operation before this statement has the label.
+void Body::requireLabel(SourceLoc loc, const LabelRef &label, const Terms &indices) {
+  Terms some;
+  for (const LabelSite &set : labels) {
+    if (set.name != label.name || set.indices.size() != indices.size())
+      continue;
+    // The iteration that has these indices: of a loop of its own the solution for an index, of a
+    // loop around both this iteration where no index tells.
+    Terms names, primed;
+    for (const Loop &l : set.loops) {
+      names.push_back(l.index);
+      primed.push_back(prover_.constant(l.index.decl().name().str() + "'"));
+    }
+    std::vector<Terms> solutions{{}};
+    for (size_t d = 0; d < set.loops.size(); ++d) {
+      Terms options;
+      for (size_t k = 0; k < indices.size(); ++k)
+        for (const Term &t : axioms_.inverses().solve(
+                 prover_, substitute(set.indices[k], names, primed), primed[d], indices[k]))
+          options.push_back(t);
+      if (d < loops_.size() && z3::eq(set.loops[d].index, loops_[d].index))
+        options.push_back(loops_[d].index);
+      std::vector<Terms> longer;
+      for (const Terms &begun : solutions)
+        for (const Term &o : options) {
+          longer.push_back(begun);
+          longer.back().push_back(o);
+        }
+      solutions = std::move(longer);
+    }
+    for (const Terms &s : solutions) {
+      Terms holds = set.condition;
+      for (size_t k = 0; k < indices.size(); ++k)
+        holds.push_back(set.indices[k] == prover_.constant("label.index" + std::to_string(k)));
+      holds.push_back(isEarlier(set));
+      Term there = substitute(conjunction(prover_, holds), names, s);
+      Terms placeholders;
+      for (size_t k = 0; k < indices.size(); ++k)
+        placeholders.push_back(prover_.constant("label.index" + std::to_string(k)));
+      for (size_t d = 0; d < loops_.size(); ++d)
+        placeholders.push_back(prover_.constant("here.index" + std::to_string(d)));
+      Terms values = indices;
+      for (const Loop &l : loops_)
+        values.push_back(l.index);
+      some.push_back(substitute(there, placeholders, values));
+    }
+  }
+  evaluator_.require(loc, disjunction(prover_, some),
+                     "the label '" + program_.strings[label.text] + "' may not have been set");
+}
+
+/// A formula: that operation comes before this statement in the text. It has placeholders for the
+/// indices of the loops here.
+Term Body::isEarlier(const LabelSite &set) const {
+  Term before = prover_.truth(false), same = prover_.truth(true);
+  for (size_t d = 0;; ++d) {
+    if (set.numbers[d] != numbers_[d])
+      return before || (same && prover_.truth(set.numbers[d] < numbers_[d]));
+    if (d >= set.loops.size() || d >= loops_.size())
+      return before;
+    Term here = prover_.constant("here.index" + std::to_string(d));
+    before = before || (same && set.loops[d].index < here);
+    same = same && set.loops[d].index == here;
+  }
+}
+
 void Body::executeOrder(const Stmt &s) {
-  auto indicesOf = [&](const LabelRef &label) {
-    Terms all;
-    for (uint32_t i = 0; i < label.indexCount; ++i)
-      all.push_back(evaluator_.integer(frame_, ExprId{program_.operands[label.indexBegin + i]}));
-    return all;
-  };
   const LabelRef &waiting = program_.labels[s.listBegin];
+  Terms waits = indicesOf(waiting);
+  requireLabel(s.loc, waiting, waits);
   for (uint32_t i = 1; i < s.listCount; ++i) {
     const LabelRef &awaited = program_.labels[s.listBegin + i];
-    orders.push_back({evaluator_.facts, loops_, waiting.name, awaited.name, indicesOf(waiting),
-                      indicesOf(awaited), s.loc});
+    Terms first = indicesOf(awaited);
+    requireLabel(s.loc, awaited, first);
+    orders.push_back({evaluator_.facts, loops_, waiting.name, awaited.name, waits, first, s.loc});
   }
 }
 

@@ -61,6 +61,15 @@ struct Site {
   }
 };
 
+/// An operation with a label, also one that does nothing as its peer is none.
+struct LabelSite {
+  uint32_t name;
+  Terms indices;
+  Terms condition;
+  std::vector<Loop> loops;
+  std::vector<unsigned> numbers; ///< as of a Site
+};
+
 /// `waiting requires awaited`
 struct StatedOrder {
   Terms condition;
@@ -88,14 +97,15 @@ struct Promise {
   bool isReduction;
 };
 
-/// Which parameter lies in place: an index into Decl::aliases; none: no one does.
+/// The form of a call: an index into Decl::aliases, of the parameter that lies in place; nothing:
+/// none does.
 using Form = std::optional<size_t>;
 
 class Body {
 public:
-  /// What a received message holds at each position of its target.
+  /// Yields what a received message holds at each position of its target.
   using Payload = std::function<Content(const Site &recv)>;
-  /// Whether a collective is proved for all ranks; throws NotShown with the reason if not.
+  /// Throws NotShown, with the reason, if that collective is not proved for all ranks.
   using Callee = std::function<void(DeclId, SourceLoc)>;
 
   Body(const Program &program, DeclId collective, Prover &prover, Axioms &axioms,
@@ -114,9 +124,9 @@ public:
   Content contentAt(const Content &c, const Term &block, const Term &element) const;
   Content map(const Content &c, const std::function<Term(const Term &)> &f) const;
   Content choose(const Term &c, const Content &a, const Content &b) const;
-  /// Where the first is defined, the second is, and holds the same.
+  /// A formula: the second is defined where the first is, and holds the same there.
   Term equal(const Content &a, const Content &b) const;
-  /// Whether (block, element) lies in the piece.
+  /// A formula: (block, element) lies in the piece.
   Term isIn(const Piece &piece) const;
   /// The position in `from` that moves to (block, element) in `to`.
   std::pair<Term, Term> origin(const Piece &from, const Piece &to) const;
@@ -129,6 +139,7 @@ public:
 
   std::vector<Site> sites;
   std::vector<StatedOrder> orders;
+  std::vector<LabelSite> labels;
   std::vector<Write> writes;
   std::vector<Content> exits; ///< of buffers, at the end
   const Term block, element, source;
@@ -194,6 +205,10 @@ private:
                    const std::vector<Content> &guess, const std::vector<Content> &after,
                    const std::set<unsigned> &touched);
 
+  Terms indicesOf(const LabelRef &label);
+  void addLabel(const Stmt &s);
+  Term isEarlier(const LabelSite &set) const;
+  void requireLabel(SourceLoc loc, const LabelRef &label, const Terms &indices);
   Site makeSite(const Stmt &s, SiteKind kind);
   std::vector<SliceValue::Alternative> possible(const SliceValue &s);
   void access(SourceLoc loc, const Piece &p, bool writes);

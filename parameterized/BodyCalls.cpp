@@ -166,7 +166,7 @@ Content Body::broughtBy(const Promise &promise, const Piece &target, SourceLoc l
   for (const SliceValue::Alternative &a : promise.operand.alternatives) {
     const Piece &from = a.pieces[0];
     auto [fromBlock, fromElement] = origin(from, target);
-    // What rank `other_` holds there.
+    // The content at rank `other_`.
     Content there = map(state_[from.buffer], [&](const Term &t) {
       return substitute(t, {ranks_.rank, block, element}, {other_, fromBlock, fromElement});
     });
@@ -242,7 +242,7 @@ void Body::executeCall(const Stmt &s) {
         if (p.variables.empty()) {
           after[target.buffer] = choose(holds, value, after[target.buffer]);
         } else {
-          // Of each position the variable by which it is promised.
+          // The variable by which a position is promised.
           for (const Term &v :
                axioms_.inverses().solve(prover_, target.block, p.variables[0], block)) {
             auto solved = [&](const Term &t) { return substitute(t, {p.variables[0]}, {v}); };

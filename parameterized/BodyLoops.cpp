@@ -7,7 +7,7 @@ namespace colldsl::parameterized {
 
 void Body::executeFor(const Stmt &s) {
   const Expr &over = program_.expr(s.a);
-  // The same constant in each run of the body, so that what is known of messages stays.
+  // The index is one constant in all runs of the body, so that what is known of messages stays.
   Term index = prover_.constant("index!" + std::to_string(statement_));
   Loop loop{index, prover_.number(0), prover_.number(0)};
   Bind bind;
@@ -49,8 +49,8 @@ void Body::executeIteration(const Stmt &s, const Loop &loop, const Bind &bind) {
   evaluator_.facts.pop_back();
 }
 
-/// What a buffer holds before iteration `loop.index`, if each position is written by one iteration:
-/// the one that solves an equation of a write.
+/// Guesses what a buffer holds before iteration `loop.index`, if each position is written by one
+/// iteration: the one that solves an equation of a write.
 Content Body::guessPlaces(const Loop &loop, unsigned buffer, const Content &before,
                           const Content &after, const std::vector<Written> &writes) {
   Content head = before;
@@ -69,7 +69,7 @@ Content Body::guessPlaces(const Loop &loop, unsigned buffer, const Content &befo
   return head;
 }
 
-/// The same if each iteration adds the contributions of other ranks everywhere.
+/// Guesses it if each iteration adds the contributions of other ranks everywhere.
 Content Body::guessSum(const Loop &loop, unsigned buffer, const Content &before,
                        const std::vector<Written> &writes) {
   Content head = before;
@@ -119,6 +119,7 @@ void Body::iterate(const Stmt &s, const Loop &loop, const Bind &bind) {
     return;
   auto numSites = static_cast<ptrdiff_t>(sites.size());
   auto numOrders = static_cast<ptrdiff_t>(orders.size());
+  auto numLabels = static_cast<ptrdiff_t>(labels.size());
   std::vector<Content> before = state_;
   std::vector<Written> writes;
   std::set<unsigned> touched;
@@ -145,6 +146,7 @@ void Body::iterate(const Stmt &s, const Loop &loop, const Bind &bind) {
     written_ = outerWritten;
     sites.erase(sites.begin() + numSites, sites.end());
     orders.erase(orders.begin() + numOrders, orders.end());
+    labels.erase(labels.begin() + numLabels, labels.end());
   };
   attempt();
   std::vector<Content> after = state_;

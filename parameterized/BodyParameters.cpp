@@ -275,8 +275,8 @@ void Body::promise(Contract &contract, uint32_t ensure, Terms condition, Terms v
   evaluator_.facts.resize(numFacts, prover_.truth(true));
 }
 
-/// Whether a promise needs what an `inout` buffer of this rank holds at entry: others may hold
-/// nothing. True if that is not known.
+/// A formula: a promise needs what an `inout` buffer of this rank holds at entry; other ones may
+/// hold nothing. It is true if that is not known.
 Term Body::isOperand(unsigned buffer) const { return isOperand(promises_, buffer); }
 
 Term Body::isOperand(const std::vector<Promise> &promises, unsigned buffer) const {
@@ -284,7 +284,7 @@ Term Body::isOperand(const std::vector<Promise> &promises, unsigned buffer) cons
   for (const Promise &p : promises)
     for (const SliceValue::Alternative &a : p.operand.alternatives)
       if (a.pieces[0].buffer == buffer) {
-        // Of one rank that all agree on, or of any.
+        // The operand is that of one rank that all agree on, or of any.
         Term is = p.isReduction || contains(p.has, ranks_.rank) || !p.variables.empty()
                       ? prover_.truth(true)
                       : substitute(p.has, {source}, {ranks_.rank});

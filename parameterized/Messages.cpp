@@ -23,8 +23,8 @@ Terms withRank(const Term &rank, const Terms &indices) {
 
 Messages::Messages(Body &body, Prover &prover, const Axioms &axioms, const Ranks &ranks)
     : body_(body), prover_(prover), axioms_(axioms), ranks_(ranks) {
-  // Where peers do not tell which iteration meets which, messages of one iteration may meet, or
-  // those of one and the next.
+  // If peers do not tell which iteration meets which, messages of one iteration may meet, or those
+  // of one and the next.
   std::optional<NotShown> first;
   for (int step : {0, 1, -1}) {
     try {
@@ -122,7 +122,7 @@ void Messages::addLinks(size_t s, size_t r, int firstStep, bool ends) {
   // The receive has constants of its own, as both ends may stand in one loop.
   const Site &send = body_.sites[s], recv = renamed(body_.sites[r], "'");
   Terms primed = recv.indices(), own = body_.sites[r].indices();
-  // Whether the other end of the other end is this one.
+  // A formula: the other end of the other end is this one.
   auto returns = [&](const Site &from, const Site &to, const Terms &there, const Terms &here) {
     Terms same;
     for (size_t d = 0; d < here.size(); ++d)

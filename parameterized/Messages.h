@@ -1,4 +1,4 @@
-/// Which send meets which receive, for all ranks and iterations at once.
+/// Pairs sends with receives, for all ranks and iterations at once.
 #pragma once
 
 #include "parameterized/Body.h"
@@ -27,7 +27,7 @@ public:
   /// A formula of the sender in the coordinates of the receiver, and back.
   Term atReceiver(const Link &link, const Term &ofSender) const;
   Term atSender(const Link &link, const Term &ofReceiver) const;
-  /// Whether the execution of `a` with its indices comes before that of `b` with its own in the
+  /// A formula: the execution of `a` with its indices comes before that of `b` with its own in the
   /// text.
   Term isBefore(const Site &a, const Site &b) const;
   /// The site with other constants for its loops; its indices are distinct from those of the body.

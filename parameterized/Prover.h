@@ -48,7 +48,7 @@ public:
   /// `instances` appends what holds for an application of the function.
   using Axiom = std::function<void(const Term &application, Terms &instances)>;
   void addAxiom(const z3::func_decl &f, Axiom axiom);
-  /// The same for each two applications of two functions, which may be one.
+  /// An axiom about each two applications of two functions, which may be one.
   using PairAxiom = std::function<void(const Term &first, const Term &second, Terms &instances)>;
   void addAxiom(const z3::func_decl &f, const z3::func_decl &g, PairAxiom axiom);
 
@@ -85,8 +85,8 @@ private:
   std::string model_;
 };
 
-/// What is shared by all ranks: a body has no other constants than these and those of its loops.
-/// `rank` is any rank, which a formula renames to speak of another one.
+/// The constants that all ranks share: a body has no others but its parameters and those of its
+/// loops. `rank` is any rank, which a formula renames to speak of another one.
 struct Ranks {
   explicit Ranks(Prover &prover) : rank(prover.constant("rank")), ranks(prover.constant("ranks")) {
     prover.assume(ranks >= 1);

@@ -211,6 +211,19 @@ collective c(in x: T[n], out y: T[n])
 }
 )",
      "that no operation waits for itself was not shown"},
+    {"labelIsNotSet", R"(
+collective c(in x: T[n], out y: T[ranks][n])
+  ensures for r in 0..ranks: y[r] == x@r
+{
+  copy x to y[rank];
+  for k in 1..ranks {
+    s[k]: send x to (rank + k) % ranks;
+    r[k]: recv y[(rank - k) % ranks] from (rank - k) % ranks;
+    if k > 0 { s[k] requires r[k - 1]; }
+  }
+}
+)",
+     "the label 'r' may not have been set"},
     {"signalsInACircle", R"(
 collective c()
 {
