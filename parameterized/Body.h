@@ -171,7 +171,7 @@ private:
   std::pair<Term, std::function<Value(const Term &)>> valuesOf(Frame &frame, ExprId iterable);
   void promise(Contract &contract, uint32_t ensure, Terms condition, Terms variables,
                std::vector<Promise> &out);
-  void equateLengths();
+  void equateLengths(const std::vector<Promise> &promises);
   void moveToOther(Frame &frame, const Decl &decl);
   Term isOperand(unsigned buffer) const;
   Term isOperand(const std::vector<Promise> &promises, unsigned buffer) const;

@@ -129,6 +129,10 @@ void Body::bindParameters(Form form) {
   parameters_ = static_cast<unsigned>(buffers().size());
   Contract contract{frame_, frame_};
   moveToOther(contract.operands, decl);
+  std::vector<Promise> apart; // in no form in place, as lengths belong to parameters
+  for (uint32_t ensure : decl.ensures)
+    promise(contract, ensure, {}, {}, apart);
+  equateLengths(apart);
   if (form) {
     const AliasClause &alias = decl.aliases[*form];
     const Param &inner = decl.params[alias.param];
@@ -156,7 +160,6 @@ void Body::bindParameters(Form form) {
   for (unsigned b = 0; b < parameters_; ++b)
     if (buffers()[b].role == BufferRole::InOut)
       entries_[b].isDefined = entries_[b].isDefined && isOperand(b);
-  equateLengths();
 }
 
 /// `where` holds: callers guarantee it. A part without a formula is not used; one that is an
@@ -302,13 +305,13 @@ Content Body::promised(const Promise &promise, const SliceValue::Alternative &op
 
 /// Callers give blocks of call-time length the lengths that the promises need: a target is as long
 /// as each operand.
-void Body::equateLengths() {
+void Body::equateLengths(const std::vector<Promise> &promises) {
   auto isFree = [&](unsigned buffer, const Term &length) {
     return length.decl().decl_kind() == Z3_OP_UNINTERPRETED &&
            length.decl().name().str() == "length of " + buffers()[buffer].name;
   };
   const Term rank = ranks_.rank;
-  for (const Promise &p : promises_) {
+  for (const Promise &p : promises) {
     const Piece to = p.target.alternatives[0].pieces[0];
     const Piece from = p.operand.alternatives[0].pieces[0];
     if (to.isRun || from.isRun)
