@@ -81,8 +81,9 @@ Content Body::guessSum(const Loop &loop, unsigned buffer, const Content &before,
       Term fits =
           loop.first <= c && c < loop.index && c < loop.last && there(w.where) && there(w.has);
       head.has = head.has || fits.simplify();
-      head.originBlock = z3::ite(before.has, before.originBlock, there(w.originBlock));
-      head.originElement = z3::ite(before.has, before.originElement, there(w.originElement));
+      Term isNew = fits && !before.has;
+      head.originBlock = z3::ite(isNew, there(w.originBlock), head.originBlock);
+      head.originElement = z3::ite(isNew, there(w.originElement), head.originElement);
     }
   }
   return head;
@@ -98,8 +99,10 @@ Terms Body::solveContribution(const Term &has, const Term &index) {
       continue;
     if (t.is_eq() && t.arg(0).is_int())
       for (unsigned side = 0; side < 2; ++side) {
-        Terms more = axioms_.inverses().solve(prover_, t.arg(side), index, t.arg(1 - side));
-        all.insert(all.end(), more.begin(), more.end());
+        if (!contains(t.arg(1 - side), index)) {
+          Terms more = axioms_.inverses().solve(prover_, t.arg(side), index, t.arg(1 - side));
+          all.insert(all.end(), more.begin(), more.end());
+        }
       }
     else if (t.decl().decl_kind() == Z3_OP_UNINTERPRETED)
       for (const Tree *tree : axioms_.inverses().trees)
