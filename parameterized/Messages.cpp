@@ -103,6 +103,10 @@ std::vector<Terms> Messages::indexCandidates(const Site &from, const Site &to, i
     options.push_back(substitute(to.loops[d].first, {ranks_.rank}, {from.peer}).simplify());
     if (ends)
       options.push_back(substitute(last, {ranks_.rank}, {from.peer}).simplify());
+    for (size_t i = 0; i < options.size(); ++i)
+      for (size_t k = options.size() - 1; k > i; --k)
+        if (z3::eq(options[i], options[k]))
+          options.erase(options.begin() + static_cast<ptrdiff_t>(k));
     std::vector<Terms> longer;
     for (const Terms &begun : all)
       for (const Term &o : options) {
@@ -122,6 +126,11 @@ void Messages::addLinks(size_t s, size_t r, int firstStep, bool ends) {
   // The receive has constants of its own, as both ends may stand in one loop.
   const Site &send = body_.sites[s], recv = renamed(body_.sites[r], "'");
   Terms primed = recv.indices(), own = body_.sites[r].indices();
+  auto isRefuted = [&](const Site &site, const Term &condition) {
+    Terms facts = site.condition;
+    facts.push_back(condition);
+    return prover_.refutes(facts);
+  };
   // A formula: the other end of the other end is this one.
   auto returns = [&](const Site &from, const Site &to, const Terms &there, const Terms &here) {
     Terms same;
@@ -130,8 +139,12 @@ void Messages::addLinks(size_t s, size_t r, int firstStep, bool ends) {
                      substitute(here[d], coordinates(ranks_, to), withRank(from.peer, there)));
     return conjunction(prover_, same);
   };
-  for (const Terms &forth : indexCandidates(send, recv, firstStep, ends))
-    for (const Terms &back : indexCandidates(recv, send, -firstStep, ends)) {
+  std::vector<Terms> backs = indexCandidates(recv, send, -firstStep, ends);
+  std::erase_if(backs, [&](const Terms &back) { return isRefuted(recv, meets(recv, send, back)); });
+  for (const Terms &forth : indexCandidates(send, recv, firstStep, ends)) {
+    if (backs.empty() || isRefuted(send, meets(send, recv, forth)))
+      continue;
+    for (const Terms &back : backs) {
       // Neither end is in a link already.
       Terms sendIsFree, recvIsFree;
       for (const Link &l : links_) {
@@ -144,9 +157,7 @@ void Messages::addLinks(size_t s, size_t r, int firstStep, bool ends) {
            otherFree = conjunction(prover_, recvIsFree);
       Term sendHolds = meets(send, recv, forth) && returns(send, recv, forth, back) && thisFree &&
                        substitute(otherFree, coordinates(ranks_, recv), withRank(send.peer, forth));
-      Terms facts = send.condition;
-      facts.push_back(sendHolds);
-      if (prover_.refutes(facts))
+      if (isRefuted(send, sendHolds))
         continue;
       Term recvHolds = meets(recv, send, back) && returns(recv, send, back, forth) && otherFree &&
                        substitute(thisFree, coordinates(ranks_, send), withRank(recv.peer, back));
@@ -156,6 +167,7 @@ void Messages::addLinks(size_t s, size_t r, int firstStep, bool ends) {
         link.sendIndices.push_back(substitute(t, primed, own));
       links_.push_back(std::move(link));
     }
+  }
 }
 
 void Messages::proveComplete() {
