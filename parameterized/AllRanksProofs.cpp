@@ -17,16 +17,19 @@ enum class Guess : uint8_t {
   UpToPeer,       ///< those of the sender and all lower ranks
   LastToPeer,     ///< those of the sender and of as many ranks before it as iterations have passed
   DoublingToPeer, ///< those of the sender and of ranks before it, as many as double each iteration
+  BlockOfPeer,    ///< those of the places that agree with the sender's beyond as many bits
   Peer,           ///< that of the sender
 };
 
 /// In the order in which they are tried: of receives, and of those that combine.
 constexpr Guess kGuesses[] = {Guess::Promised,       Guess::Sent,       Guess::PromisedAtPeer,
                               Guess::BelowPeer,      Guess::LastToPeer, Guess::UpToPeer,
-                              Guess::DoublingToPeer, Guess::Peer};
+                              Guess::DoublingToPeer, Guess::BlockOfPeer,
+                              Guess::Peer};
 constexpr Guess kCombinedGuesses[] = {
     Guess::BelowPeer, Guess::PromisedAtPeer, Guess::Sent, Guess::LastToPeer,
-    Guess::UpToPeer,  Guess::DoublingToPeer, Guess::Peer, Guess::Promised};
+    Guess::UpToPeer,  Guess::DoublingToPeer, Guess::BlockOfPeer,
+                                      Guess::Peer, Guess::Promised};
 
 /// The proof of one form.
 class FormProof {
@@ -50,6 +53,7 @@ private:
   std::optional<Content> sent(const Site &recv);
   std::optional<Content> promised(const Site &recv, bool atPeer);
   std::optional<Content> contribution(const Term &has);
+  Term place(const Term &rank);
   Content atReceiver(const Link &link, const Content &sent, const Site &send, const Site &recv,
                      size_t piece);
   void proveData();
@@ -138,6 +142,12 @@ std::optional<Content> FormProof::contribution(const Term &has) {
   return std::nullopt;
 }
 
+/// The place of a rank where the ranks beyond a power of two fold in pairs, the first ones first.
+Term FormProof::place(const Term &rank) {
+  Term rest = ranks_.ranks - axioms_.powerOfTwoUpTo(ranks_.ranks);
+  return z3::ite(rank < 2 * rest, rank / 2, rank - rest);
+}
+
 std::optional<Content> FormProof::guess(Guess kind, const Site &recv) {
   switch (kind) {
   case Guess::Sent:
@@ -166,6 +176,14 @@ std::optional<Content> FormProof::guess(Guess kind, const Site &recv) {
     Term behind = recv.peer - body_.source;
     return contribution(0 <= body_.source && 0 <= behind &&
                         behind < axioms_.powerOfTwo(recv.loops.back().index));
+  }
+  case Guess::BlockOfPeer: {
+    if (recv.loops.empty()) // ranks fold before
+      return contribution(body_.source == recv.peer);
+    const Term &index = recv.loops.back().index;
+    return contribution(ranks_.isRank(body_.source) &&
+                        axioms_.shiftedRight(place(body_.source), index) ==
+                            axioms_.shiftedRight(place(recv.peer), index));
   }
   case Guess::Peer:
     return contribution(body_.source == recv.peer);

@@ -5,8 +5,9 @@ namespace colldsl::parameterized {
 Axioms::Axioms(Prover &prover, const Ranks &ranks)
     : prover_(prover), ranks_(ranks), quotient_(prover.function("quotient", 2)),
       remainder_(prover.function("remainder", 2)), segmentCount_(prover.function("segments", 2)),
-      xor_(prover.function("xor", 2)), powerUpTo_(prover.function("pow2floor", 1)),
-      power_(prover.function("pow2", 1)), logarithm_(prover.function("ceil_log2", 1)),
+      xor_(prover.function("xor", 2)), power_(prover.function("pow2", 1)),
+      logarithm_(prover.function("ceil_log2", 1)), logarithmDown_(prover.function("log2", 1)),
+      shift_(prover.function("shift", 2)), aligned_(prover.function("aligned", 2)),
       parts_(division("part")), segments_(division("segment")) {
   auto euclid = [this](const Term &app, Terms &out) {
     Term a = app.arg(0), b = app.arg(1), q = quotient_(a, b), r = remainder_(a, b);
@@ -24,15 +25,16 @@ Axioms::Axioms(Prover &prover, const Ranks &ranks)
     out.push_back(implies(a >= 0 && b >= 0, app >= 0));
     out.push_back((app == 0) == (a == b));
   });
-  prover.addAxiom(powerUpTo_, [](const Term &app, Terms &out) {
+  prover.addAxiom(logarithmDown_, [this](const Term &app, Terms &out) {
     Term a = app.arg(0);
-    out.push_back(implies(a >= 1, 1 <= app && app <= a && a < 2 * app));
+    out.push_back(implies(a >= 1, app >= 0 && power_(app) <= a && a < 2 * power_(app)));
   });
-  prover.addAxiom(xor_, powerUpTo_, [](const Term &x, const Term &power, Terms &out) {
+  prover.addAxiom(xor_, power_, [](const Term &x, const Term &power, Terms &out) {
     Term a = x.arg(0), b = x.arg(1);
-    out.push_back(
-        implies(0 <= a && a < power && 0 <= b && b < power && power.arg(0) >= 1, x < power));
+    out.push_back(implies(0 <= a && a < power && 0 <= b && b < power && power.arg(0) >= 0,
+                          x < power));
   });
+  addBits();
   prover.addAxiom(power_, [](const Term &app, Terms &out) {
     Term a = app.arg(0);
     out.push_back(implies(a >= 0, app >= 1));
@@ -51,6 +53,59 @@ Axioms::Axioms(Prover &prover, const Ranks &ranks)
   prover.addAxiom(segmentCount_, [](const Term &app, Terms &out) {
     out.push_back(app >= 0);
     out.push_back((app == 0) == (app.arg(0) <= 0));
+  });
+}
+
+Term Axioms::logarithmDown(const Term &a) const {
+  // log2(2^k) is k.
+  return a.is_app() && a.decl().id() == power_.id() ? a.arg(0) : logarithmDown_(a);
+}
+
+Term Axioms::shiftedLeft(const Term &a, const Term &k) const {
+  if (int64_t one = 0; a.is_numeral_i64(one) && one == 1)
+    return power_(k);
+  if (a.is_app() && a.decl().id() == shift_.id() && z3::eq(a.arg(1), k))
+    return aligned_(a.arg(0), k);
+  return a * power_(k);
+}
+
+/// Shifts are linear here: the numbers that agree beyond bit k are a run of 2^k numbers, which begins
+/// at the number without its lowest bits.
+void Axioms::addBits() {
+  prover_.addAxiom(shift_, [](const Term &app, Terms &out) {
+    Term a = app.arg(0), k = app.arg(1);
+    out.push_back(implies(a >= 0 && k >= 0, 0 <= app && app <= a));
+    out.push_back(implies(k == 0, app == a));
+  });
+  prover_.addAxiom(shift_, power_, [](const Term &shift, const Term &power, Terms &out) {
+    Term a = shift.arg(0), k = shift.arg(1);
+    out.push_back(implies(0 <= a && k >= 0 && k == power.arg(0), (shift == 0) == (a < power)));
+  });
+  prover_.addAxiom(shift_, shift_, [](const Term &x, const Term &y, Terms &out) {
+    Term a = x.arg(0), k = x.arg(1), b = y.arg(0), next = y.arg(1);
+    out.push_back(implies(0 <= a && a <= b && k == next && k >= 0, x <= y));
+    out.push_back(implies(a == b && a >= 0 && k >= 0 && next == k + 1,
+                          2 * y <= x && x <= 2 * y + 1));
+  });
+  prover_.addAxiom(aligned_, [this](const Term &app, Terms &out) {
+    Term a = app.arg(0), k = app.arg(1);
+    out.push_back(implies(a >= 0 && k >= 0, 0 <= app && app <= a && a < app + power_(k)));
+  });
+  prover_.addAxiom(aligned_, shift_, [this](const Term &aligned, const Term &shift, Terms &out) {
+    Term a = aligned.arg(0), k = aligned.arg(1), b = shift.arg(0);
+    out.push_back(implies(a >= 0 && b >= 0 && k >= 0 && k == shift.arg(1),
+                          (shift == shift_(a, k)) == (aligned <= b && b < aligned + power_(k))));
+  });
+  // Bit k of a number changes.
+  prover_.addAxiom(xor_, power_, [this](const Term &x, const Term &power, Terms &out) {
+    Term k = power.arg(0), a = x.arg(0), changed = shift_(x, k), own = shift_(a, k);
+    if (!z3::eq(x.arg(1), power))
+      return;
+    Term isOdd = z3::mod(own, 2) == 1;
+    Term holds = a >= 0 && k >= 0;
+    out.push_back(implies(holds, changed == z3::ite(isOdd, own - 1, own + 1)));
+    out.push_back(implies(holds, x == z3::ite(isOdd, a - power, a + power)));
+    out.push_back(implies(holds, shift_(x, k + 1) == shift_(a, k + 1)));
   });
 }
 

@@ -20,10 +20,15 @@ public:
 
   /// Exclusive or, and the largest power of two up to a number.
   Term exclusiveOr(const Term &a, const Term &b) { return xor_(a, b); }
-  Term powerOfTwoUpTo(const Term &a) { return powerUpTo_(a); }
+  Term powerOfTwoUpTo(const Term &a) { return power_(logarithmDown_(a)); }
   /// 2^a, and the logarithm to base 2, rounded up.
   Term powerOfTwo(const Term &a) { return power_(a); }
   Term logarithm(const Term &a) { return logarithm_(a); }
+  /// The logarithm rounded down.
+  Term logarithmDown(const Term &a) const;
+  /// a shifted right by k bits, and that shifted left again: a without its lowest k bits.
+  Term shiftedRight(const Term &a, const Term &k) { return shift_(a, k); }
+  Term shiftedLeft(const Term &a, const Term &k) const;
   /// A graph about which nothing else is known.
   const Graph *graph(const std::string &name);
 
@@ -35,12 +40,14 @@ public:
 
 private:
   Division division(const std::string &name);
+  void addBits();
 
   Prover &prover_;
   const Ranks &ranks_;
   std::deque<Tree> trees_;
   std::deque<Graph> graphs_;
-  z3::func_decl quotient_, remainder_, segmentCount_, xor_, powerUpTo_, power_, logarithm_;
+  z3::func_decl quotient_, remainder_, segmentCount_, xor_, power_, logarithm_, logarithmDown_,
+      shift_, aligned_;
   Inverses inverses_; ///< of what the members after it make
   Division parts_, segments_;
 };

@@ -206,10 +206,7 @@ Term Evaluator::binary(Frame &frame, const Expr &e) {
   case ExprKind::ShiftLeft:
   case ExprKind::ShiftRight: {
     require(e.loc, b >= 0, "a number may be shifted by less than 0");
-    Term power = axioms_.powerOfTwo(b);
-    if (e.kind == ExprKind::ShiftRight)
-      return axioms_.quotient(facts, a, power);
-    return a.is_numeral() && a.get_numeral_int64() == 1 ? power : a * power;
+    return e.kind == ExprKind::ShiftLeft ? axioms_.shiftedLeft(a, b) : axioms_.shiftedRight(a, b);
   }
   case ExprKind::Lt:
     return a < b;
@@ -287,6 +284,11 @@ Term Evaluator::builtin(Frame &frame, const Expr &e) {
     Term a = argument(0);
     require(e.loc, a >= 1, "the argument of pow2floor may not be positive");
     return axioms_.powerOfTwoUpTo(a);
+  }
+  case Builtin::Log2: {
+    Term a = argument(0);
+    require(e.loc, a >= 1, "the argument of log2 may not be positive");
+    return axioms_.logarithmDown(a);
   }
   case Builtin::CeilLog2: {
     Term a = argument(0);
