@@ -12,6 +12,7 @@ namespace {
 enum class Guess : uint8_t {
   Sent,           ///< what the send has that does not depend on messages
   Promised,       ///< what the target promises here
+  PromisedBlock,  ///< that, of the blocks of places that agree with the sender's beyond some bits
   PromisedAtPeer, ///< what the target promises at the sender
   BelowPeer,      ///< the contributions of the ranks below the sender in a tree
   UpToPeer,       ///< those of the sender and all lower ranks
@@ -22,14 +23,13 @@ enum class Guess : uint8_t {
 };
 
 /// In the order in which they are tried: of receives, and of those that combine.
-constexpr Guess kGuesses[] = {Guess::Promised,       Guess::Sent,       Guess::PromisedAtPeer,
-                              Guess::BelowPeer,      Guess::LastToPeer, Guess::UpToPeer,
-                              Guess::DoublingToPeer, Guess::BlockOfPeer,
-                              Guess::Peer};
+constexpr Guess kGuesses[] = {
+    Guess::Promised,    Guess::Sent,       Guess::PromisedBlock, Guess::PromisedAtPeer,
+    Guess::BelowPeer,   Guess::LastToPeer, Guess::UpToPeer,      Guess::DoublingToPeer,
+    Guess::BlockOfPeer, Guess::Peer};
 constexpr Guess kCombinedGuesses[] = {
-    Guess::BelowPeer, Guess::PromisedAtPeer, Guess::Sent, Guess::LastToPeer,
-    Guess::UpToPeer,  Guess::DoublingToPeer, Guess::BlockOfPeer,
-                                      Guess::Peer, Guess::Promised};
+    Guess::BelowPeer,      Guess::PromisedAtPeer, Guess::Sent, Guess::LastToPeer, Guess::UpToPeer,
+    Guess::DoublingToPeer, Guess::BlockOfPeer,    Guess::Peer, Guess::Promised};
 
 /// The proof of one form.
 class FormProof {
@@ -154,6 +154,15 @@ std::optional<Content> FormProof::guess(Guess kind, const Site &recv) {
     return sent(recv);
   case Guess::Promised:
     return promised(recv, false);
+  case Guess::PromisedBlock: {
+    std::optional<Content> content = promised(recv, false);
+    if (content && !recv.loops.empty()) {
+      const Term &index = recv.loops.back().index;
+      content->isDefined = axioms_.shiftedRight(place(body_.block), index) ==
+                           axioms_.shiftedRight(place(recv.peer), index);
+    }
+    return content;
+  }
   case Guess::PromisedAtPeer:
     return promised(recv, true);
   case Guess::BelowPeer:

@@ -31,8 +31,8 @@ Axioms::Axioms(Prover &prover, const Ranks &ranks)
   });
   prover.addAxiom(xor_, power_, [](const Term &x, const Term &power, Terms &out) {
     Term a = x.arg(0), b = x.arg(1);
-    out.push_back(implies(0 <= a && a < power && 0 <= b && b < power && power.arg(0) >= 0,
-                          x < power));
+    out.push_back(
+        implies(0 <= a && a < power && 0 <= b && b < power && power.arg(0) >= 0, x < power));
   });
   addBits();
   prover.addAxiom(power_, [](const Term &app, Terms &out) {
@@ -69,8 +69,8 @@ Term Axioms::shiftedLeft(const Term &a, const Term &k) const {
   return a * power_(k);
 }
 
-/// Shifts are linear here: the numbers that agree beyond bit k are a run of 2^k numbers, which begins
-/// at the number without its lowest bits.
+/// Shifts are linear here: the numbers that agree beyond bit k are a run of 2^k numbers, which
+/// begins at the number without its lowest bits.
 void Axioms::addBits() {
   prover_.addAxiom(shift_, [](const Term &app, Terms &out) {
     Term a = app.arg(0), k = app.arg(1);
@@ -84,8 +84,8 @@ void Axioms::addBits() {
   prover_.addAxiom(shift_, shift_, [](const Term &x, const Term &y, Terms &out) {
     Term a = x.arg(0), k = x.arg(1), b = y.arg(0), next = y.arg(1);
     out.push_back(implies(0 <= a && a <= b && k == next && k >= 0, x <= y));
-    out.push_back(implies(a == b && a >= 0 && k >= 0 && next == k + 1,
-                          2 * y <= x && x <= 2 * y + 1));
+    out.push_back(
+        implies(a == b && a >= 0 && k >= 0 && next == k + 1, 2 * y <= x && x <= 2 * y + 1));
   });
   prover_.addAxiom(aligned_, [this](const Term &app, Terms &out) {
     Term a = app.arg(0), k = app.arg(1);
@@ -96,6 +96,11 @@ void Axioms::addBits() {
     out.push_back(implies(a >= 0 && b >= 0 && k >= 0 && k == shift.arg(1),
                           (shift == shift_(a, k)) == (aligned <= b && b < aligned + power_(k))));
   });
+  prover_.addAxiom(aligned_, power_, [this](const Term &aligned, const Term &power, Terms &out) {
+    Term a = aligned.arg(0), k = aligned.arg(1);
+    out.push_back(
+        implies(0 <= a && a < power && 0 <= k && k <= power.arg(0), aligned + power_(k) <= power));
+  });
   // Bit k of a number changes.
   prover_.addAxiom(xor_, power_, [this](const Term &x, const Term &power, Terms &out) {
     Term k = power.arg(0), a = x.arg(0), changed = shift_(x, k), own = shift_(a, k);
@@ -105,6 +110,8 @@ void Axioms::addBits() {
     Term holds = a >= 0 && k >= 0;
     out.push_back(implies(holds, changed == z3::ite(isOdd, own - 1, own + 1)));
     out.push_back(implies(holds, x == z3::ite(isOdd, a - power, a + power)));
+    out.push_back(implies(
+        holds, aligned_(x, k) == z3::ite(isOdd, aligned_(a, k) - power, aligned_(a, k) + power)));
     out.push_back(implies(holds, shift_(x, k + 1) == shift_(a, k + 1)));
   });
 }

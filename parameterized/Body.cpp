@@ -57,7 +57,8 @@ Term Body::equal(const Content &a, const Content &b) const {
 
 Term Body::isIn(const Piece &p) const {
   if (p.isRun)
-    return p.block <= block && block < p.block + p.blocks;
+    return p.block <= block && block < p.block + p.blocks && 0 <= element &&
+           element < buffers()[p.buffer].length(block);
   return block == p.block && p.begin <= element && element < p.begin + p.length;
 }
 

@@ -200,6 +200,7 @@ private:
                       const Content &after, const std::vector<Written> &writes);
   Content guessSum(const Loop &loop, unsigned buffer, const Content &before,
                    const std::vector<Written> &writes);
+  Term isInBuffer(unsigned buffer) const;
   Terms solveContribution(const Term &has, const Term &index);
   bool isInductive(const Loop &loop, const std::vector<Content> &before,
                    const std::vector<Content> &guess, const std::vector<Content> &after,

@@ -49,6 +49,12 @@ void Body::executeIteration(const Stmt &s, const Loop &loop, const Bind &bind) {
   evaluator_.facts.pop_back();
 }
 
+/// A formula: (block, element) lies in the buffer.
+Term Body::isInBuffer(unsigned buffer) const {
+  const Buffer &b = buffers()[buffer];
+  return 0 <= block && block < b.blocks && 0 <= element && element < b.length(block);
+}
+
 /// Guesses what a buffer holds before iteration `loop.index`, if each position is written by one
 /// iteration: the one that solves an equation of a write.
 Content Body::guessPlaces(const Loop &loop, unsigned buffer, const Content &before,
@@ -181,11 +187,15 @@ void Body::iterate(const Stmt &s, const Loop &loop, const Bind &bind) {
         before[b]);
     guesses[b] = {guessPlaces(loop, b, before[b], after[b], seen),
                   guessSum(loop, b, before[b], seen), last};
-    for (const auto &[buffer, content] : said)
-      if (buffer == b && !content.isDefined.is_false()) {
-        guesses[b].push_back(content);
-        guesses[b].back().isDefined = before[b].isDefined && content.isDefined;
-      }
+    // The first guess that is inductive counts, so the strongest come first: those that say where a
+    // buffer is written.
+    for (auto [buffer, content] : said) {
+      if (buffer != b || content.isDefined.is_false())
+        continue;
+      bool isEverywhere = content.isDefined.is_true();
+      content.isDefined = content.isDefined && (isEverywhere ? before[b].isDefined : isInBuffer(b));
+      guesses[b].insert(isEverywhere ? guesses[b].end() : guesses[b].begin(), content);
+    }
   }
   // All combinations of guesses, of which there are few: most loops write one buffer.
   std::vector<size_t> chosen(after.size(), 0);
