@@ -19,17 +19,19 @@ enum class Guess : uint8_t {
   LastToPeer,     ///< those of the sender and of as many ranks before it as iterations have passed
   DoublingToPeer, ///< those of the sender and of ranks before it, as many as double each iteration
   BlockOfPeer,    ///< those of the places that agree with the sender's beyond as many bits
+  HalvesOfPeer,   ///< those of the places that agree with the sender's in the bits that are left
   Peer,           ///< that of the sender
 };
 
 /// In the order in which they are tried: of receives, and of those that combine.
 constexpr Guess kGuesses[] = {
-    Guess::Promised,    Guess::Sent,       Guess::PromisedBlock, Guess::PromisedAtPeer,
-    Guess::BelowPeer,   Guess::LastToPeer, Guess::UpToPeer,      Guess::DoublingToPeer,
-    Guess::BlockOfPeer, Guess::Peer};
+    Guess::Promised,    Guess::Sent,         Guess::PromisedBlock, Guess::PromisedAtPeer,
+    Guess::BelowPeer,   Guess::LastToPeer,   Guess::UpToPeer,      Guess::DoublingToPeer,
+    Guess::BlockOfPeer, Guess::HalvesOfPeer, Guess::Peer};
 constexpr Guess kCombinedGuesses[] = {
-    Guess::BelowPeer,      Guess::PromisedAtPeer, Guess::Sent, Guess::LastToPeer, Guess::UpToPeer,
-    Guess::DoublingToPeer, Guess::BlockOfPeer,    Guess::Peer, Guess::Promised};
+    Guess::BelowPeer, Guess::PromisedAtPeer, Guess::Sent,        Guess::LastToPeer,
+    Guess::UpToPeer,  Guess::DoublingToPeer, Guess::BlockOfPeer, Guess::HalvesOfPeer,
+    Guess::Peer,      Guess::Promised};
 
 /// The proof of one form.
 class FormProof {
@@ -158,8 +160,8 @@ std::optional<Content> FormProof::guess(Guess kind, const Site &recv) {
     std::optional<Content> content = promised(recv, false);
     if (content && !recv.loops.empty()) {
       const Term &index = recv.loops.back().index;
-      content->isDefined = axioms_.shiftedRight(place(body_.block), index) ==
-                           axioms_.shiftedRight(place(recv.peer), index);
+      content->isDefined = axioms_.shiftedRight({}, place(body_.block), index) ==
+                           axioms_.shiftedRight({}, place(recv.peer), index);
     }
     return content;
   }
@@ -191,8 +193,27 @@ std::optional<Content> FormProof::guess(Guess kind, const Site &recv) {
       return contribution(body_.source == recv.peer);
     const Term &index = recv.loops.back().index;
     return contribution(ranks_.isRank(body_.source) &&
-                        axioms_.shiftedRight(place(body_.source), index) ==
-                            axioms_.shiftedRight(place(recv.peer), index));
+                        axioms_.shiftedRight({}, place(body_.source), index) ==
+                            axioms_.shiftedRight({}, place(recv.peer), index));
+  }
+  case Guess::HalvesOfPeer: {
+    std::optional<Content> content = contribution(body_.source == recv.peer);
+    if (!content || recv.pieces.size() != 1)
+      return std::nullopt;
+    if (body_.buffers()[recv.pieces[0].buffer].dims == 2)
+      content->originBlock = body_.block;
+    if (recv.loops.empty()) // ranks fold before
+      return content;
+    const Loop &loop = recv.loops.back();
+    Term bits = axioms_.logarithmDown(ranks_.ranks) - (loop.index - loop.first);
+    auto lowBits = [&](const Term &rank) {
+      Term at = place(rank);
+      return at - axioms_.shiftedLeft(axioms_.shiftedRight({}, at, bits), bits);
+    };
+    content->isDefined = axioms_.shiftedRight({}, place(body_.block), bits) ==
+                         axioms_.shiftedRight({}, place(recv.peer), bits);
+    content->has = ranks_.isRank(body_.source) && lowBits(body_.source) == lowBits(recv.peer);
+    return content;
   }
   case Guess::Peer:
     return contribution(body_.source == recv.peer);

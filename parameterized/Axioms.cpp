@@ -61,6 +61,17 @@ Term Axioms::logarithmDown(const Term &a) const {
   return a.is_app() && a.decl().id() == power_.id() ? a.arg(0) : logarithmDown_(a);
 }
 
+Term Axioms::shiftedRight(const Terms &facts, const Term &a, const Term &k) {
+  if (a.is_app() && a.decl().id() == power_.id() && prover_.proves(facts, 0 <= k && k <= a.arg(0)))
+    return power_(a.arg(0) - k);
+  return shift_(a, k);
+}
+
+Term Axioms::product(const Term &a, const Term &b) const {
+  bool isPower = b.is_app() && b.decl().id() == power_.id();
+  return isPower ? shiftedLeft(a, b.arg(0)) : a * b;
+}
+
 Term Axioms::shiftedLeft(const Term &a, const Term &k) const {
   if (int64_t one = 0; a.is_numeral_i64(one) && one == 1)
     return power_(k);
@@ -72,8 +83,9 @@ Term Axioms::shiftedLeft(const Term &a, const Term &k) const {
 /// Shifts are linear here: the numbers that agree beyond bit k are a run of 2^k numbers, which
 /// begins at the number without its lowest bits.
 void Axioms::addBits() {
-  prover_.addAxiom(shift_, [](const Term &app, Terms &out) {
-    Term a = app.arg(0), k = app.arg(1);
+  prover_.addAxiom(shift_, [this](const Term &app, Terms &out) {
+    Term a = app.arg(0), k = app.arg(1), before = shift_(a, (k - 1).simplify());
+    out.push_back(implies(a >= 0 && k >= 1, 2 * app <= before && before <= 2 * app + 1));
     out.push_back(implies(a >= 0 && k >= 0, 0 <= app && app <= a));
     out.push_back(implies(k == 0, app == a));
   });
@@ -90,6 +102,12 @@ void Axioms::addBits() {
   prover_.addAxiom(aligned_, [this](const Term &app, Terms &out) {
     Term a = app.arg(0), k = app.arg(1);
     out.push_back(implies(a >= 0 && k >= 0, 0 <= app && app <= a && a < app + power_(k)));
+    out.push_back(implies(a >= 0 && k == 0, app == a));
+  });
+  prover_.addAxiom(aligned_, aligned_, [this](const Term &x, const Term &y, Terms &out) {
+    Term a = x.arg(0), k = x.arg(1);
+    out.push_back(implies(a == y.arg(0) && a >= 0 && k >= 0 && y.arg(1) == k + 1,
+                          x == z3::ite(z3::mod(shift_(a, k), 2) == 1, y + power_(k), y)));
   });
   prover_.addAxiom(aligned_, shift_, [this](const Term &aligned, const Term &shift, Terms &out) {
     Term a = aligned.arg(0), k = aligned.arg(1), b = shift.arg(0);
@@ -100,6 +118,8 @@ void Axioms::addBits() {
     Term a = aligned.arg(0), k = aligned.arg(1);
     out.push_back(
         implies(0 <= a && a < power && 0 <= k && k <= power.arg(0), aligned + power_(k) <= power));
+    out.push_back(
+        implies(0 <= a && a < power && 0 <= power.arg(0) && power.arg(0) <= k, aligned == 0));
   });
   // Bit k of a number changes.
   prover_.addAxiom(xor_, power_, [this](const Term &x, const Term &power, Terms &out) {
@@ -233,6 +253,8 @@ const Graph *Axioms::graph(const std::string &name) {
 Term Axioms::quotient(const Terms &facts, const Term &a, const Term &b) {
   if (b.is_numeral())
     return a / b; // of z3: Euclidean, too
+  if (b.is_app() && b.decl().id() == power_.id())
+    return shift_(a, b.arg(0));
   if (prover_.proves(facts, 0 <= a && a < b))
     return prover_.number(0);
   return quotient_(a, b);

@@ -27,8 +27,9 @@ public:
   /// The logarithm rounded down.
   Term logarithmDown(const Term &a) const;
   /// a shifted right by k bits, and that shifted left again: a without its lowest k bits.
-  Term shiftedRight(const Term &a, const Term &k) { return shift_(a, k); }
+  Term shiftedRight(const Terms &facts, const Term &a, const Term &k);
   Term shiftedLeft(const Term &a, const Term &k) const;
+  Term product(const Term &a, const Term &b) const;
   /// A graph about which nothing else is known.
   const Graph *graph(const std::string &name);
 

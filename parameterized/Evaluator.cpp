@@ -194,7 +194,7 @@ Term Evaluator::binary(Frame &frame, const Expr &e) {
   case ExprKind::Sub:
     return a - b;
   case ExprKind::Mul:
-    return a * b;
+    return axioms_.product(a, b);
   case ExprKind::Div:
     require(e.loc, b > 0, "a divisor may not be positive");
     return axioms_.quotient(facts, a, b);
@@ -206,7 +206,8 @@ Term Evaluator::binary(Frame &frame, const Expr &e) {
   case ExprKind::ShiftLeft:
   case ExprKind::ShiftRight: {
     require(e.loc, b >= 0, "a number may be shifted by less than 0");
-    return e.kind == ExprKind::ShiftLeft ? axioms_.shiftedLeft(a, b) : axioms_.shiftedRight(a, b);
+    return e.kind == ExprKind::ShiftLeft ? axioms_.shiftedLeft(a, b)
+                                         : axioms_.shiftedRight(facts, a, b);
   }
   case ExprKind::Lt:
     return a < b;

@@ -82,7 +82,7 @@ TEST_F(Axiomatic, ShiftsAndBits) {
   for (int64_t a = 0; a < 11; ++a)
     for (int64_t k = 0; k < 5; ++k) {
       const Term &n = numbers[static_cast<size_t>(a)], &bit = bits[static_cast<size_t>(k)];
-      Term shifted = axioms.shiftedRight(n, bit);
+      Term shifted = axioms.shiftedRight({}, n, bit);
       facts.push_back(shifted == number(a >> k));
       facts.push_back(axioms.shiftedLeft(shifted, bit) == number(a >> k << k));
       facts.push_back(axioms.exclusiveOr(n, axioms.powerOfTwo(bit)) ==
@@ -91,12 +91,12 @@ TEST_F(Axiomatic, ShiftsAndBits) {
   EXPECT_FALSE(isRefuted(facts));
   // 9 and 10 agree beyond bit 1, not beyond bit 0.
   Term sameBlock =
-      axioms.shiftedRight(numbers[9], bits[1]) == axioms.shiftedRight(numbers[10], bits[1]);
+      axioms.shiftedRight({}, numbers[9], bits[1]) == axioms.shiftedRight({}, numbers[10], bits[1]);
   Terms few{facts.begin(), facts.begin() + 21};
   EXPECT_FALSE(prover.proves(few, sameBlock));
-  few.push_back(axioms.shiftedLeft(axioms.shiftedRight(numbers[9], bits[2]), bits[2]) == number(8));
-  EXPECT_TRUE(prover.proves(few, axioms.shiftedRight(numbers[9], bits[2]) ==
-                                     axioms.shiftedRight(numbers[10], bits[2])));
+  few.push_back(axioms.shiftedLeft(axioms.shiftedRight({}, numbers[9], bits[2]), bits[2]) == number(8));
+  EXPECT_TRUE(prover.proves(few, axioms.shiftedRight({}, numbers[9], bits[2]) ==
+                                     axioms.shiftedRight({}, numbers[10], bits[2])));
 }
 
 TEST_F(Axiomatic, QuotientsAndRemaindersAreEuclidean) {
