@@ -40,8 +40,9 @@ public:
             Body::Callee callee, bool commutes)
       : prover_(end, std::chrono::milliseconds(5000)), ranks_(prover_), axioms_(prover_, ranks_),
         body_(program, collective, prover_, axioms_, ranks_, form, std::move(callee)) {
-    if (commutes)
-      prover_.assume(body_.commutes);
+    for (const Term &c : body_.commutes)
+      if (commutes)
+        prover_.assume(c);
   }
 
   void prove();
@@ -60,6 +61,8 @@ private:
                      size_t piece);
   void proveData();
   void provePromises();
+  void provePromisedLength(const Promise &promise, const SliceValue::Alternative &operand,
+                           const Piece &goal, const Piece &from, Terms facts);
   void proveWrites();
 
   Prover prover_;
@@ -168,8 +171,9 @@ std::optional<Content> FormProof::guess(Guess kind, const Site &recv) {
   case Guess::PromisedAtPeer:
     return promised(recv, true);
   case Guess::BelowPeer:
-    for (const Tree *tree : axioms_.inverses().trees)
-      return contribution(tree->isBelow(recv.peer, body_.source));
+    // The tree that the body uses is the last one: defaults make some before it.
+    if (!axioms_.inverses().trees.empty())
+      return contribution(axioms_.inverses().trees.back()->isBelow(recv.peer, body_.source));
     return std::nullopt;
   case Guess::UpToPeer:
     return contribution(0 <= body_.source && body_.source <= recv.peer);
@@ -234,7 +238,38 @@ void FormProof::proveData() {
   }
 }
 
+/// The sides of a promise are as long, and of one type.
+void FormProof::provePromisedLength(const Promise &p, const SliceValue::Alternative &operand,
+                                    const Piece &goal, const Piece &from, Terms facts) {
+  const Buffer &to = body_.buffers()[goal.buffer], &there = body_.buffers()[from.buffer];
+  if (goal.isRun != from.isRun || to.type != there.type)
+    throw NotShown(p.loc, "the sides of this promise do not compare here");
+  Term giver = body_.other();
+  facts.push_back(operand.condition);
+  facts.push_back(substitute(p.has, {body_.source}, {giver}));
+  Term alike = goal.isRun ? goal.blocks == from.blocks : goal.length == from.length;
+  if (goal.isRun) {
+    Term i = prover_.fresh("block"), at = prover_.constant("block.of.holder");
+    Term theirs = substitute(there.length(at), {ranks_.rank, at}, {giver, from.block + i});
+    alike = alike && implies(0 <= i && i < goal.blocks, to.length(goal.block + i) == theirs);
+  }
+  // `source` stands for the giver in operands of reductions.
+  if (!prover_.proves(facts, substitute(alike, {body_.source}, {giver})))
+    throw NotShown(p.loc, "the sides of this promise may not be as long");
+}
+
 void FormProof::provePromises() {
+  for (const Promise &p : body_.promises()) {
+    Terms about{ranks_.isRank(ranks_.rank)};
+    about.insert(about.end(), p.condition.begin(), p.condition.end());
+    Terms some;
+    for (const SliceValue::Alternative &target : p.target.alternatives)
+      for (const Piece &goal : target.pieces)
+        some.push_back(target.condition && body_.isIn(goal));
+    about.push_back(disjunction(prover_, some));
+    if (prover_.refutes(about))
+      throw NotShown(p.loc, "this promises nothing");
+  }
   for (const Promise &p : body_.promises())
     for (const SliceValue::Alternative &target : p.target.alternatives)
       for (const SliceValue::Alternative &operand : p.operand.alternatives)
@@ -243,6 +278,7 @@ void FormProof::provePromises() {
           Terms facts{ranks_.isRank(ranks_.rank), target.condition, operand.condition,
                       body_.isIn(goal)};
           facts.insert(facts.end(), p.condition.begin(), p.condition.end());
+          provePromisedLength(p, operand, goal, operand.pieces[i], facts);
           Content wanted = body_.promised(p, operand, i, goal);
           if (!prover_.proves(facts, body_.equal(wanted, body_.exits[goal.buffer])))
             throw NotShown(p.loc, "that this promise holds was not shown");
@@ -251,8 +287,6 @@ void FormProof::provePromises() {
 
 /// The bytes that callers see are written where a promise is about them, and nowhere else.
 void FormProof::proveWrites() {
-  if (body_.promises().empty())
-    return;
   for (const Write &write : body_.writes) {
     Terms some;
     for (const Promise &p : body_.promises())
@@ -338,17 +372,16 @@ const AllRanksProof &AllRanksProofs::of(DeclId collective) {
   return known_[collective];
 }
 
-/// Throws NotShown if a call cannot rest on the callee's proof.
-void AllRanksProofs::requireProof(DeclId callee, SourceLoc loc, bool commutes,
-                                  AllRanksProof &caller) {
+/// Throws NotShown if a call cannot rest on the callee's proof. True: that is one for operators
+/// that commute.
+bool AllRanksProofs::requireProof(DeclId callee, SourceLoc loc, AllRanksProof &caller) {
   const AllRanksProof &other = of(callee);
   std::string name = "'" + program_.nameOf(program_.decl(callee)) + "'";
   if (!other.isProved)
     throw NotShown(loc, name + " is not proved" +
                             (other.reason.empty() ? ", as it calls itself" : ": " + other.reason));
-  if (!other.restrictedTo.empty() && !commutes)
-    throw NotShown(loc, name + " is proved for " + other.restrictedTo + " only");
   caller.structures.insert(other.structures.begin(), other.structures.end());
+  return !other.restrictedTo.empty();
 }
 
 AllRanksProof AllRanksProofs::prove(DeclId collective) {
@@ -369,7 +402,7 @@ AllRanksProof AllRanksProofs::prove(DeclId collective) {
     proof.restrictedTo = commutes ? "operators that commute" : "";
     try {
       for (const Form &form : forms) {
-        auto callee = [&](DeclId id, SourceLoc loc) { requireProof(id, loc, commutes, proof); };
+        auto callee = [&](DeclId id, SourceLoc loc) { return requireProof(id, loc, proof); };
         FormProof one(program_, collective, form, end, callee, commutes);
         one.prove();
         proof.queries += one.queries();

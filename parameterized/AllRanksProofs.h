@@ -51,7 +51,7 @@ public:
 
 private:
   AllRanksProof prove(DeclId collective);
-  void requireProof(DeclId callee, SourceLoc loc, bool commutes, AllRanksProof &caller);
+  bool requireProof(DeclId callee, SourceLoc loc, AllRanksProof &caller);
 
   const Program &program_;
   std::chrono::milliseconds limit_;

@@ -24,10 +24,13 @@ Axioms::Axioms(Prover &prover, const Ranks &ranks)
     out.push_back(xor_(a, app) == b);
     out.push_back(implies(a >= 0 && b >= 0, app >= 0));
     out.push_back((app == 0) == (a == b));
+    if (int64_t one = 0; b.is_numeral_i64(one) && one == 1)
+      out.push_back(implies(a >= 0, app == z3::ite(z3::mod(a, 2) == 1, a - 1, a + 1)));
   });
   prover.addAxiom(logarithmDown_, [this](const Term &app, Terms &out) {
     Term a = app.arg(0);
     out.push_back(implies(a >= 1, app >= 0 && power_(app) <= a && a < 2 * power_(app)));
+    out.push_back(implies(1 <= a && a <= kMostRanks, app <= 31));
   });
   prover.addAxiom(xor_, power_, [](const Term &x, const Term &power, Terms &out) {
     Term a = x.arg(0), b = x.arg(1);
@@ -48,6 +51,7 @@ Axioms::Axioms(Prover &prover, const Ranks &ranks)
   prover.addAxiom(logarithm_, [this](const Term &app, Terms &out) {
     Term a = app.arg(0);
     out.push_back(implies(a >= 1, app >= 0 && power_(app) >= a));
+    out.push_back(implies(1 <= a && a <= kMostRanks, app <= 31));
     out.push_back(implies(a > 1, app >= 1 && power_(app - 1) < a));
   });
   prover.addAxiom(segmentCount_, [](const Term &app, Terms &out) {
@@ -141,8 +145,8 @@ Division Axioms::division(const std::string &name) {
   prover_.addAxiom(made.begin, [](const Term &app, Terms &out) {
     Term length = app.arg(0), count = app.arg(1), i = app.arg(2);
     out.push_back(implies(length >= 0 && 0 <= i && i <= count, 0 <= app && app <= length));
-    out.push_back(implies(i == 0, app == 0));
-    out.push_back(implies(i == count, app == length));
+    out.push_back(implies(i == 0 && count > 0, app == 0));
+    out.push_back(implies(i == count && count > 0, app == length));
   });
   prover_.addAxiom(made.begin, made.begin, [](const Term &a, const Term &b, Terms &out) {
     Term i = a.arg(2), k = b.arg(2);

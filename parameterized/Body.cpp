@@ -7,9 +7,8 @@ namespace colldsl::parameterized {
 Body::Body(const Program &program, DeclId collective, Prover &prover, Axioms &axioms,
            const Ranks &ranks, Form form, Callee callee)
     : block(prover.constant("position.block")), element(prover.constant("position.element")),
-      source(prover.constant("contributor")), commutes(prover.context().bool_const("commutative")),
-      program_(program), decl_(collective), prover_(prover), axioms_(axioms), ranks_(ranks),
-      evaluator_(program, prover, axioms, ranks),
+      source(prover.constant("contributor")), program_(program), decl_(collective), prover_(prover),
+      axioms_(axioms), ranks_(ranks), evaluator_(program, prover, axioms, ranks),
       frame_(evaluator_.makeFrame(collective, ranks.rank)), callee_(std::move(callee)),
       other_(prover.constant("other.rank")) {
   prover.assume(ranks.isRank(other_));
@@ -142,6 +141,8 @@ void Body::execute(StmtId id) {
   case StmtKind::Combine:
     return executeCopy(s, true);
   case StmtKind::Calc:
+    evaluator_.integer(frame_, s.a);
+    sites.push_back(makeSite(s, SiteKind::Copy)); // of no bytes
     return;
   case StmtKind::Depend:
     return executeOrder(s);
@@ -159,7 +160,7 @@ void Body::execute(StmtId id) {
 Value Body::evaluateLazily(Frame &frame, ExprId id) {
   try {
     return evaluator_.evaluate(frame, id);
-  } catch (const NotShown &) {
+  } catch (const NoFormula &) {
     return std::monostate();
   }
 }
@@ -211,20 +212,22 @@ std::vector<SliceValue::Alternative> Body::possible(const SliceValue &s) {
 
 void Body::executeMessage(const Stmt &s) {
   std::optional<EdgeValue> edge;
-  if (s.alongEdge)
+  bool sends = s.op == OpKind::Send || s.op == OpKind::Signal;
+  if (s.alongEdge) {
     edge = std::get<EdgeValue>(evaluator_.evaluate(frame_, s.b));
+    if (edge->direction != (sends ? 0 : 1) || !z3::eq(edge->viewer, ranks_.rank))
+      throw NotShown(s.loc, "messages go along edges that leave this rank, and come along others");
+  }
   Term none = evaluator_.none();
   Term peer = edge ? edge->graph->peer[edge->direction](edge->viewer, edge->slot)
                    : evaluator_.integer(frame_, s.b);
-  if (!prover_.proves(evaluator_.facts, peer != none)) {
-    if (prover_.proves(evaluator_.facts, peer == none))
-      return;
-    evaluator_.facts.push_back(peer != none);
-  } else {
-    evaluator_.facts.push_back(prover_.truth(true));
-  }
+  if (prover_.proves(evaluator_.facts, peer == none))
+    return;
+  // Without a peer the statement does nothing.
+  Term hasPeer =
+      prover_.proves(evaluator_.facts, peer != none) ? prover_.truth(true) : peer != none;
+  evaluator_.facts.push_back(hasPeer);
   evaluator_.require(s.loc, ranks_.isRank(peer), "the peer may not be a rank");
-  bool sends = s.op == OpKind::Send || s.op == OpKind::Signal;
   SliceValue carried =
       s.a == kNoExpr ? SliceValue{{{prover_.truth(true), {}}}} : evaluator_.slices(frame_, s.a);
   for (const SliceValue::Alternative &a : possible(carried)) {
@@ -233,13 +236,21 @@ void Body::executeMessage(const Stmt &s) {
                             : sends        ? SiteKind::Send
                                            : SiteKind::Recv);
     site.peer = peer;
-    if (edge)
+    site.isMulticast = s.value != 0;
+    if (edge) {
       site.edge = {edge->slot, edge->graph->peerSlot[edge->direction](edge->viewer, edge->slot)};
+      site.graph = edge->graph;
+    }
     if (s.c != kNoExpr)
       site.tag = evaluator_.integer(frame_, s.c);
     site.pieces = a.pieces;
     site.side = s.side;
     site.combines = s.d != kNoExpr;
+    if (site.combines)
+      requireOperation(s.loc, std::get<ReductionValue>(evaluator_.evaluate(frame_, s.d)));
+    for (size_t i = 0; i < site.pieces.size() && !sends; ++i)
+      for (size_t k = 0; k < i; ++k)
+        requireApart(s.loc, site.pieces[i], site.pieces[k]);
     for (const Piece &p : site.pieces) {
       access(s.loc, p, !sends);
       if (sends)
@@ -252,7 +263,7 @@ void Body::executeMessage(const Stmt &s) {
     if (site.kind == SiteKind::Recv) {
       site.content = payload_(site);
       for (const Piece &p : site.pieces)
-        write(site, a.condition, p, site.content);
+        write(site, hasPeer && a.condition, p, site.content);
     }
     sites.push_back(std::move(site));
     evaluator_.facts.pop_back();
@@ -272,6 +283,15 @@ void Body::executeCopy(const Stmt &s, bool combines) {
       site.pieces = b.pieces;
       site.combines = combines;
       site.side = s.side;
+      if (combines)
+        requireOperation(s.loc, std::get<ReductionValue>(evaluator_.evaluate(frame_, s.d)));
+      for (size_t i = 0; i < b.pieces.size(); ++i)
+        for (size_t k = 0; k < b.pieces.size(); ++k) {
+          if (k < i)
+            requireApart(s.loc, b.pieces[i], b.pieces[k]);
+          if (i != k || combines || !isSame(a.pieces[k], b.pieces[i]))
+            requireApart(s.loc, b.pieces[i], a.pieces[k]);
+        }
       for (size_t i = 0; i < a.pieces.size(); ++i) {
         const Piece &source = a.pieces[i], &target = b.pieces[i];
         requireAlike(s.loc, source, target);
@@ -298,10 +318,18 @@ bool Body::isSame(const Piece &a, const Piece &b) {
                         a.block == b.block && (a.isRun ? prover_.truth(true) : a.begin == b.begin));
 }
 
+/// The pieces have no common byte.
+void Body::requireApart(SourceLoc loc, const Piece &a, const Piece &b) {
+  if (a.buffer == b.buffer)
+    evaluator_.require(loc, !(isIn(a) && isIn(b)), "slices of one operation may overlap");
+}
+
 /// Both have as many elements, one by one.
 void Body::requireAlike(SourceLoc loc, const Piece &a, const Piece &b) {
   if (a.isRun != b.isRun)
     throw NotShown(loc, "a run of blocks and elements of one block do not compare here");
+  if (buffers()[a.buffer].type != buffers()[b.buffer].type)
+    throw NotShown(loc, "slices of different types do not compare here");
   Term alike = a.isRun ? a.blocks == b.blocks : a.length == b.length;
   if (a.isRun) {
     Term at = prover_.fresh("block");
@@ -375,7 +403,7 @@ void Body::requireCombinable(const Site &site, const Piece &target, const Conten
   Term ordered = site.side == Side::Before ? b < a : a < b;
   evaluator_.require(site.loc, implies(both && a == b, prover_.truth(false)),
                      "a contribution may be combined twice");
-  if (!prover_.proves(evaluator_.facts, implies(both, commutes || ordered))) {
+  if (!prover_.proves(evaluator_.facts, implies(both, operation_->commutes || ordered))) {
     NotShown error(site.loc, "contributions may not be combined in the order of ranks");
     error.forWantOfOrder = true;
     throw error;
@@ -392,15 +420,14 @@ Terms Body::indicesOf(const LabelRef &label) {
 void Body::addLabel(const Stmt &s) {
   if (s.label == kNoSlot)
     return;
-  const LabelRef &label = program_.labels[s.label];
-  labels.push_back({label.name, indicesOf(label), evaluator_.facts, loops_, numbers_});
+  labels.push_back(makeSite(s, SiteKind::Copy));
 }
 
 /// Proves that an operation before this statement has the label.
 void Body::requireLabel(SourceLoc loc, const LabelRef &label, const Terms &indices) {
   Terms some;
-  for (const LabelSite &set : labels) {
-    if (set.name != label.name || set.indices.size() != indices.size())
+  for (const Site &set : labels) {
+    if (program_.labels[set.label].name != label.name || set.labelIndices.size() != indices.size())
       continue;
     // The iteration that has these indices: of a loop of its own the solution for an index, of a
     // loop around both this iteration where no index tells.
@@ -414,7 +441,7 @@ void Body::requireLabel(SourceLoc loc, const LabelRef &label, const Terms &indic
       Terms options;
       for (size_t k = 0; k < indices.size(); ++k)
         for (const Term &t : axioms_.inverses().solve(
-                 prover_, substitute(set.indices[k], names, primed), primed[d], indices[k]))
+                 prover_, substitute(set.labelIndices[k], names, primed), primed[d], indices[k]))
           options.push_back(t);
       if (d < loops_.size() && z3::eq(set.loops[d].index, loops_[d].index))
         options.push_back(loops_[d].index);
@@ -429,7 +456,7 @@ void Body::requireLabel(SourceLoc loc, const LabelRef &label, const Terms &indic
     for (const Terms &s : solutions) {
       Terms holds = set.condition;
       for (size_t k = 0; k < indices.size(); ++k)
-        holds.push_back(set.indices[k] == prover_.constant("label.index" + std::to_string(k)));
+        holds.push_back(set.labelIndices[k] == prover_.constant("label.index" + std::to_string(k)));
       holds.push_back(isEarlier(set));
       Term there = substitute(conjunction(prover_, holds), names, s);
       Terms placeholders;
@@ -449,7 +476,7 @@ void Body::requireLabel(SourceLoc loc, const LabelRef &label, const Terms &indic
 
 /// A formula: that operation comes before this statement in the text. It has placeholders for the
 /// indices of the loops here.
-Term Body::isEarlier(const LabelSite &set) const {
+Term Body::isEarlier(const Site &set) const {
   Term before = prover_.truth(false), same = prover_.truth(true);
   for (size_t d = 0;; ++d) {
     if (set.numbers[d] != numbers_[d])

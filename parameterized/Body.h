@@ -44,10 +44,12 @@ struct Site {
 
   Term peer, tag;                            ///< of messages
   std::optional<std::pair<Term, Term>> edge; ///< along which: its slot here, and at the peer
-  Pieces pieces;                             ///< what is sent, received or written
-  Pieces read;                               ///< by a copy or combine
-  std::vector<Content> sent;                 ///< by piece: what the buffer holds
-  Content content;                           ///< received: assumed, by position of the target
+  const Graph *graph = nullptr;              ///< whose edge it is
+  bool isMulticast = false;
+  Pieces pieces;             ///< what is sent, received or written
+  Pieces read;               ///< by a copy or combine
+  std::vector<Content> sent; ///< by piece: what the buffer holds
+  Content content;           ///< received: assumed, by position of the target
   bool combines = false;
   Side side = Side::After;
   uint32_t label = kNoSlot; ///< index into Program::labels
@@ -59,15 +61,6 @@ struct Site {
       all.push_back(l.index);
     return all;
   }
-};
-
-/// An operation with a label, also one that does nothing as its peer is none.
-struct LabelSite {
-  uint32_t name;
-  Terms indices;
-  Terms condition;
-  std::vector<Loop> loops;
-  std::vector<unsigned> numbers; ///< as of a Site
 };
 
 /// `waiting requires awaited`
@@ -105,8 +98,9 @@ class Body {
 public:
   /// Yields what a received message holds at each position of its target.
   using Payload = std::function<Content(const Site &recv)>;
-  /// Throws NotShown, with the reason, if that collective is not proved for all ranks.
-  using Callee = std::function<void(DeclId, SourceLoc)>;
+  /// Throws NotShown, with the reason, if that collective is not proved for all ranks. True: it is
+  /// proved for operators that commute.
+  using Callee = std::function<bool(DeclId, SourceLoc)>;
 
   Body(const Program &program, DeclId collective, Prover &prover, Axioms &axioms,
        const Ranks &ranks, Form form, Callee callee);
@@ -135,15 +129,16 @@ public:
                    const Piece &target);
 
   const std::vector<Buffer> &buffers() const { return evaluator_.buffers; }
+  const Term &other() const { return other_; }
   Evaluator &evaluator() { return evaluator_; }
 
   std::vector<Site> sites;
   std::vector<StatedOrder> orders;
-  std::vector<LabelSite> labels;
+  std::vector<Site> labels; ///< operations with a label, also those that do nothing
   std::vector<Write> writes;
   std::vector<Content> exits; ///< of buffers, at the end
   const Term block, element, source;
-  const Term commutes;      ///< the operator that is a parameter
+  Terms commutes;           ///< of the operators that are parameters: whether each does
   std::string restrictedTo; ///< what is proved for a part of the calls only: which
 
 private:
@@ -156,17 +151,22 @@ private:
   };
   using Bind = std::function<void()>;
 
-  void bindParameters(Form form);
-  void bindValue(const Param &p);
-  void addRequirement(ExprId id);
-  unsigned addBuffer(const std::string &name, BufferRole role, const BufferType &type,
-                     const Term &isSignificant, SourceLoc loc);
-  SliceValue wholeOf(unsigned buffer);
-  Content entry(unsigned buffer);
   /// Two frames of one declaration: where targets lie, and where operands lie at entry.
   struct Contract {
     Frame targets, operands;
   };
+
+  void bindParameters(Form form);
+  void bindValue(const Param &p);
+  void checkDefault(const Param &p);
+  SliceValue operandOf(Contract &contract, ExprId id);
+  void requireOperation(SourceLoc loc, const ReductionValue &operation);
+  void addRequirement(ExprId id);
+  unsigned addBuffer(const std::string &name, BufferRole role, const BufferType &type,
+                     const Term &isSignificant, SourceLoc loc);
+  bool assumeLength(const Term &size);
+  SliceValue wholeOf(unsigned buffer);
+  Content entry(unsigned buffer);
   /// The values of an iterable in promises: how many, and how to bind one.
   std::pair<Term, std::function<Value(const Term &)>> valuesOf(Frame &frame, ExprId iterable);
   void promise(Contract &contract, uint32_t ensure, Terms condition, Terms variables,
@@ -185,10 +185,11 @@ private:
   void executeOrder(const Stmt &s);
 
   void executeCall(const Stmt &s);
-  Contract bindCall(const Stmt &s, const Decl &callee);
+  Contract bindCall(const Stmt &s, const Decl &callee, bool isRestricted);
   void require(const Stmt &s, const Decl &callee, Frame &inner, ExprId requirement);
   void bindSizes(const Stmt &s, const Decl &callee, Frame &inner);
   void requireAgreement(SourceLoc loc, const Term &value, const std::string &what);
+  void requireAgreement(SourceLoc loc, const Value &value, const std::string &name);
   void requireForms(const Stmt &s, const Decl &callee, Frame &inner);
   Content broughtBy(const Promise &promise, const Piece &target, SourceLoc loc);
   Term atOther(const Term &t) const { return substitute(t, {ranks_.rank}, {other_}); }
@@ -202,13 +203,16 @@ private:
                    const std::vector<Written> &writes);
   Term isInBuffer(unsigned buffer) const;
   Terms solveContribution(const Term &has, const Term &index);
+  bool isBase(const Loop &loop, const std::vector<Content> &before,
+              const std::vector<Content> &guess, const std::set<unsigned> &touched,
+              const Terms &facts);
   bool isInductive(const Loop &loop, const std::vector<Content> &before,
                    const std::vector<Content> &guess, const std::vector<Content> &after,
                    const std::set<unsigned> &touched);
 
   Terms indicesOf(const LabelRef &label);
   void addLabel(const Stmt &s);
-  Term isEarlier(const LabelSite &set) const;
+  Term isEarlier(const Site &set) const;
   void requireLabel(SourceLoc loc, const LabelRef &label, const Terms &indices);
   Site makeSite(const Stmt &s, SiteKind kind);
   std::vector<SliceValue::Alternative> possible(const SliceValue &s);
@@ -219,6 +223,7 @@ private:
   void requireCombinable(const Site &site, const Piece &target, const Content &old,
                          const Content &incoming);
   void requireAlike(SourceLoc loc, const Piece &a, const Piece &b);
+  void requireApart(SourceLoc loc, const Piece &a, const Piece &b);
   bool isSame(const Piece &a, const Piece &b);
 
   const Program &program_;
@@ -232,7 +237,8 @@ private:
   const Term other_; ///< any rank: that of an operand of a call
   Payload payload_;
   std::vector<Promise> promises_;
-  std::vector<Content> entries_, state_; ///< of buffers
+  std::optional<ReductionValue> operation_; ///< of all combines and promises
+  std::vector<Content> entries_, state_;    ///< of buffers
   std::vector<Loop> loops_;
   std::vector<unsigned> numbers_;
   uint32_t statement_ = 0;

@@ -15,9 +15,30 @@ void Body::requireAgreement(SourceLoc loc, const Term &value, const std::string 
     throw NotShown(loc, what);
 }
 
+void Body::requireAgreement(SourceLoc loc, const Value &value, const std::string &name) {
+  std::string what = "the ranks may not agree on '" + name + "'";
+  if (auto *t = std::get_if<Term>(&value))
+    requireAgreement(loc, *t, what);
+  if (auto *r = std::get_if<ReductionValue>(&value)) {
+    requireAgreement(loc, r->id, what);
+    requireAgreement(loc, r->commutes, what);
+  }
+  if (auto *t = std::get_if<TreeValue>(&value); t && !z3::eq(t->viewer, ranks_.rank))
+    throw NotShown(loc, what);
+  if (auto *g = std::get_if<GraphValue>(&value); g && !z3::eq(g->viewer, ranks_.rank))
+    throw NotShown(loc, what);
+  if (auto *l = std::get_if<ListValue>(&value)) {
+    Term i = prover_.fresh("index");
+    requireAgreement(loc, l->length, what);
+    evaluator_.facts.push_back(0 <= i && i < l->length);
+    requireAgreement(loc, l->at(i), what);
+    evaluator_.facts.pop_back();
+  }
+}
+
 /// The callee's parameters, as slices and values of this rank; the operands' slices are those of
 /// `other_`, whoever that is.
-Body::Contract Body::bindCall(const Stmt &s, const Decl &callee) {
+Body::Contract Body::bindCall(const Stmt &s, const Decl &callee, bool isRestricted) {
   DeclId id{static_cast<uint32_t>(s.value)};
   Contract contract{evaluator_.makeFrame(id, ranks_.rank), evaluator_.makeFrame(id, ranks_.rank)};
   Frame &inner = contract.targets;
@@ -31,26 +52,24 @@ Body::Contract Body::bindCall(const Stmt &s, const Decl &callee) {
       inner.slices[p.slot] = evaluator_.slice(frame_, argument);
       continue;
     }
-    Value v = argument != kNoExpr ? evaluateLazily(frame_, argument)
-                                  : evaluateLazily(inner, p.defaultValue);
+    evaluator_.treesMayVary = true; // the callee is proved for any tree
+    Value v = argument != kNoExpr ? evaluator_.evaluate(frame_, argument)
+                                  : evaluator_.evaluate(inner, p.defaultValue);
+    evaluator_.treesMayVary = false;
+    requireAgreement(s.loc, v, program_.nameOf(p));
+    if (auto *r = std::get_if<ReductionValue>(&v); r && isRestricted)
+      evaluator_.require(s.loc, r->commutes,
+                         "'" + program_.nameOf(callee) +
+                             "' is proved for operators that commute only");
     if (auto *t = std::get_if<Term>(&v)) {
-      requireAgreement(s.loc, *t, "the ranks may not agree on '" + program_.nameOf(p) + "'");
       if (p.type == ValueType::Rank)
         evaluator_.require(s.loc, ranks_.isRank(*t),
                            "'" + program_.nameOf(p) + "' may not be a rank");
-      if (p.candidates.size() == 1 && p.candidates[0].hi != kNoExpr && t->is_int() &&
-          p.type == ValueType::Int)
-        evaluator_.require(s.loc,
-                           evaluator_.integer(inner, p.candidates[0].lo) <= *t &&
-                               *t <= evaluator_.integer(inner, p.candidates[0].hi),
+      if (t->is_int())
+        evaluator_.require(s.loc, evaluator_.isCandidate(inner, p, *t) && *t != evaluator_.none(),
                            "'" + program_.nameOf(p) + "' may lie outside of its range");
-    }
-    if (auto *l = std::get_if<ListValue>(&v)) {
-      Term i = prover_.fresh("index");
-      requireAgreement(s.loc, l->length, "the ranks may not agree on a list");
-      evaluator_.facts.push_back(0 <= i && i < l->length);
-      requireAgreement(s.loc, l->at(i), "the ranks may not agree on a list");
-      evaluator_.facts.pop_back();
+      if (p.type == ValueType::Bytes || p.type == ValueType::Time)
+        evaluator_.require(s.loc, *t >= 0, "'" + program_.nameOf(p) + "' may be less than 0");
     }
     inner.ints[p.slot] = std::move(v);
   }
@@ -73,19 +92,29 @@ void Body::require(const Stmt &s, const Decl &callee, Frame &inner, ExprId id) {
   }
   std::string what = "a 'where' of '" + program_.nameOf(callee) + "' may not hold";
   bool isAlternative = e.kind == ExprKind::Or && program_.expr(e.a).kind == ExprKind::IsCommutative;
-  evaluator_.require(s.loc, evaluator_.condition(inner, isAlternative ? e.a : id), what);
+  try {
+    evaluator_.require(s.loc, evaluator_.condition(inner, id), what);
+  } catch (const NoFormula &) {
+    // It was not used, but for the operator that commutes in its place.
+    if (isAlternative)
+      evaluator_.require(s.loc, evaluator_.condition(inner, e.a), what);
+    else
+      throw;
+  }
 }
 
 /// Size symbols take the lengths of the slices; other dimensions have to agree with these.
 void Body::bindSizes(const Stmt &s, const Decl &callee, Frame &inner) {
   auto bind = [&](const Dim &d, const Term &size) {
+    if (d.kind == DimKind::Symbol)
+      requireAgreement(s.loc, size, "the ranks may not agree on the lengths of slices");
     if (d.kind == DimKind::Symbol && std::holds_alternative<std::monostate>(inner.sizes[d.slot]))
       inner.sizes[d.slot] = size;
     else if (d.kind == DimKind::Symbol || d.kind == DimKind::Fixed)
       evaluator_.require(s.loc, evaluator_.integer(inner, d.expr) == size,
                          "a slice may not have the shape that the callee declares");
     else if (d.kind == DimKind::Capacity)
-      throw NotShown(s.loc, "blocks of capacity have no formula yet");
+      throw NoFormula(s.loc, "blocks of capacity have no formula yet");
   };
   for (const Param &p : callee.params) {
     if (!p.isBuffer)
@@ -96,7 +125,7 @@ void Body::bindSizes(const Stmt &s, const Decl &callee, Frame &inner) {
       const Buffer &buffer = buffers()[piece.buffer];
       const Dim &length = p.buffer.dim[p.buffer.dims - 1];
       if (p.buffer.dims == 2 && !piece.isRun)
-        throw NotShown(s.loc, "elements that the callee sees as blocks have no formula yet");
+        throw NoFormula(s.loc, "elements that the callee sees as blocks have no formula yet");
       if (p.buffer.dims == 2) {
         bind(p.buffer.dim[0], piece.blocks);
         Term i = prover_.fresh("block");
@@ -115,9 +144,16 @@ void Body::bindSizes(const Stmt &s, const Decl &callee, Frame &inner) {
         bind(length, piece.length);
       } else if (length.kind == DimKind::Symbol &&
                  std::holds_alternative<std::monostate>(inner.sizes[length.slot])) {
-        inner.sizes[length.slot] = prover_.constant("elements of " + buffer.name);
+        // As many elements as the run has; all ranks have as many blocks, as long ones.
+        Term i = prover_.fresh("block");
+        requireAgreement(s.loc, piece.blocks, "the ranks may not agree on the lengths of slices");
+        evaluator_.facts.push_back(0 <= i && i < piece.blocks);
+        requireAgreement(s.loc, buffer.length(piece.block + i),
+                         "the ranks may not agree on the lengths of slices");
+        evaluator_.facts.pop_back();
+        inner.sizes[length.slot] = prover_.fresh("elements");
       } else {
-        throw NotShown(s.loc, "blocks that the callee sees as elements have no formula yet");
+        throw NoFormula(s.loc, "blocks that the callee sees as elements have no formula yet");
       }
       evaluator_.facts.pop_back();
     }
@@ -183,7 +219,7 @@ Content Body::broughtBy(const Promise &promise, const Piece &target, SourceLoc l
     facts.insert(facts.end(), {isIn(target), a.condition, there.isDefined,
                                substitute(promise.has, {source}, {other_})});
     if (!prover_.proves(facts, there.has == (source == other_)))
-      throw NotShown(loc, "an operand of a reduction is one itself: this has no formula yet");
+      throw NoFormula(loc, "an operand of a reduction is one itself: this has no formula yet");
     Content one = map(there, [&](const Term &t) { return substitute(t, {other_}, {source}); });
     one.has = promise.has;
     // It is defined where that of every rank is; bindings require that.
@@ -197,13 +233,13 @@ Content Body::broughtBy(const Promise &promise, const Piece &target, SourceLoc l
 
 void Body::executeCall(const Stmt &s) {
   if (s.a != kNoExpr)
-    throw NotShown(s.loc, "a call over a group has no formula yet");
+    throw NoFormula(s.loc, "a call over a group has no formula yet");
   DeclId id{static_cast<uint32_t>(s.value)};
   const Decl &callee = program_.decl(id);
-  callee_(id, s.loc);
+  bool isRestricted = callee_(id, s.loc);
   for (size_t i = 1; i < evaluator_.facts.size(); ++i)
     requireAgreement(s.loc, evaluator_.facts[i], "the ranks may not agree on this call");
-  Contract contract = bindCall(s, callee);
+  Contract contract = bindCall(s, callee, isRestricted);
   requireForms(s, callee, contract.targets);
   std::vector<Promise> promises;
   for (uint32_t ensure : callee.ensures)

@@ -32,7 +32,7 @@ void Body::executeFor(const Stmt &s) {
     loop.last = list.length;
     bind = [this, &s, index, list] { frame_.ints[s.slot] = list.at(index); };
   } else {
-    throw NotShown(s.loc, "a loop over this has no formula yet");
+    throw NoFormula(s.loc, "a loop over this has no formula yet");
   }
   iterate(s, loop, bind);
 }
@@ -208,9 +208,15 @@ void Body::iterate(const Stmt &s, const Loop &loop, const Bind &bind) {
     if (isInductive(loop, before, guess, state_, touched)) {
       state_ = guess;
       executeIteration(s, loop, bind); // which tells the loop around this one what is written
-      Term end = z3::ite(loop.last > loop.first, loop.last, loop.first);
-      for (size_t i = 0; i < guess.size(); ++i)
-        guess[i] = map(guess[i], [&](const Term &t) { return substitute(t, {loop.index}, {end}); });
+      // The guess holds before the loop if this runs, and mostly if it does not.
+      bool holdsAlways = isBase(loop, before, guess, touched, evaluator_.facts);
+      Term runs = loop.first < loop.last, end = z3::ite(runs, loop.last, loop.first);
+      for (size_t i = 0; i < guess.size(); ++i) {
+        Content after = map(guess[i], [&](const Term &t) {
+          return substitute(t, {loop.index}, {holdsAlways ? end : loop.last});
+        });
+        guess[i] = holdsAlways ? after : choose(runs, after, before[i]);
+      }
       guess.resize(state_.size(), undefined());
       state_ = guess;
       return;
@@ -224,17 +230,23 @@ void Body::iterate(const Stmt &s, const Loop &loop, const Bind &bind) {
   }
 }
 
+bool Body::isBase(const Loop &loop, const std::vector<Content> &before,
+                  const std::vector<Content> &guess, const std::set<unsigned> &touched,
+                  const Terms &facts) {
+  return std::all_of(touched.begin(), touched.end(), [&](unsigned b) {
+    Content first =
+        map(guess[b], [&](const Term &t) { return substitute(t, {loop.index}, {loop.first}); });
+    return prover_.proves(facts, equal(first, before[b]));
+  });
+}
+
 bool Body::isInductive(const Loop &loop, const std::vector<Content> &before,
                        const std::vector<Content> &guess, const std::vector<Content> &after,
                        const std::set<unsigned> &touched) {
   Terms facts = evaluator_.facts;
   facts.push_back(loop.first < loop.last);
-  for (unsigned b : touched) {
-    Content first =
-        map(guess[b], [&](const Term &t) { return substitute(t, {loop.index}, {loop.first}); });
-    if (!prover_.proves(facts, equal(first, before[b])))
-      return false;
-  }
+  if (!isBase(loop, before, guess, touched, facts))
+    return false;
   facts.back() = loop.first <= loop.index && loop.index < loop.last;
   for (unsigned b : touched) {
     Content next =

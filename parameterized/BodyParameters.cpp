@@ -5,8 +5,15 @@
 
 namespace colldsl::parameterized {
 
+namespace {
+
+/// The names of texts are not those of formulas.
+std::string givenName(const std::string &name) { return "given " + name; }
+
+} // namespace
+
 void Body::bindValue(const Param &p) {
-  const std::string &name = program_.nameOf(p);
+  const std::string name = givenName(program_.nameOf(p));
   Value &slot = frame_.ints[p.slot];
   Term value = prover_.constant(name);
   switch (p.type) {
@@ -19,25 +26,22 @@ void Body::bindValue(const Param &p) {
     return;
   case ValueType::Bytes:
   case ValueType::Time:
-    prover_.assume(value >= 1);
-    slot = value;
-    return;
   case ValueType::Int:
+    prover_.assume(p.type == ValueType::Int ? value != evaluator_.none() : value >= 0);
     slot = value;
-    for (const Candidate &c : p.candidates) {
-      if (c.lo == kNoExpr || c.hi == kNoExpr || p.candidates.size() != 1)
-        continue;
-      prover_.assume(evaluator_.integer(frame_, c.lo) <= value &&
-                     value <= evaluator_.integer(frame_, c.hi));
-    }
+    if (p.candidates.size() == 1 && p.candidates[0].hi != kNoExpr)
+      prover_.assume(evaluator_.isCandidate(frame_, p, value));
     return;
   case ValueType::Reduction:
-    slot = ReductionValue{value, commutes};
+    commutes.push_back(prover_.context().bool_const((name + ".commutes").c_str()));
+    slot = ReductionValue{value, commutes.back()};
     return;
   case ValueType::IntList: {
     Term length = prover_.constant("length(" + name + ")");
     prover_.assume(length >= 0);
     z3::func_decl at = prover_.function(name, 1);
+    Term none = evaluator_.none();
+    prover_.addAxiom(at, [none](const Term &app, Terms &out) { out.push_back(app != none); });
     slot = ListValue{length, [at](const Term &i) { return at(i); }};
     return;
   }
@@ -61,6 +65,19 @@ void Body::bindValue(const Param &p) {
   }
 }
 
+/// A default is a value like another one: all ranks have it, and it is a candidate.
+void Body::checkDefault(const Param &p) {
+  if (p.defaultValue == kNoExpr)
+    return;
+  Value v = evaluator_.evaluate(frame_, p.defaultValue);
+  requireAgreement(p.loc, v, program_.nameOf(p));
+  if (auto *t = std::get_if<Term>(&v); t && t->is_int())
+    evaluator_.require(p.loc,
+                       evaluator_.isCandidate(frame_, p, *t) &&
+                           (p.type == ValueType::Rank ? ranks_.isRank(*t) : prover_.truth(true)),
+                       "the default of '" + program_.nameOf(p) + "' may lie outside of its range");
+}
+
 SliceValue Body::wholeOf(unsigned buffer) {
   const Buffer &b = buffers()[buffer];
   Term zero = prover_.number(0);
@@ -68,16 +85,30 @@ SliceValue Body::wholeOf(unsigned buffer) {
   return {{{prover_.truth(true), {p}}}};
 }
 
+/// Lengths that callers give in lists are not less than 0.
+bool Body::assumeLength(const Term &size) {
+  bool isGiven = size.decl().decl_kind() == Z3_OP_UNINTERPRETED && size.num_args() == 1 &&
+                 size.decl().name().str().starts_with(givenName(""));
+  if (isGiven)
+    prover_.addAxiom(size.decl(), [](const Term &app, Terms &out) { out.push_back(app >= 0); });
+  return isGiven;
+}
+
 unsigned Body::addBuffer(const std::string &name, BufferRole role, const BufferType &type,
                          const Term &isSignificant, SourceLoc loc) {
   auto index = static_cast<unsigned>(buffers().size());
   auto sizeOf = [&](const Dim &d) {
-    if (d.kind == DimKind::Symbol || d.kind == DimKind::Fixed)
-      return evaluator_.integer(frame_, d.expr);
+    if (d.kind == DimKind::Symbol || d.kind == DimKind::Fixed) {
+      Term size = evaluator_.integer(frame_, d.expr);
+      if (!assumeLength(size))
+        evaluator_.require(loc, size >= 0, "the size of '" + name + "' may be less than 0");
+      return size;
+    }
     throw NotShown(loc, "blocks of capacity have no formula yet");
   };
   Buffer b{.name = name,
            .role = role,
+           .type = type.generic ? std::nullopt : std::optional(type.type),
            .dims = type.dims,
            .blocks = prover_.number(1),
            .length = {},
@@ -91,8 +122,12 @@ unsigned Body::addBuffer(const std::string &name, BufferRole role, const BufferT
     prover_.addAxiom(length, [](const Term &app, Terms &out) { out.push_back(app >= 0); });
     Term rank = ranks_.rank;
     b.length = [length, rank](const Term &block) { return length(rank, block); };
+    b.isOpen = true;
   } else if (d.kind == DimKind::Counts) {
     ListValue counts = evaluator_.list(frame_, d.expr);
+    evaluator_.require(loc, counts.length == b.blocks,
+                       "the lengths of '" + name + "' may not be as many as its blocks");
+    assumeLength(counts.at(prover_.fresh("block")));
     b.length = counts.at;
   } else {
     Term size = sizeOf(d);
@@ -105,12 +140,16 @@ unsigned Body::addBuffer(const std::string &name, BufferRole role, const BufferT
 void Body::bindParameters(Form form) {
   const Decl &decl = program_.decl(decl_);
   evaluator_.facts = {ranks_.isRank(ranks_.rank)};
+  if (form && decl.aliases.size() > 1)
+    throw NotShown(decl.aliases[*form].slice == kNoExpr ? decl.loc : decl.aliases[*form].loc,
+                   "several forms in place, which may be taken at once, have no formula yet");
   for (const Param &p : decl.params)
-    if (!p.isBuffer)
+    if (!p.isBuffer) {
+      checkDefault(p);
       bindValue(p);
+    }
   for (size_t i = 0; i < decl.sizeSlots; ++i) {
-    Term size = prover_.constant(i < decl.sizeNames.size() ? program_.strings[decl.sizeNames[i]]
-                                                           : "size" + std::to_string(i));
+    Term size = prover_.constant(givenName("size " + std::to_string(i)));
     prover_.assume(size >= 0);
     frame_.sizes[i] = size;
   }
@@ -173,12 +212,35 @@ void Body::addRequirement(ExprId id) {
   }
   try {
     prover_.assume(evaluator_.condition(frame_, id));
-  } catch (const NotShown &) {
+  } catch (const NoFormula &) {
     if (e.kind == ExprKind::Or && program_.expr(e.a).kind == ExprKind::IsCommutative) {
-      prover_.assume(commutes);
+      prover_.assume(evaluator_.condition(frame_, e.a));
       restrictedTo = "operators that commute";
     }
   }
+}
+
+/// A slice that rank `other_` has, by the indices of this rank.
+SliceValue Body::operandOf(Contract &contract, ExprId id) {
+  evaluator_.holder = other_;
+  try {
+    SliceValue operand = evaluator_.slice(contract.operands, id);
+    evaluator_.holder = ranks_.rank;
+    return operand;
+  } catch (...) {
+    evaluator_.holder = ranks_.rank;
+    throw;
+  }
+}
+
+/// All combines of a collective, and its promises, have one operator.
+void Body::requireOperation(SourceLoc loc, const ReductionValue &operation) {
+  requireAgreement(loc, operation, "operator");
+  if (!operation_)
+    operation_ = operation;
+  else if (!prover_.proves(evaluator_.facts, operation_->id == operation.id &&
+                                                 operation_->commutes == operation.commutes))
+    throw NotShown(loc, "several operators in one collective have no formula yet");
 }
 
 std::pair<Term, std::function<Value(const Term &)>> Body::valuesOf(Frame &frame, ExprId iterable) {
@@ -239,9 +301,12 @@ void Body::promise(Contract &contract, uint32_t ensure, Terms condition, Terms v
     Term from =
         node.rank == kNoExpr ? ranks_.rank : evaluator_.integer(contract.targets, node.rank);
     condition.push_back(from != evaluator_.none()); // nothing comes along an edge to none
-    evaluator_.facts.insert(evaluator_.facts.end(), {condition.back(), other_ == from});
-    out.push_back({node.loc, condition, variables, evaluator_.slice(contract.targets, node.target),
-                   evaluator_.slice(contract.operands, node.operand), source == from, false});
+    evaluator_.facts.push_back(condition.back());
+    evaluator_.require(node.loc, ranks_.isRank(from), "the rank of this promise may not be one");
+    SliceValue target = evaluator_.slice(contract.targets, node.target);
+    evaluator_.facts.push_back(other_ == from);
+    out.push_back({node.loc, condition, variables, target, operandOf(contract, node.operand),
+                   source == from, false});
     break;
   }
   case EnsureKind::EqualReduce: {
@@ -259,13 +324,29 @@ void Body::promise(Contract &contract, uint32_t ensure, Terms condition, Terms v
     if (inverse.size() != 1)
       throw NotShown(node.loc, "the contributions of this promise have no formula yet");
     auto renamed = [&](const Term &t) { return substitute(t, {i}, inverse); };
+    // Each contribution comes once, and in the order of ranks if the operator needs one.
+    evaluator_.facts.insert(evaluator_.facts.end(), has.begin() + 1, has.end());
+    evaluator_.require(node.loc, ranks_.isRank(from), "the rank of a contribution may not be one");
+    evaluator_.require(node.loc, substitute(inverse[0], {source}, {from}) == i,
+                       "the contributions of this promise have no formula yet");
+    auto operation =
+        std::get<ReductionValue>(evaluator_.evaluate(contract.targets, node.reduction));
+    requireOperation(node.loc, operation);
+    Term k = prover_.fresh("contributor"), later = substitute(from, {i}, {k});
+    Terms facts = evaluator_.facts;
+    for (const Term &t : has)
+      facts.push_back(substitute(t, {i}, {k}));
+    if (!prover_.proves(facts, operation.commutes || implies(i < k, from < later)))
+      throw NotShown(node.loc, "the contributions may not be in the order of ranks");
+    has.push_back(from == source);
     evaluator_.facts.push_back(other_ == from);
-    SliceValue operand = evaluator_.slice(contract.operands, node.operand);
-    for (SliceValue::Alternative &a : operand.alternatives)
-      for (Piece &p : a.pieces) {
-        p.block = renamed(p.block);
-        p.begin = renamed(p.begin);
-      }
+    SliceValue operand = operandOf(contract, node.operand);
+    for (SliceValue::Alternative &a : operand.alternatives) {
+      a.condition = renamed(a.condition);
+      for (Piece &p : a.pieces)
+        for (Term *t : {&p.block, &p.blocks, &p.begin, &p.length})
+          *t = renamed(*t);
+    }
     out.push_back({node.loc, condition, variables, evaluator_.slice(contract.targets, node.target),
                    operand, renamed(conjunction(prover_, has)), true});
     break;
@@ -314,7 +395,8 @@ void Body::equateLengths(const std::vector<Promise> &promises) {
   for (const Promise &p : promises) {
     const Piece to = p.target.alternatives[0].pieces[0];
     const Piece from = p.operand.alternatives[0].pieces[0];
-    if (to.isRun || from.isRun)
+    if (to.isRun || from.isRun || p.target.alternatives.size() > 1 ||
+        p.operand.alternatives.size() > 1)
       continue;
     Term toLength = buffers()[to.buffer].length(block);
     Term fromLength = buffers()[from.buffer].length(block);

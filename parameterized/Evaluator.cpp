@@ -1,5 +1,7 @@
 #include "parameterized/Evaluator.h"
 
+#include "ir/Operators.h"
+
 #include <algorithm>
 
 namespace colldsl::parameterized {
@@ -16,7 +18,7 @@ struct WithFact {
 } // namespace
 
 Evaluator::Evaluator(const Program &program, Prover &prover, Axioms &axioms, const Ranks &ranks)
-    : program(program), prover_(prover), axioms_(axioms), ranks_(ranks) {}
+    : holder(ranks.rank), program(program), prover_(prover), axioms_(axioms), ranks_(ranks) {}
 
 Frame Evaluator::makeFrame(DeclId decl, const Term &rank) const {
   const Decl &d = program.decl(decl);
@@ -30,10 +32,12 @@ void Evaluator::require(SourceLoc loc, const Term &condition, const std::string 
 }
 
 void Evaluator::requireNumber(const Term &t, SourceLoc loc) {
-  if (t.decl().decl_kind() == Z3_OP_ITE || t.decl().decl_kind() == Z3_OP_UNINTERPRETED ||
-      t.is_numeral())
-    if (contains(t, none()) || t.decl().decl_kind() == Z3_OP_UNINTERPRETED)
-      require(loc, t != none(), "a number may be none here");
+  bool isConstant = t.is_const() && !t.is_numeral();
+  bool isSum =
+      t.is_app() && (t.decl().decl_kind() == Z3_OP_ADD || t.decl().decl_kind() == Z3_OP_SUB ||
+                     t.decl().decl_kind() == Z3_OP_MUL);
+  if (!isConstant && !isSum)
+    require(loc, t != none(), "a number may be none here");
 }
 
 Term Evaluator::integer(Frame &frame, ExprId id) {
@@ -43,14 +47,14 @@ Term Evaluator::integer(Frame &frame, ExprId id) {
       return z3::ite(*t, prover_.number(1), prover_.number(0));
     return *t;
   }
-  throw NotShown(program.expr(id).loc, "this value has no formula");
+  throw NoFormula(program.expr(id).loc, "this value has no formula");
 }
 
 Term Evaluator::condition(Frame &frame, ExprId id) {
   Value v = evaluate(frame, id);
   if (auto *t = std::get_if<Term>(&v))
     return t->is_bool() ? *t : *t != 0;
-  throw NotShown(program.expr(id).loc, "this condition has no formula");
+  throw NoFormula(program.expr(id).loc, "this condition has no formula");
 }
 
 Value Evaluator::evaluate(Frame &frame, ExprId id) {
@@ -58,11 +62,16 @@ Value Evaluator::evaluate(Frame &frame, ExprId id) {
   switch (e.kind) {
   case ExprKind::IntLit:
     if (e.type == ValueType::Reduction)
-      return ReductionValue{prover_.number(e.value), prover_.truth(true)};
+      return ReductionValue{prover_.number(e.value),
+                            prover_.truth(isCommutative(static_cast<Reduction>(e.value)))};
+    if (e.type == ValueType::Int && (e.value > INT32_MAX || e.value < INT32_MIN) &&
+        e.value != kNone)
+      throw NotShown(
+          e.loc, "numbers of more than 32 bits, whose products may not fit 64, have no formula");
     return e.type == ValueType::Bool ? prover_.truth(e.value != 0) : prover_.number(e.value);
   case ExprKind::LocalInt:
     if (std::holds_alternative<std::monostate>(frame.ints[e.slot]))
-      throw NotShown(e.loc, "this value has no formula");
+      throw NoFormula(e.loc, "this value has no formula");
     return frame.ints[e.slot];
   case ExprKind::MyRank:
     return frame.rank;
@@ -105,34 +114,11 @@ Value Evaluator::evaluate(Frame &frame, ExprId id) {
   case ExprKind::TreeAt: {
     TreeValue t = std::get<TreeValue>(evaluate(frame, e.a));
     t.viewer = integer(frame, e.b);
+    require(e.loc, ranks_.isRank(t.viewer), "the argument of 'at' may not be a rank");
     return t;
   }
-  case ExprKind::MakeTree: {
-    // The arguments are a part of the name: trees of the same arguments are the same.
-    std::string name = program.nameOf(program.decl(DeclId{static_cast<uint32_t>(e.value)}));
-    const Decl &decl = program.decl(DeclId{static_cast<uint32_t>(e.value)});
-    Term root = prover_.number(0);
-    for (uint32_t i = 0; i < index(e.b); ++i) {
-      ExprId argument{program.operands[index(e.a) + i]};
-      if (argument == kNoExpr)
-        argument = decl.params[i].defaultValue;
-      if (argument == kNoExpr)
-        throw NotShown(e.loc, "an argument of this tree is missing");
-      Value v = evaluate(frame, argument);
-      const Term *t = std::get_if<Term>(&v);
-      if (!t)
-        throw NotShown(e.loc, "an argument of this tree has no formula");
-      if (contains(*t, ranks_.rank))
-        throw NotShown(e.loc, "the ranks may not agree on the arguments of this tree");
-      name += (i == 0 ? "(" : ", ") + t->to_string();
-      if (program.nameOf(decl.params[i]) == "root") {
-        root = *t;
-        require(e.loc, ranks_.isRank(root), "the root of this tree may not be a rank");
-      }
-    }
-    structures.insert(program.nameOf(decl));
-    return TreeValue{axioms_.tree(name + ")", root), frame.rank};
-  }
+  case ExprKind::MakeTree:
+    return makeTree(frame, e);
   case ExprKind::GraphDegree: {
     auto g = std::get<GraphValue>(evaluate(frame, e.a));
     return g.graph->degree[e.value](g.viewer);
@@ -140,6 +126,7 @@ Value Evaluator::evaluate(Frame &frame, ExprId id) {
   case ExprKind::GraphAt: {
     auto g = std::get<GraphValue>(evaluate(frame, e.a));
     g.viewer = integer(frame, e.b);
+    require(e.loc, ranks_.isRank(g.viewer), "the argument of '@' may not be a rank");
     return g;
   }
   case ExprKind::EdgeSlot:
@@ -161,8 +148,51 @@ Value Evaluator::evaluate(Frame &frame, ExprId id) {
       return slice(frame, id);
     if (e.kind >= ExprKind::Add && e.kind <= ExprKind::Ge)
       return binary(frame, e);
-    throw NotShown(e.loc, "this expression has no formula yet");
+    throw NoFormula(e.loc, "this expression has no formula yet");
   }
+}
+
+/// A declared tree. Its declaration and its arguments are the name: the same ones make the same
+/// tree.
+Value Evaluator::makeTree(Frame &frame, const Expr &e) {
+  DeclId id{static_cast<uint32_t>(e.value)};
+  const Decl &decl = program.decl(id);
+  Frame inner = makeFrame(id, frame.rank);
+  std::string name = program.nameOf(decl) + " " + std::to_string(index(id));
+  std::optional<Term> root;
+  for (size_t i = 0; i < decl.params.size(); ++i) {
+    const Param &p = decl.params[i];
+    ExprId argument = i < index(e.b) ? ExprId{program.operands[index(e.a) + i]} : kNoExpr;
+    Value v = argument != kNoExpr ? evaluate(frame, argument) : evaluate(inner, p.defaultValue);
+    const Term *t = std::get_if<Term>(&v);
+    if (!t)
+      throw NoFormula(e.loc, "an argument of this tree has no formula");
+    if (contains(*t, ranks_.rank))
+      throw NotShown(e.loc, "the ranks may not agree on the arguments of this tree");
+    if (!treesMayVary && hasVariables(*t))
+      throw NotShown(e.loc, "trees that differ by the iteration have no formula yet");
+    if (t->is_int())
+      require(e.loc, isCandidate(inner, p, *t),
+              "an argument of this tree may lie outside of its range");
+    if (p.type == ValueType::Rank)
+      require(e.loc, ranks_.isRank(*t), "an argument of this tree may not be a rank");
+    if (program.nameOf(p) == "root")
+      root = *t;
+    name += ", " + t->to_string();
+    inner.ints[p.slot] = v;
+  }
+  if (!root) {
+    root = prover_.constant(name + ".root");
+    prover_.assume(ranks_.isRank(*root));
+  }
+  structures.insert(program.nameOf(decl));
+  return TreeValue{axioms_.tree(name, *root), frame.rank};
+}
+
+Term Evaluator::isCandidate(Frame &frame, const Param &p, const Term &value) {
+  if (p.candidates.size() != 1 || p.candidates[0].hi == kNoExpr)
+    return prover_.truth(true);
+  return integer(frame, p.candidates[0].lo) <= value && value <= integer(frame, p.candidates[0].hi);
 }
 
 Term Evaluator::binary(Frame &frame, const Expr &e) {
@@ -180,7 +210,7 @@ Term Evaluator::binary(Frame &frame, const Expr &e) {
     }
     const Term *a = std::get_if<Term>(&va), *b = std::get_if<Term>(&vb);
     if (!a || !b)
-      throw NotShown(e.loc, "these values have no formula");
+      throw NoFormula(e.loc, "these values have no formula");
     Term same =
         a->is_bool() == b->is_bool() ? *a == *b : integer(frame, e.a) == integer(frame, e.b);
     return e.kind == ExprKind::Eq ? same : !same;
@@ -205,7 +235,7 @@ Term Evaluator::binary(Frame &frame, const Expr &e) {
     return axioms_.exclusiveOr(a, b);
   case ExprKind::ShiftLeft:
   case ExprKind::ShiftRight: {
-    require(e.loc, b >= 0, "a number may be shifted by less than 0");
+    require(e.loc, 0 <= b && b < 63, "a number may be shifted too far");
     return e.kind == ExprKind::ShiftLeft ? axioms_.shiftedLeft(a, b)
                                          : axioms_.shiftedRight(facts, a, b);
   }
@@ -218,7 +248,7 @@ Term Evaluator::binary(Frame &frame, const Expr &e) {
   case ExprKind::Ge:
     return a >= b;
   default:
-    throw NotShown(e.loc, "this operator has no formula yet");
+    throw NoFormula(e.loc, "this operator has no formula yet");
   }
 }
 
@@ -236,10 +266,10 @@ Value Evaluator::select(Frame &frame, const Expr &e) {
   auto *ta = std::get_if<Term>(&a), *tb = std::get_if<Term>(&b);
   if (ta && tb)
     return ta->is_bool() == tb->is_bool() ? z3::ite(c, *ta, *tb)
-                                          : throw NotShown(e.loc, "this value has no formula");
+                                          : throw NoFormula(e.loc, "this value has no formula");
   auto *sa = std::get_if<SliceValue>(&a), *sb = std::get_if<SliceValue>(&b);
   if (!sa || !sb)
-    throw NotShown(e.loc, "this choice has no formula");
+    throw NoFormula(e.loc, "this choice has no formula");
   SliceValue both;
   for (const SliceValue::Alternative &x : sa->alternatives)
     both.alternatives.push_back({c && x.condition, x.pieces});
@@ -252,7 +282,7 @@ Value Evaluator::callFunction(Frame &frame, const Expr &e) {
   DeclId id{static_cast<uint32_t>(e.value)};
   const Decl &decl = program.decl(id);
   if (depth_ >= kMostCalls)
-    throw NotShown(e.loc, "the function '" + program.nameOf(decl) + "' calls itself");
+    throw NoFormula(e.loc, "the function '" + program.nameOf(decl) + "' calls itself");
   Frame inner = makeFrame(id, frame.rank);
   for (size_t i = 0; i < decl.params.size(); ++i) {
     ExprId argument = i < index(e.b) ? ExprId{program.operands[index(e.a) + i]} : kNoExpr;
@@ -260,10 +290,12 @@ Value Evaluator::callFunction(Frame &frame, const Expr &e) {
                                           ? evaluate(frame, argument)
                                           : evaluate(inner, decl.params[i].defaultValue);
   }
-  ++depth_;
-  Value result = evaluate(inner, decl.result);
-  --depth_;
-  return result;
+  struct Deeper {
+    explicit Deeper(unsigned &depth) : depth(depth) { ++depth; }
+    ~Deeper() { --depth; }
+    unsigned &depth;
+  } deeper(depth_);
+  return evaluate(inner, decl.result);
 }
 
 Term Evaluator::builtin(Frame &frame, const Expr &e) {
@@ -301,7 +333,7 @@ Term Evaluator::builtin(Frame &frame, const Expr &e) {
     return z3::ite(a < 0, -a, a);
   }
   default:
-    throw NotShown(e.loc, "this function has no formula yet");
+    throw NoFormula(e.loc, "this function has no formula yet");
   }
 }
 
@@ -337,7 +369,7 @@ ListValue Evaluator::list(Frame &frame, ExprId id) {
   }
   case ExprKind::ListComprehension: {
     if (e.b != kNoExpr)
-      throw NotShown(e.loc, "a list with a condition has no formula yet");
+      throw NoFormula(e.loc, "a list with a condition has no formula yet");
     ListValue over = list(frame, e.a);
     Frame here = frame;
     return {over.length, [this, over, here, &e](const Term &i) mutable {
@@ -350,7 +382,7 @@ ListValue Evaluator::list(Frame &frame, ExprId id) {
     Value v = evaluate(frame, id);
     if (auto *l = std::get_if<ListValue>(&v))
       return *l;
-    throw NotShown(e.loc, "this list has no formula yet");
+    throw NoFormula(e.loc, "this list has no formula yet");
   }
   }
 }

@@ -12,10 +12,12 @@ namespace colldsl::parameterized {
 struct Buffer {
   std::string name;
   BufferRole role;
+  std::optional<ElementType> type; ///< nothing: that of T
   unsigned dims;
   Term blocks;
   std::function<Term(const Term &block)> length; ///< of a block, in elements
   Term isSignificant;                            ///< at `rank`
+  bool isOpen = false;                           ///< blocks of call-time length
   unsigned depth = 0;                            ///< of a temporary: loops around it
   bool holdsOther = false;                       ///< another parameter lies in it
 };
@@ -50,8 +52,15 @@ public:
   void require(SourceLoc loc, const Term &condition, const std::string &what);
 
   Term length(const Piece &piece);
+  /// The length of a block that `holder` has.
+  Term blockLength(unsigned buffer, const Term &block);
+  /// Whether a value is one of the parameter's candidates, if these are a range.
+  Term isCandidate(Frame &frame, const Param &p, const Term &value);
   Term none() { return prover_.number(kNone); }
 
+  Term holder; ///< of the slices that are evaluated: `rank`, but for operands of promises
+  /// Trees may depend on indices of loops, as nothing but their root is used.
+  bool treesMayVary = false;
   /// The conditions under which the text is executed where evaluation is.
   Terms facts;
   std::vector<Buffer> buffers;
@@ -64,6 +73,7 @@ private:
   Term builtin(Frame &frame, const Expr &e);
   Term binary(Frame &frame, const Expr &e);
   Value select(Frame &frame, const Expr &e);
+  Value makeTree(Frame &frame, const Expr &e);
   SliceValue cut(Frame &frame, const Expr &e);
   SliceValue part(const SliceValue &whole, const Division &division, const Term &count,
                   const Term &lo, const Term &hi, SourceLoc loc);
@@ -73,7 +83,9 @@ private:
   Prover &prover_;
   Axioms &axioms_;
   const Ranks &ranks_;
-  unsigned depth_ = 0; ///< of calls of functions
+  unsigned depth_ = 0;              ///< of calls of functions
+  std::optional<Term> segmentSize_; ///< of all segments of the collective, with their type
+  std::optional<ElementType> segmentType_;
 };
 
 } // namespace colldsl::parameterized

@@ -5,13 +5,19 @@ namespace colldsl::parameterized {
 
 Term Evaluator::length(const Piece &piece) {
   if (piece.isRun)
-    throw NotShown({}, "the length of several blocks has no formula yet");
+    throw NoFormula({}, "the length of several blocks has no formula yet");
   return piece.length;
+}
+
+Term Evaluator::blockLength(unsigned buffer, const Term &block) {
+  // The block is one of `rank`'s indices, the length one of the holder's.
+  Term at = prover_.constant("block.of.holder");
+  return substitute(buffers[buffer].length(at), {ranks_.rank, at}, {holder, block});
 }
 
 Piece Evaluator::only(const SliceValue::Alternative &a, SourceLoc loc) {
   if (a.pieces.size() != 1)
-    throw NotShown(loc, "a list of slices has no formula here");
+    throw NoFormula(loc, "a list of slices has no formula here");
   return a.pieces[0];
 }
 
@@ -21,7 +27,7 @@ SliceValue Evaluator::slice(Frame &frame, ExprId id) {
   case ExprKind::LocalSlice:
     if (auto *s = std::get_if<SliceValue>(&frame.slices[e.slot]))
       return *s;
-    throw NotShown(e.loc, "this slice has no formula");
+    throw NoFormula(e.loc, "this slice has no formula");
   case ExprKind::Select:
     return std::get<SliceValue>(select(frame, e));
   case ExprKind::Block:
@@ -30,7 +36,7 @@ SliceValue Evaluator::slice(Frame &frame, ExprId id) {
   case ExprKind::Part:
     return cut(frame, e);
   default:
-    throw NotShown(e.loc, "this slice has no formula yet");
+    throw NoFormula(e.loc, "this slice has no formula yet");
   }
 }
 
@@ -68,7 +74,7 @@ SliceValue Evaluator::cut(Frame &frame, const Expr &e) {
               "a block may lie beyond the buffer '" + buffers[p.buffer].name + "'");
       p = {p.buffer,          false,
            p.block + first,   prover_.number(1),
-           prover_.number(0), buffers[p.buffer].length(p.block + first)};
+           prover_.number(0), blockLength(p.buffer, p.block + first)};
     }
     facts.pop_back();
     p.block = p.block.simplify();
@@ -94,7 +100,21 @@ SliceValue Evaluator::part(const SliceValue &whole, const Division &division, co
 Term Evaluator::segmentCount(Frame &frame, ExprId id) {
   const Expr &e = program.expr(id);
   SliceValue whole = slice(frame, e.a);
+  Term size = integer(frame, e.b);
+  require(e.loc, size >= 1, "segments may have no bytes");
   std::optional<Term> count;
+  for (const SliceValue::Alternative &a : whole.alternatives) {
+    // Boundaries depend on the size and on the type, which functions of segments do not name.
+    const Buffer &buffer = buffers[only(a, e.loc).buffer];
+    if (buffer.isOpen)
+      throw NotShown(e.loc, "segments of blocks of call-time length have no formula");
+    if (!segmentSize_) {
+      segmentSize_ = size;
+      segmentType_ = buffer.type;
+    }
+    if (!z3::eq(*segmentSize_, size) || segmentType_ != buffer.type)
+      throw NotShown(e.loc, "segments of several sizes or types have no formula yet");
+  }
   for (const SliceValue::Alternative &a : whole.alternatives) {
     Term one = axioms_.segmentCount(length(only(a, e.loc)), integer(frame, e.b));
     count = count ? z3::ite(a.condition, one, *count) : one;
@@ -116,11 +136,14 @@ SliceValue Evaluator::segment(Frame &frame, ExprId id, const Term &i) {
 SliceValue Evaluator::slices(Frame &frame, ExprId id) {
   const Expr &e = program.expr(id);
   if (e.kind == ExprKind::SliceComprehension)
-    throw NotShown(e.loc, "a list of slices over a loop has no formula yet");
+    throw NoFormula(e.loc, "a list of slices over a loop has no formula yet");
   if (e.kind != ExprKind::SliceList)
     return slice(frame, id);
   SliceValue all{{{prover_.truth(true), {}}}};
+  constexpr size_t kMostAlternatives = 64;
   for (uint32_t i = 0; i < index(e.b); ++i) {
+    if (all.alternatives.size() > kMostAlternatives)
+      throw NotShown(e.loc, "a list of slices with so many choices has no formula");
     SliceValue next = slices(frame, ExprId{program.operands[index(e.a) + i]}), joined;
     for (const SliceValue::Alternative &x : all.alternatives)
       for (const SliceValue::Alternative &y : next.alternatives) {

@@ -49,6 +49,26 @@ void Messages::pair(int firstStep) {
   proveComplete();
   proveOrder();
   proveLengths();
+  proveLabels();
+}
+
+/// Each label is set once.
+void Messages::proveLabels() {
+  auto nameOf = [&](const Site &s) { return body_.evaluator().program.labels[s.label].name; };
+  for (const Site &first : body_.labels)
+    for (const Site &original : body_.labels) {
+      if (nameOf(first) != nameOf(original) ||
+          first.labelIndices.size() != original.labelIndices.size())
+        continue;
+      Site second = renamed(original, "\"");
+      Terms facts = first.condition;
+      facts.insert(facts.end(), second.condition.begin(), second.condition.end());
+      for (size_t i = 0; i < first.labelIndices.size(); ++i)
+        facts.push_back(first.labelIndices[i] == second.labelIndices[i]);
+      facts.push_back(isBefore(first, second));
+      if (!prover_.refutes(facts))
+        throw NotShown(original.loc, "a label may be set twice");
+    }
 }
 
 Term Messages::atReceiver(const Link &link, const Term &ofSender) const {
@@ -71,7 +91,8 @@ Term Messages::meets(const Site &from, const Site &to, const Terms &indices) con
   all.back() = to.peer == me;
   all.push_back(to.tag == prover_.constant("this.tag"));
   Terms mine{me, prover_.constant("this.tag")}, real{ranks_.rank, from.tag};
-  if (from.edge.has_value() != to.edge.has_value())
+  if (from.edge.has_value() != to.edge.has_value() || from.graph != to.graph ||
+      from.isMulticast != to.isMulticast)
     return prover_.truth(false);
   if (from.edge) {
     mine.insert(mine.end(), {prover_.constant("this.slot"), prover_.constant("that.slot")});
@@ -107,6 +128,9 @@ std::vector<Terms> Messages::indexCandidates(const Site &from, const Site &to, i
       for (size_t k = options.size() - 1; k > i; --k)
         if (z3::eq(options[i], options[k]))
           options.erase(options.begin() + static_cast<ptrdiff_t>(k));
+    constexpr size_t kMostCandidates = 512;
+    if (all.size() * options.size() > kMostCandidates)
+      throw NoFormula(to.loc, "messages in so many loops have no formula");
     std::vector<Terms> longer;
     for (const Terms &begun : all)
       for (const Term &o : options) {
@@ -267,6 +291,8 @@ void Messages::proveLengths() {
     facts.push_back(link.recvHolds);
     for (size_t i = 0; i < send.pieces.size(); ++i) {
       const Piece &from = send.pieces[i], &to = recv.pieces[i];
+      if (body_.buffers()[from.buffer].type != body_.buffers()[to.buffer].type)
+        throw NotShown(send.loc, "a message has different types at both ends");
       if (from.isRun != to.isRun)
         throw NotShown(send.loc, "a run of blocks and elements of one block do not compare here");
       Term alike = from.isRun ? to.blocks == atReceiver(link, from.blocks)

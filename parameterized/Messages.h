@@ -43,6 +43,7 @@ private:
   void proveComplete();
   void proveOrder();
   void proveLengths();
+  void proveLabels();
 
   Body &body_;
   Prover &prover_;

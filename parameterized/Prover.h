@@ -85,11 +85,14 @@ private:
   std::string model_;
 };
 
+/// Ranks have 31 bits.
+inline constexpr int kMostRanks = 0x7fffffff;
+
 /// The constants that all ranks share: a body has no others but its parameters and those of its
 /// loops. `rank` is any rank, which a formula renames to speak of another one.
 struct Ranks {
   explicit Ranks(Prover &prover) : rank(prover.constant("rank")), ranks(prover.constant("ranks")) {
-    prover.assume(ranks >= 1);
+    prover.assume(1 <= ranks && ranks <= kMostRanks);
   }
   Term isRank(const Term &r) const { return 0 <= r && r < ranks; }
 

@@ -20,6 +20,22 @@ bool contains(const Term &term, const Term &constant) {
   return false;
 }
 
+bool hasVariables(const Term &term) {
+  std::set<unsigned> visited;
+  Terms open{term};
+  while (!open.empty()) {
+    Term t = open.back();
+    open.pop_back();
+    if (!t.is_app() || !visited.insert(t.id()).second)
+      continue;
+    if (t.num_args() == 0 && t.decl().name().str().find('!') != std::string::npos)
+      return true;
+    for (unsigned i = 0; i < t.num_args(); ++i)
+      open.push_back(t.arg(i));
+  }
+  return false;
+}
+
 Terms Inverses::solve(Prover &prover, const Term &equation, const Term &x,
                       const Term &value) const {
   if (z3::eq(equation, x))

@@ -18,6 +18,11 @@ struct NotShown : std::runtime_error {
   bool forWantOfOrder = false; ///< an operator that commutes would do
 };
 
+/// The text has something that this module cannot express.
+struct NoFormula : NotShown {
+  using NotShown::NotShown;
+};
+
 /// A tree as uninterpreted functions of ranks, with the axioms of trees (Trees.cpp). That the text
 /// declares a tree is checked whenever one is made for a number of ranks.
 struct Tree {
@@ -104,5 +109,7 @@ struct Inverses {
 };
 
 bool contains(const Term &term, const Term &constant);
+/// Whether the term has the index of a loop, or another constant that Prover::fresh() made.
+bool hasVariables(const Term &term);
 
 } // namespace colldsl::parameterized

@@ -337,6 +337,16 @@ collective c(g: graph, in x: T[g.outdegree][n], out y: T[g.indegree][n])
 }
 )",
      "that this promise holds was not shown"},
+    {"fromAnotherRoot", R"(
+collective c(inout x: T[n], a: rank = 0, b: rank = 0)
+  ensures x == x@a
+{
+  let t = flat(b);
+  recv x from t.parent;
+  for c in t.children { send x to c; }
+}
+)",
+     "a send may read what nobody wrote of 'x'"},
     {"childIsForgotten", R"(
 collective c(inout x: T[n], t: tree = flat(0))
   ensures x == x@(t.root)
