@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(
                     "unfold_pairs", "signal_up", "signal_down"));
 
 TEST(AllRanks, ReduceUpAnyTreeWithOperatorsThatCommute) {
-  AllRanksProof proof = proofOf("reduce_two_trees"); // it calls reduce_tree
+  AllRanksProof proof = proofOf("reduce_up");
   EXPECT_TRUE(proof.isProved) << proof.reason;
   EXPECT_EQ(proof.restrictedTo, "operators that commute");
 }

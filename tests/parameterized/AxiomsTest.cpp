@@ -94,7 +94,8 @@ TEST_F(Axiomatic, ShiftsAndBits) {
       axioms.shiftedRight({}, numbers[9], bits[1]) == axioms.shiftedRight({}, numbers[10], bits[1]);
   Terms few{facts.begin(), facts.begin() + 21};
   EXPECT_FALSE(prover.proves(few, sameBlock));
-  few.push_back(axioms.shiftedLeft(axioms.shiftedRight({}, numbers[9], bits[2]), bits[2]) == number(8));
+  few.push_back(axioms.shiftedLeft(axioms.shiftedRight({}, numbers[9], bits[2]), bits[2]) ==
+                number(8));
   EXPECT_TRUE(prover.proves(few, axioms.shiftedRight({}, numbers[9], bits[2]) ==
                                      axioms.shiftedRight({}, numbers[10], bits[2])));
 }
