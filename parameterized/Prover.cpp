@@ -84,7 +84,6 @@ void Prover::instantiate(Applications &seen, Terms &formulas) {
 }
 
 bool Prover::proves(const Terms &facts, const Term &goal) {
-  model_.clear();
   if (goal.is_true())
     return true;
   Clock::time_point now = Clock::now();
@@ -118,17 +117,7 @@ bool Prover::proves(const Terms &facts, const Term &goal) {
   z3::check_result answer = solver.check();
   if (answer != z3::unknown)
     answers_[key] = answer == z3::unsat;
-  if (answer != z3::sat)
-    return answer == z3::unsat;
-  z3::model values = solver.get_model();
-  for (unsigned i = 0; i < values.num_consts(); ++i) {
-    z3::func_decl c = values.get_const_decl(i);
-    std::string name = c.name().str();
-    if (name.find('!') == std::string::npos)
-      model_ +=
-          (model_.empty() ? "" : ", ") + name + " = " + values.get_const_interp(c).to_string();
-  }
-  return false;
+  return answer == z3::unsat;
 }
 
 Term substitute(const Term &term, const Terms &from, const Terms &to) {

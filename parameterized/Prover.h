@@ -43,7 +43,6 @@ public:
 
   /// Holds in all queries.
   void assume(const Term &condition) { assumptions_.push_back(condition); }
-  const Terms &assumptions() const { return assumptions_; }
 
   /// `instances` appends what holds for an application of the function.
   using Axiom = std::function<void(const Term &application, Terms &instances)>;
@@ -58,9 +57,6 @@ public:
   bool refutes(const Terms &facts) { return proves(facts, truth(false)); }
 
   unsigned queries() const { return queries_; }
-
-  /// The named constants of a model of the last goal that was not proved; empty if there was none.
-  const std::string &model() const { return model_; }
 
 private:
   struct Applications;
@@ -82,7 +78,6 @@ private:
   std::map<std::vector<unsigned>, bool> answers_;
   Terms kept_;
   unsigned fresh_ = 0, queries_ = 0;
-  std::string model_;
 };
 
 /// Ranks have 31 bits.
