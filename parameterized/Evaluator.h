@@ -54,7 +54,7 @@ public:
   Term length(const Piece &piece);
   /// The length of a block that `holder` has.
   Term blockLength(unsigned buffer, const Term &block);
-  /// Whether a value is one of the parameter's candidates, if these are a range.
+  /// A formula: the value is one of the parameter's candidates, if these are a range.
   Term isCandidate(Frame &frame, const Param &p, const Term &value);
   Term none() { return prover_.number(kNone); }
 

@@ -107,7 +107,7 @@ Term Evaluator::segmentCount(Frame &frame, ExprId id) {
     // Boundaries depend on the size and on the type, which functions of segments do not name.
     const Buffer &buffer = buffers[only(a, e.loc).buffer];
     if (buffer.isOpen)
-      throw NotShown(e.loc, "segments of blocks of call-time length have no formula");
+      throw NotShown(e.loc, "segments of open blocks have no formula");
     if (!segmentSize_) {
       segmentSize_ = size;
       segmentType_ = buffer.type;

@@ -109,7 +109,7 @@ struct Inverses {
 };
 
 bool contains(const Term &term, const Term &constant);
-/// Whether the term has the index of a loop, or another constant that Prover::fresh() made.
+/// True if the term has the index of a loop, or another constant that Prover::fresh() made.
 bool hasVariables(const Term &term);
 
 } // namespace colldsl::parameterized
