@@ -29,8 +29,8 @@ struct AllRanksProof {
   std::string restrictedTo;
   /// Promises that the proof leaves out: 'deterministic', bounds of costs.
   std::vector<std::string> leftOut;
-  /// The trees and graphs that the text declares and the proof uses. Whoever makes one for a number
-  /// of ranks checks that it is one; the proof rests on that.
+  /// The trees and graphs that the text declares and the proof uses. The
+  /// instantiation checks each for its number of ranks; the proof rests on that.
   std::set<std::string> structures;
   /// The first condition that was not shown, or the limit that was reached.
   std::string reason;

@@ -95,7 +95,7 @@ void Body::run(const Payload &payload, Data data) {
   isTrial_ = data == Data::Unknown;
   written_ = nullptr; // NotShown may have ended the last run anywhere
   touched_ = nullptr;
-  trialFacts_ = 0;
+  trialFacts_ = trialDepth_ = 0;
   sites.clear();
   orders.clear();
   labels.clear();
@@ -257,8 +257,7 @@ void Body::executeMessage(const Stmt &s) {
         site.sent.push_back(state_[p.buffer]);
       if (sends && !isTrial_)
         evaluator_.require(s.loc, implies(isIn(p), state_[p.buffer].isDefined),
-                           "a send may read what nobody wrote of '" + buffers()[p.buffer].name +
-                               "'");
+                           "a send may read unwritten bytes of '" + buffers()[p.buffer].name + "'");
     }
     if (site.kind == SiteKind::Recv) {
       site.content = payload_(site);
@@ -302,7 +301,7 @@ void Body::executeCopy(const Stmt &s, bool combines) {
         Content read = state_[source.buffer];
         if (!isTrial_)
           evaluator_.require(s.loc, implies(isIn(source), read.isDefined),
-                             "a copy may read what nobody wrote of '" +
+                             "a copy may read unwritten bytes of '" +
                                  buffers()[source.buffer].name + "'");
         auto [fromBlock, fromElement] = origin(source, target);
         write(site, a.condition && b.condition, target, contentAt(read, fromBlock, fromElement));
@@ -395,7 +394,7 @@ void Body::requireCombinable(const Site &site, const Piece &target, const Conten
   Term inTarget = isIn(target);
   auto at = [&](const Term &t, const Term &who) { return substitute(t, {source}, {who}); };
   evaluator_.require(site.loc, implies(inTarget, old.isDefined && incoming.isDefined),
-                     "a combine may read what nobody wrote");
+                     "a combine may read unwritten bytes");
   Term both = inTarget && at(old.has, a) && at(incoming.has, b);
   Term sameOrigin = old.origin == incoming.origin;
   evaluator_.require(site.loc, implies(both, sameOrigin),

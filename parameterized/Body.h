@@ -4,7 +4,7 @@
 /// Contents are functions of a position, a block and an element of it: three free constants stand
 /// for the position and for a rank that contributes (Body::block, element, source). So one formula
 /// says what all bytes of a buffer hold. A loop is summarised by a guess of what buffers hold after
-/// its first iterations; the guess is proved by induction over the iterations, whoever made it.
+/// its first iterations; the guess is proved by induction over the iterations.
 #pragma once
 
 #include "parameterized/Evaluator.h"

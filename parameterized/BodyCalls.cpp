@@ -37,7 +37,7 @@ void Body::requireAgreement(SourceLoc loc, const Value &value, const std::string
 }
 
 /// The callee's parameters, as slices and values of this rank; the operands' slices are those of
-/// `other_`, whoever that is.
+/// `other_`, any rank.
 Body::Contract Body::bindCall(const Stmt &s, const Decl &callee, bool isRestricted) {
   DeclId id{static_cast<uint32_t>(s.value)};
   Contract contract{evaluator_.makeFrame(id, ranks_.rank), evaluator_.makeFrame(id, ranks_.rank)};
@@ -52,10 +52,9 @@ Body::Contract Body::bindCall(const Stmt &s, const Decl &callee, bool isRestrict
       inner.slices[p.slot] = evaluator_.slice(frame_, argument);
       continue;
     }
-    evaluator_.treesMayVary = true; // the callee is proved for any tree
+    Changed<bool> trees(evaluator_.treesMayVary, true); // the callee is proved for any tree
     Value v = argument != kNoExpr ? evaluator_.evaluate(frame_, argument)
                                   : evaluator_.evaluate(inner, p.defaultValue);
-    evaluator_.treesMayVary = false;
     requireAgreement(s.loc, v, program_.nameOf(p));
     if (auto *r = std::get_if<ReductionValue>(&v); r && isRestricted)
       evaluator_.require(s.loc, r->commutes,
@@ -144,7 +143,8 @@ void Body::bindSizes(const Stmt &s, const Decl &callee, Frame &inner) {
         bind(length, piece.length);
       } else if (length.kind == DimKind::Symbol &&
                  std::holds_alternative<std::monostate>(inner.sizes[length.slot])) {
-        // As many elements as the run has; all ranks have as many blocks, as long ones.
+        // The size is the number of elements of the run. All ranks have as many blocks, as long
+        // ones.
         Term i = prover_.fresh("block");
         requireAgreement(s.loc, piece.blocks, "the ranks may not agree on the lengths of slices");
         evaluator_.facts.push_back(0 <= i && i < piece.blocks);
@@ -262,7 +262,7 @@ void Body::executeCall(const Stmt &s) {
             implies(isIn(piece) && (p.role == BufferRole::In ? prover_.truth(true)
                                                              : isOperand(promises, piece.buffer)),
                     state_[piece.buffer].isDefined),
-            "the callee may read what nobody wrote of '" + buffers()[piece.buffer].name + "'");
+            "the callee may read unwritten bytes of '" + buffers()[piece.buffer].name + "'");
       evaluator_.facts.pop_back();
       (p.role == BufferRole::In ? site.read : site.pieces).push_back(piece);
     }

@@ -222,15 +222,8 @@ void Body::addRequirement(ExprId id) {
 
 /// A slice that rank `other_` has, by the indices of this rank.
 SliceValue Body::operandOf(Contract &contract, ExprId id) {
-  evaluator_.holder = other_;
-  try {
-    SliceValue operand = evaluator_.slice(contract.operands, id);
-    evaluator_.holder = ranks_.rank;
-    return operand;
-  } catch (...) {
-    evaluator_.holder = ranks_.rank;
-    throw;
-  }
+  Changed<Term> holder(evaluator_.holder, other_);
+  return evaluator_.slice(contract.operands, id);
 }
 
 /// All combines of a collective, and its promises, have one operator.

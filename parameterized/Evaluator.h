@@ -22,6 +22,14 @@ struct Buffer {
   bool holdsOther = false;                       ///< another parameter lies in it
 };
 
+/// Changes a variable until the end of a scope, errors included.
+template <typename T> struct Changed {
+  Changed(T &variable, T value) : variable(variable), before(variable) { variable = value; }
+  ~Changed() { variable = before; }
+  T &variable;
+  T before;
+};
+
 /// The execution of one declaration.
 struct Frame {
   DeclId decl;

@@ -76,21 +76,14 @@ Term Messages::atReceiver(const Link &link, const Term &ofSender) const {
   return substitute(ofSender, coordinates(ranks_, send), withRank(recv.peer, link.sendIndices));
 }
 
-Term Messages::atSender(const Link &link, const Term &ofReceiver) const {
-  const Site &send = body_.sites[link.send], &recv = body_.sites[link.recv];
-  return substitute(ofReceiver, coordinates(ranks_, recv), withRank(send.peer, link.recvIndices));
-}
-
-/// That the other end `to`, at the peer and with these indices, exists and names this rank.
+/// A formula: the other end `to`, at the peer and with these indices, exists and names this rank.
 Term Messages::meets(const Site &from, const Site &to, const Terms &indices) const {
-  Terms all = to.condition;
-  all.push_back(to.peer == ranks_.rank);
+  // Placeholders for what belongs to `from`, which must not be renamed with `to`.
+  Terms mine{prover_.constant("this.rank"), prover_.constant("this.tag")};
+  Terms real{ranks_.rank, from.tag};
   Terms names = coordinates(ranks_, to), those = withRank(from.peer, indices);
-  // The rank of `from` is named, too: it must not be replaced.
-  Term me = prover_.constant("this.rank");
-  all.back() = to.peer == me;
-  all.push_back(to.tag == prover_.constant("this.tag"));
-  Terms mine{me, prover_.constant("this.tag")}, real{ranks_.rank, from.tag};
+  Terms all = to.condition;
+  all.push_back(to.peer == mine[0] && to.tag == mine[1]);
   if (from.edge.has_value() != to.edge.has_value() || from.graph != to.graph ||
       from.isMulticast != to.isMulticast)
     return prover_.truth(false);

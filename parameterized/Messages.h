@@ -24,9 +24,8 @@ public:
 
   const std::vector<Link> &links() const { return links_; }
 
-  /// A formula of the sender in the coordinates of the receiver, and back.
+  /// A formula of the sender in the coordinates of the receiver.
   Term atReceiver(const Link &link, const Term &ofSender) const;
-  Term atSender(const Link &link, const Term &ofReceiver) const;
   /// A formula: the execution of `a` with its indices comes before that of `b` with its own in the
   /// text.
   Term isBefore(const Site &a, const Site &b) const;

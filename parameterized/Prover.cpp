@@ -39,17 +39,11 @@ struct Prover::Applications {
   std::map<unsigned, size_t> done; ///< how many of them have their instances
 
   void collect(const Term &term, const std::set<unsigned> &wanted) {
-    Terms open{term};
-    while (!open.empty()) {
-      Term t = open.back();
-      open.pop_back();
-      if (!t.is_app() || !visited.insert(t.id()).second)
-        continue;
+    anyApplication(term, visited, [&](const Term &t) {
       if (unsigned id = t.decl().id(); wanted.contains(id))
         of[id].push_back(t);
-      for (unsigned i = 0; i < t.num_args(); ++i)
-        open.push_back(t.arg(i));
-    }
+      return false;
+    });
   }
 };
 

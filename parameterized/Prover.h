@@ -10,6 +10,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -93,6 +94,24 @@ struct Ranks {
 
   Term rank, ranks;
 };
+
+/// Calls visit(Term) for the applications in a term, each once, until it returns true. Returns true
+/// if it did.
+template <typename Visit>
+bool anyApplication(const Term &term, std::set<unsigned> &visited, Visit visit) {
+  Terms open{term};
+  while (!open.empty()) {
+    Term t = open.back();
+    open.pop_back();
+    if (!t.is_app() || !visited.insert(t.id()).second)
+      continue;
+    if (visit(t))
+      return true;
+    for (unsigned i = 0; i < t.num_args(); ++i)
+      open.push_back(t.arg(i));
+  }
+  return false;
+}
 
 /// The term with each of `from` replaced by its partner in `to`.
 Term substitute(const Term &term, const Terms &from, const Terms &to);

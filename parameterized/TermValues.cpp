@@ -1,39 +1,17 @@
 #include "parameterized/TermValues.h"
 
-#include <set>
-
 namespace colldsl::parameterized {
 
 bool contains(const Term &term, const Term &constant) {
   std::set<unsigned> visited;
-  Terms open{term};
-  while (!open.empty()) {
-    Term t = open.back();
-    open.pop_back();
-    if (z3::eq(t, constant))
-      return true;
-    if (!t.is_app() || !visited.insert(t.id()).second)
-      continue;
-    for (unsigned i = 0; i < t.num_args(); ++i)
-      open.push_back(t.arg(i));
-  }
-  return false;
+  return anyApplication(term, visited, [&](const Term &t) { return z3::eq(t, constant); });
 }
 
 bool hasVariables(const Term &term) {
   std::set<unsigned> visited;
-  Terms open{term};
-  while (!open.empty()) {
-    Term t = open.back();
-    open.pop_back();
-    if (!t.is_app() || !visited.insert(t.id()).second)
-      continue;
-    if (t.num_args() == 0 && t.decl().name().str().find('!') != std::string::npos)
-      return true;
-    for (unsigned i = 0; i < t.num_args(); ++i)
-      open.push_back(t.arg(i));
-  }
-  return false;
+  return anyApplication(term, visited, [](const Term &t) {
+    return t.num_args() == 0 && t.decl().name().str().find('!') != std::string::npos;
+  });
 }
 
 Terms Inverses::solve(Prover &prover, const Term &equation, const Term &x,

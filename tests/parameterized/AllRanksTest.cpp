@@ -117,7 +117,7 @@ collective c(in x: T[n], out y: T[ranks][n])
   }
 }
 )",
-     "a send may read what nobody wrote of 'y'"},
+     "a send may read unwritten bytes of 'y'"},
     {"oneRoundTooFew", R"(
 collective c(in x: T[n], out y: T[ranks][n])
   ensures for r in 0..ranks: y[r] == x@r
@@ -142,14 +142,14 @@ collective c(in x: T[n], out y: T[ranks][n])
 }
 )",
      "that this promise holds was not shown"},
-    {"nobodyReceives", R"(
+    {"noReceive", R"(
 collective c(inout x: T[n])
 {
   send x to (rank + 1) % ranks;
 }
 )",
      "a send may meet no receive"},
-    {"nobodySends", R"(
+    {"noSend", R"(
 collective c(inout x: T[n])
 {
   if rank > 0 { recv x from rank - 1; }
@@ -270,7 +270,7 @@ collective c(in x: T[n], inout y: T[n])
 }
 )",
      "the peer may not be a rank"},
-    {"writesWhatNobodyPromised", R"(
+    {"writesUnpromisedBytes", R"(
 collective c(in x: T[n], out y: T[n], op: reduction = sum)
   ensures at rank > 0: y == x@(rank - 1)
 {
@@ -288,7 +288,7 @@ collective c(in x: T[n], out y: T[n])
   copy z to y;
 }
 )",
-     "a copy may read what nobody wrote of 'z'"},
+     "a copy may read unwritten bytes of 'z'"},
     {"onlyInPlace", R"(
 collective c(in x: T[n], out y: T[n])
   x aliases y
@@ -346,7 +346,7 @@ collective c(inout x: T[n], a: rank = 0, b: rank = 0)
   for c in t.children { send x to c; }
 }
 )",
-     "a send may read what nobody wrote of 'x'"},
+     "a send may read unwritten bytes of 'x'"},
     {"childIsForgotten", R"(
 collective c(inout x: T[n], t: tree = flat(0))
   ensures x == x@(t.root)

@@ -90,7 +90,7 @@ def main():
                 tried += 1
                 if name not in still:
                     continue
-                # What is proved for operators that commute is tried with one.
+                # A proof for operators that commute is tried with one.
                 op = ["--op", "sum"] if still[name]["restrictedTo"] and "op:" in mutant else []
                 check = run([args.colldsl, "verify", "--no-warn", "--ranks", args.ranks, *op, str(path)])
                 harmless += check.returncode == 0
