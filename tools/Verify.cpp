@@ -10,6 +10,7 @@
 #include "driver/source/ReadRight.h"
 #include "ir/Printable.h"
 #include "tools/Commands.h"
+#include "tools/FailedProofs.h"
 #include "tools/VerifyAllRanks.h"
 #include "tools/input/ErrorMessages.h"
 #include "tools/options/Color.h"
@@ -31,11 +32,11 @@ struct VerifySettings {
   bool stdlib = false;
   bool json = false;
   bool allRanks = false;
-  uint64_t seconds = 60; ///< for each proof for all ranks
-  uint32_t shown = 1;    ///< counterexamples per collective
-  std::string page;      ///< of the first counterexample
-  bool isSvg = false;    ///< the page is a picture
-  PageRequest choice;    ///< of what the picture shows
+  AllRanksSettings forAllRanks;
+  uint32_t shown = 1; ///< counterexamples per collective
+  std::string page;   ///< of the first counterexample
+  bool isSvg = false; ///< the page is a picture
+  PageRequest choice; ///< of what the picture shows
 
   void addTo(Options &options);
   Status checkAllRanks(const Options &options) const;
@@ -48,8 +49,14 @@ void VerifySettings::addTo(Options &options) {
                   allRanks);
   proofs.addTo(options);
   options.section("how");
-  options.addNumber("--within", "SECONDS", "for each proof by --all-ranks (default: 60)", seconds,
-                    1, 86400);
+  options.addNumber("--within", "SECONDS",
+                    "for each proof by --all-ranks, and again for the search of a\n"
+                    "counterexample where there is none (default: 60)",
+                    forAllRanks.seconds, 1, 86400);
+  options.addNumber("--up-to", "N",
+                    "the largest number of ranks of that search, which begins at 1\n"
+                    "(default: 64; 0: no search, as with --stdlib)",
+                    forAllRanks.upTo);
   options.addNumber("--counterexamples", "N", "that are printed per collective (default: 1)",
                     shown);
   options.addSideOutput(
@@ -64,7 +71,10 @@ void VerifySettings::addTo(Options &options) {
 /// A proof for all ranks leaves nothing to choose.
 Status VerifySettings::checkAllRanks(const Options &options) const {
   if (!allRanks)
-    return options.refuseGiven({"--within"}, "it is for --all-ranks");
+    return options.refuseGiven({"--within", "--up-to"}, "it is for --all-ranks");
+  if (stdlib)
+    if (Status s = options.refuseGiven({"--up-to"}, "with --stdlib there is no search"); !s)
+      return s;
   return options.refuseGiven({"--ranks", "--bytes", "--topology", "--roots", "--in-place",
                               "--thorough", "--set", "--op", "--type", "--channel-slots", "--seed",
                               "--max-failures", "--counterexamples", "--show", "--svg"},
@@ -74,8 +84,7 @@ Status VerifySettings::checkAllRanks(const Options &options) const {
 void print(const Summary &summary, const Source &source, uint32_t shown) {
   std::vector<size_t> failed = summary.counterexamples();
   for (size_t i : llvm::ArrayRef(failed).take_front(shown))
-    errorStream() << summary.target.name << ", " << summary.tasks[i].words() << ":\n"
-                  << source.render(summary.outcomes[i].why, summary.target);
+    printFailedProof(summary, i, source);
   if (summary.promisesNothing()) {
     std::vector<Diagnostic> vacuous = summary.vacuous;
     addExplanationNote(vacuous);
@@ -93,14 +102,7 @@ void print(const Summary &summary, const Source &source, uint32_t shown) {
 llvm::json::Object toJson(const Summary &summary, const Source &source) {
   llvm::json::Array failures;
   for (size_t i : summary.counterexamples())
-    failures.push_back(llvm::json::Object{
-        {"ranks", summary.tasks[i].shape.ranks},
-        {"bytes", summary.tasks[i].bytes},
-        {"inPlace", summary.tasks[i].shape.inPlace},
-        {"parameters", jsonText(summary.tasks[i].call.words())},
-        {"topology", jsonText(summary.tasks[i].topology)},
-        {"text", jsonText(source.render(summary.outcomes[i].why, summary.target))},
-    });
+    failures.push_back(failedProofJson(summary, i, source));
   return llvm::json::Object{
       {"name", jsonText(summary.target.name)},
       {"ok", summary.ok()},
@@ -235,10 +237,13 @@ Exit verifyCommand(Arguments arguments) {
   expandFunctions(*source, targets);
   if (settings.stdlib && settings.proofs.onlyInPlace)
     std::erase_if(targets, [&](const auto &target) { return !hasAliases(*source, target); });
-  if (settings.allRanks)
+  if (settings.allRanks) {
+    settings.forAllRanks.upTo = settings.stdlib ? 0 : settings.forAllRanks.upTo;
     return targets.empty() || right.hasMistakes
                ? Exit::Failure
-               : verifyAllRanks(*source, targets, settings.seconds, settings.json);
+               : verifyAllRanks(*source, targets, settings.proofs, settings.forAllRanks,
+                                settings.json);
+  }
   bool fine = !targets.empty() && usedAllSettings(*source, targets, settings.proofs.schedule) &&
               usesAllGiven(options, *source, targets, settings.proofs.schedule, Purpose::Make);
   if (fine && !hasOpenBlocks(*source, targets))

@@ -1,11 +1,15 @@
 #include "tools/VerifyAllRanks.h"
 
+#include "driver/proofs/SmallestCounterexample.h"
 #include "ir/Printable.h"
+#include "ir/Ranges.h"
 #include "parameterized/AllRanksProofs.h"
+#include "tools/FailedProofs.h"
 #include "tools/input/ErrorMessages.h"
 #include "tools/options/Color.h"
 #include "tools/options/ErrorStream.h"
 #include "tools/options/Json.h"
+#include "tools/options/Progress.h"
 #include "tools/options/ResultStream.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -15,10 +19,32 @@ namespace {
 
 using parameterized::AllRanksProof;
 
-/// "proved for all P, for operators that commute".
-std::string words(const AllRanksProof &proof) {
+/// The outcome for one collective.
+struct Verdict {
+  const AllRanksProof &proof;
+  std::optional<driver::SmallestCounterexample> search; ///< if there was one
+
+  const driver::Summary *refused() const {
+    return search && search->refused ? &*search->refused : nullptr;
+  }
+};
+
+/// "; no counterexample at 1..64 ranks".
+std::string searchWords(const driver::SmallestCounterexample &search, uint64_t seconds) {
+  std::string text = search.provedRanks.empty()
+                         ? "; no number of ranks was tried"
+                         : "; no counterexample at " + rangesWord(search.provedRanks) + " ranks";
+  return text + (search.isOutOfTime ? " within " + std::to_string(seconds) + " s" : "");
+}
+
+/// "proved for all P, for operators that commute", or that it is refused, or neither.
+std::string words(const Verdict &verdict, uint64_t seconds) {
+  const AllRanksProof &proof = verdict.proof;
+  if (const driver::Summary *refused = verdict.refused())
+    return "refused at " + counted(refused->tasks.front().shape.ranks, "rank") +
+           ", and at no fewer";
   if (!proof.isProved)
-    return "not shown for all P";
+    return "not shown for all P" + (verdict.search ? searchWords(*verdict.search, seconds) : "");
   std::string text = "proved for all P";
   if (!proof.restrictedTo.empty())
     text += ", for " + proof.restrictedTo;
@@ -27,8 +53,9 @@ std::string words(const AllRanksProof &proof) {
   return text;
 }
 
-llvm::json::Object toJson(const std::string &name, const AllRanksProof &proof,
-                          const Program &program) {
+llvm::json::Object toJson(const std::string &name, const Verdict &verdict,
+                          const driver::Source &source) {
+  const AllRanksProof &proof = verdict.proof;
   llvm::json::Array leftOut, structures;
   for (const std::string &promise : proof.leftOut)
     leftOut.push_back(promise);
@@ -42,17 +69,54 @@ llvm::json::Object toJson(const std::string &name, const AllRanksProof &proof,
                             {"reason", jsonText(proof.reason)}};
   if (!proof.isProved && proof.loc.line > 0)
     object["place"] =
-        jsonText(program.files[proof.loc.file] + ":" + std::to_string(proof.loc.line));
+        jsonText(source.program().files[proof.loc.file] + ":" + std::to_string(proof.loc.line));
+  if (verdict.search) {
+    object["searched"] = rangesWord(verdict.search->provedRanks);
+    object["outOfTime"] = verdict.search->isOutOfTime;
+  }
+  if (const driver::Summary *refused = verdict.refused())
+    object["counterexample"] =
+        failedProofJson(*refused, refused->counterexamples().front(), source);
   return object;
+}
+
+/// The search for a target that is not proved. A request that does not fit the collective is
+/// reported, and there is no search.
+std::optional<driver::SmallestCounterexample> search(driver::Source &source,
+                                                     const driver::Source::Target &target,
+                                                     const driver::ProofRequest &request,
+                                                     const AllRanksSettings &settings) {
+  Progress progress;
+  driver::SearchLimits limits{settings.upTo, std::chrono::seconds(settings.seconds)};
+  Result<driver::SmallestCounterexample> found = driver::findSmallestCounterexample(
+      source, target, request, limits, progress.watch().progress);
+  if (found)
+    return found.take();
+  source.report(found.status().diagnostic(), target);
+  return std::nullopt;
+}
+
+void print(const Verdict &verdict, const driver::Source::Target &target,
+           const driver::Source &source, uint64_t seconds) {
+  if (const driver::Summary *refused = verdict.refused())
+    printFailedProof(*refused, refused->counterexamples().front(), source);
+  else if (!verdict.proof.isProved)
+    source.report(Diagnostic::error(verdict.proof.loc, verdict.proof.reason), target);
+  std::string line = printable(target.name + ": " + words(verdict, seconds));
+  if (hasColors(1))
+    llvm::outs() << paintedVerdict(line) << "\n";
+  else
+    resultStream() << line << "\n";
+  llvm::outs().flush();
 }
 
 } // namespace
 
-Exit verifyAllRanks(const driver::Source &source, llvm::ArrayRef<driver::Source::Target> targets,
-                    uint64_t seconds, bool json) {
-  const Program &program = source.program();
-  parameterized::AllRanksProofs proofs(program, std::chrono::seconds(seconds));
-  size_t proved = 0;
+Exit verifyAllRanks(driver::Source &source, llvm::ArrayRef<driver::Source::Target> targets,
+                    const driver::ProofRequest &request, const AllRanksSettings &settings,
+                    bool json) {
+  parameterized::AllRanksProofs proofs(source.program(), std::chrono::seconds(settings.seconds));
+  size_t proved = 0, refused = 0;
   std::set<std::string> structures;
   llvm::json::Array all;
   for (const driver::Source::Target &target : targets) {
@@ -61,21 +125,16 @@ Exit verifyAllRanks(const driver::Source &source, llvm::ArrayRef<driver::Source:
                     << "' is a schedule for one number of ranks: --all-ranks needs a collective\n";
       return Exit::Failure;
     }
-    const AllRanksProof &proof = proofs.of(target.collective);
-    proved += proof.isProved;
-    structures.insert(proof.structures.begin(), proof.structures.end());
-    if (json) {
-      all.push_back(toJson(target.name, proof, program));
-      continue;
-    }
-    if (!proof.isProved)
-      source.report(Diagnostic::error(proof.loc, proof.reason), target);
-    std::string verdict = printable(target.name + ": " + words(proof));
-    if (hasColors(1))
-      llvm::outs() << paintedVerdict(verdict) << "\n";
+    Verdict verdict{proofs.of(target.collective), std::nullopt};
+    if (!verdict.proof.isProved && settings.upTo > 0)
+      verdict.search = search(source, target, request, settings);
+    proved += verdict.proof.isProved;
+    refused += verdict.refused() != nullptr;
+    structures.insert(verdict.proof.structures.begin(), verdict.proof.structures.end());
+    if (json)
+      all.push_back(toJson(target.name, verdict, source));
     else
-      resultStream() << verdict << "\n";
-    llvm::outs().flush();
+      print(verdict, target, source, settings.seconds);
   }
   bool ok = proved == targets.size();
   if (json) {
@@ -85,8 +144,8 @@ Exit verifyAllRanks(const driver::Source &source, llvm::ArrayRef<driver::Source:
   if (!structures.empty())
     resultStream() << "that each of these is a tree or a graph is checked when it is made: "
                    << llvm::join(structures, ", ") << "\n";
-  resultStream() << proved << " of " << counted(targets.size(), "collective")
-                 << " proved for all P\n";
+  resultStream() << proved << " of " << counted(targets.size(), "collective") << " proved for all P"
+                 << (refused > 0 ? ", " + std::to_string(refused) + " refused" : "") << "\n";
   return ok ? Exit::Success : Exit::Failure;
 }
 

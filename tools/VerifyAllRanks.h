@@ -1,14 +1,22 @@
 /// `colldsl verify --all-ranks`: proofs for every number of ranks.
 #pragma once
 
+#include "driver/requests/ProofRequest.h"
 #include "driver/source/Source.h"
 #include "tools/Commands.h"
 
 namespace colldsl::tools {
 
-/// Proves the collectives, each within so many seconds, and prints what was shown. Success: all of
-/// them are proved.
-Exit verifyAllRanks(const driver::Source &source, llvm::ArrayRef<driver::Source::Target> targets,
-                    uint64_t seconds, bool json);
+struct AllRanksSettings {
+  uint64_t seconds = 60; ///< for each proof, and again for each search
+  uint32_t upTo = 64;    ///< the largest number of ranks of a search; 0: none
+};
+
+/// Proves the collectives and prints what was shown. For one that is not proved, prints the
+/// counterexample with the fewest ranks, if a search by concrete proofs with the values of
+/// `request` finds one. Success: all of them are proved.
+Exit verifyAllRanks(driver::Source &source, llvm::ArrayRef<driver::Source::Target> targets,
+                    const driver::ProofRequest &request, const AllRanksSettings &settings,
+                    bool json);
 
 } // namespace colldsl::tools

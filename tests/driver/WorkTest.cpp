@@ -5,6 +5,7 @@
 #include "driver/choice/Functions.h"
 #include "driver/library/MakeLibrary.h"
 #include "driver/proofs/ProveTarget.h"
+#include "driver/proofs/SmallestCounterexample.h"
 #include "driver/schedule/MakeWorkload.h"
 
 #include <gtest/gtest.h>
@@ -67,6 +68,51 @@ TEST_F(Work, ProofsCountTheirSteps) {
   EXPECT_EQ(total, summary->tasks.size());
   EXPECT_EQ(most, total);
   EXPECT_EQ(messages.text(), "");
+}
+
+// Rank 4 sends nothing, so that 6 ranks, the first even number beyond 4, are wrong; odd ones are
+// excluded.
+TEST_F(Work, TheSearchEndsAtTheSmallestCounterexample) {
+  std::unique_ptr<Source> source = sourceOf(R"(collective gather(in x: T[n], out y: T[n])
+  where ranks % 2 == 0
+  ensures y == x@((rank - 1) % ranks)
+{
+  if rank != 4 { send x to (rank + 1) % ranks; }
+  recv y from (rank - 1) % ranks;
+}
+)");
+  ASSERT_TRUE(source) << messages.text();
+  ProofRequest request;
+  Source::Target target = chooseToProve(*source, request).front();
+  std::atomic<size_t> steps{0};
+  auto found =
+      findSmallestCounterexample(*source, target, request, {}, [&](const Reached &) { ++steps; });
+  ASSERT_TRUE(found) << found.message();
+  ASSERT_TRUE(found->refused);
+  EXPECT_EQ(found->provedRanks, (std::vector<uint32_t>{2, 4}));
+  for (const ProofTask &task : found->refused->tasks)
+    EXPECT_EQ(task.shape.ranks, 6u);
+  EXPECT_FALSE(found->refused->counterexamples().empty());
+  EXPECT_FALSE(found->isOutOfTime);
+  EXPECT_GE(steps, found->refused->tasks.size());
+
+  found = findSmallestCounterexample(*source, target, request, {5});
+  ASSERT_TRUE(found) << found.message();
+  EXPECT_FALSE(found->refused);
+  EXPECT_EQ(found->provedRanks, (std::vector<uint32_t>{2, 4}));
+}
+
+TEST_F(Work, TheSearchEndsWithItsTime) {
+  std::unique_ptr<Source> source = sourceOf(kGather);
+  ASSERT_TRUE(source);
+  ProofRequest request;
+  Source::Target target = chooseToProve(*source, request).front();
+  auto found = findSmallestCounterexample(*source, target, request,
+                                          {1'000'000, std::chrono::milliseconds(50)});
+  ASSERT_TRUE(found) << found.message();
+  EXPECT_FALSE(found->refused);
+  EXPECT_TRUE(found->isOutOfTime);
+  EXPECT_LT(found->provedRanks.size(), 100'000u);
 }
 
 TEST_F(Work, TheWatchStopsProofsAndSimulations) {

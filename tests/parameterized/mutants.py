@@ -30,7 +30,8 @@ def run(command):
 
 def proved(colldsl, names, within):
     """Of these collectives or files the names that are proved for all ranks."""
-    result = run([colldsl, "verify", "--all-ranks", "--json", "--within", str(within), *names])
+    result = run([colldsl, "verify", "--all-ranks", "--json", "--within", str(within), "--up-to", "0",
+                  *names])
     try:
         report = json.loads(result.stdout)
     except json.JSONDecodeError:

@@ -11,7 +11,7 @@ using namespace driver;
 
 namespace {
 
-constexpr auto kAlignment = llvm::Align::Constant<64>(); // of Library::view()
+constexpr auto kViewAlignment = llvm::Align::Constant<64>(); // of Library::view()
 
 Result<std::unique_ptr<Library>> view(const llvm::MemoryBuffer &buffer) {
   llvm::StringRef text = buffer.getBuffer();
@@ -40,7 +40,7 @@ Result<BuiltLibrary> buildStandardLibrary() {
   content.program = compilation.program();
   std::vector<std::byte> encoded = encodeLibrary(content);
   auto buffer =
-      llvm::WritableMemoryBuffer::getNewUninitMemBuffer(encoded.size(), "stdlib", kAlignment);
+      llvm::WritableMemoryBuffer::getNewUninitMemBuffer(encoded.size(), "stdlib", kViewAlignment);
   if (!buffer)
     return Status::error("there is not enough memory");
   std::copy(encoded.begin(), encoded.end(),
