@@ -1,6 +1,8 @@
 #include "parameterized/AllRanksProofs.h"
 
+#include "ir/Printable.h"
 #include "parameterized/Order.h"
+#include "parameterized/SmtLib.h"
 
 #include <algorithm>
 #include <map>
@@ -37,8 +39,10 @@ constexpr Guess kCombinedGuesses[] = {
 class FormProof {
 public:
   FormProof(const Program &program, DeclId collective, Form form, Prover::Clock::time_point end,
-            Body::Callee callee, bool commutes)
-      : prover_(end, std::chrono::milliseconds(5000)), ranks_(prover_), axioms_(prover_, ranks_),
+            Body::Callee callee, bool commutes, bool isRecorded)
+      : program_(program), form_(form), collective_(collective),
+        prover_(end, std::chrono::milliseconds(5000), isRecorded), ranks_(prover_),
+        axioms_(prover_, ranks_),
         body_(program, collective, prover_, axioms_, ranks_, form, std::move(callee)) {
     for (const Term &c : body_.commutes)
       if (commutes)
@@ -50,6 +54,7 @@ public:
   std::string restrictedTo() const { return body_.restrictedTo; }
   std::set<std::string> &structures() { return body_.evaluator().structures; }
   unsigned queries() const { return prover_.queries(); }
+  void addSteps(std::vector<ProofStep> &steps) const;
 
 private:
   std::optional<Content> guess(Guess kind, const Site &recv);
@@ -65,6 +70,9 @@ private:
                            const Piece &goal, const Piece &from, Terms facts);
   void proveWrites();
 
+  const Program &program_;
+  const Form form_;
+  const DeclId collective_;
   Prover prover_;
   Ranks ranks_;
   Axioms axioms_;
@@ -100,6 +108,7 @@ std::optional<Content> FormProof::sent(const Site &recv) {
     Terms facts = there.condition;
     facts.insert(facts.end(), {link.recvHolds, body_.isIn(there.pieces[0])});
     Content content = atReceiver(link, send.sent[0], send, there, 0);
+    Prover::Attempt search(prover_);
     if (prover_.proves(facts, content.isDefined))
       return content;
   }
@@ -232,7 +241,9 @@ void FormProof::proveData() {
       Terms facts = recv.condition;
       facts.insert(facts.end(), {link.recvHolds, body_.isIn(recv.pieces[i])});
       Content there = atReceiver(link, send.sent[i], send, recv, i);
-      if (!prover_.proves(facts, body_.equal(recv.content, there)))
+      if (!prover_.proves(
+              facts, body_.equal(recv.content, there),
+              {send.loc, "this message may carry other values than its receive assumes"}))
         throw NotShown(send.loc, "what this message carries was not shown");
     }
   }
@@ -254,8 +265,8 @@ void FormProof::provePromisedLength(const Promise &p, const SliceValue::Alternat
     alike = alike && implies(0 <= i && i < goal.blocks, to.length(goal.block + i) == theirs);
   }
   // `source` stands for the giver in operands of reductions.
-  if (!prover_.proves(facts, substitute(alike, {body_.source}, {giver})))
-    throw NotShown(p.loc, "the sides of this promise may not be as long");
+  prover_.require(facts, substitute(alike, {body_.source}, {giver}),
+                  {p.loc, "the sides of this promise may not be as long"});
 }
 
 void FormProof::provePromises() {
@@ -280,7 +291,8 @@ void FormProof::provePromises() {
           facts.insert(facts.end(), p.condition.begin(), p.condition.end());
           provePromisedLength(p, operand, goal, operand.pieces[i], facts);
           Content wanted = body_.promised(p, operand, i, goal);
-          if (!prover_.proves(facts, body_.equal(wanted, body_.exits[goal.buffer])))
+          if (!prover_.proves(facts, body_.equal(wanted, body_.exits[goal.buffer]),
+                              {p.loc, "this promise may not hold at the end"}))
             throw NotShown(p.loc, "that this promise holds was not shown");
         }
 }
@@ -304,8 +316,23 @@ void FormProof::proveWrites() {
         }
     Terms facts = write.condition;
     facts.push_back(body_.isIn(write.target));
-    if (!prover_.proves(facts, disjunction(prover_, some)))
-      throw NotShown(write.loc, "bytes may be written about which nothing is promised");
+    prover_.require(facts, disjunction(prover_, some),
+                    {write.loc, "bytes may be written about which nothing is promised"});
+  }
+}
+
+/// Appends the queries on which the proof rests.
+void FormProof::addSteps(std::vector<ProofStep> &steps) const {
+  const Decl &decl = program_.decl(collective_);
+  std::string inPlace =
+      form_ ? " (" + program_.nameOf(decl.params[decl.aliases[*form_].param]) + " in place)" : "";
+  for (const ProofRecord::Step &step : prover_.recorded()->steps()) {
+    const SourceLoc at = step.mistake.loc.known() ? step.mistake.loc : decl.loc;
+    std::string title = program_.files[at.file] + ":" + std::to_string(at.line) + ":" +
+                        std::to_string(at.column) + ": refuted: " + step.mistake.what + inPlace;
+    std::replace(title.begin(), title.end(), '\n', ' ');
+    title = printable(title);
+    steps.push_back({title, smtLib(prover_.recorded()->query(step.query), title)});
   }
 }
 
@@ -327,10 +354,12 @@ void FormProof::prove() {
     for (Guess combined : kCombinedGuesses) {
       bool hasCombined = false, isKnown = true;
       unsigned step = 0;
+      Prover::Attempt attempt(prover_);
       try {
         body_.run(
             [&](const Site &recv) {
               (recv.combines ? hasCombined : hasPlain) = true;
+              Prover::Attempt search(prover_); // a guess is proved later
               std::optional<Content> content = guess(recv.combines ? combined : plain, recv);
               isKnown = isKnown && content;
               return content ? *content : body_.undefined();
@@ -342,6 +371,7 @@ void FormProof::prove() {
         provePromises();
         step = 3;
         proveWrites();
+        attempt.succeed();
         return;
       } catch (const NotShown &e) {
         if (!why || (isKnown && step > farthest)) {
@@ -362,6 +392,12 @@ void FormProof::prove() {
 }
 
 } // namespace
+
+std::string solverName() {
+  unsigned major = 0, minor = 0, build = 0, revision = 0;
+  Z3_get_version(&major, &minor, &build, &revision);
+  return "z3 " + std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(build);
+}
 
 const AllRanksProof &AllRanksProofs::of(DeclId collective) {
   auto [known, isNew] = known_.try_emplace(collective);
@@ -391,6 +427,7 @@ AllRanksProof AllRanksProofs::prove(DeclId collective) {
   bool reduces = std::any_of(decl.params.begin(), decl.params.end(), [](const Param &p) {
     return !p.isBuffer && p.type == ValueType::Reduction;
   });
+  std::vector<ProofStep> steps;
   std::vector<Form> forms{std::nullopt};
   for (size_t i = 0; i < decl.aliases.size(); ++i)
     forms.push_back(i);
@@ -399,12 +436,15 @@ AllRanksProof AllRanksProofs::prove(DeclId collective) {
     if (proof.isProved || (commutes && !reduces))
       break;
     proof.structures.clear();
+    steps.clear();
     proof.restrictedTo = commutes ? "operators that commute" : "";
     try {
       for (const Form &form : forms) {
         auto callee = [&](DeclId id, SourceLoc loc) { return requireProof(id, loc, proof); };
-        FormProof one(program_, collective, form, end, callee, commutes);
+        FormProof one(program_, collective, form, end, callee, commutes, sink_ != nullptr);
         one.prove();
+        if (sink_)
+          one.addSteps(steps);
         proof.queries += one.queries();
         proof.structures.merge(one.structures());
         if (!one.restrictedTo().empty())
@@ -433,6 +473,8 @@ AllRanksProof AllRanksProofs::prove(DeclId collective) {
       break;
     }
   proof.seconds = std::chrono::duration<double>(Prover::Clock::now() - begin).count();
+  if (sink_ && proof.isProved)
+    sink_(collective, proof, steps);
   return proof;
 }
 

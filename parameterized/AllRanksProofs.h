@@ -16,6 +16,7 @@
 #include "program/Program.h"
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -39,6 +40,15 @@ struct AllRanksProof {
   unsigned queries = 0;
 };
 
+/// A query of a proof.
+struct ProofStep {
+  std::string title;  ///< a line: where, and the mistake that the query refutes
+  std::string script; ///< in SMT-LIB 2: there is no model
+};
+
+/// Name and version of the solver.
+std::string solverName();
+
 /// Proofs of the collectives of a program; each is proved once, as itself or as a callee. Threads:
 /// one; the program outlives it.
 class AllRanksProofs {
@@ -49,12 +59,18 @@ public:
 
   const AllRanksProof &of(DeclId collective);
 
+  /// Receives the queries of each proof that is found from now on, in the order in which it used
+  /// their answers; callees come before their callers. Queries of failed attempts are left out.
+  using Sink = std::function<void(DeclId, const AllRanksProof &, const std::vector<ProofStep> &)>;
+  void setSink(Sink sink) { sink_ = std::move(sink); }
+
 private:
   AllRanksProof prove(DeclId collective);
   bool requireProof(DeclId callee, SourceLoc loc, AllRanksProof &caller);
 
   const Program &program_;
   std::chrono::milliseconds limit_;
+  Sink sink_;
   std::map<DeclId, AllRanksProof> known_; ///< those that are being proved have no reason yet
 };
 

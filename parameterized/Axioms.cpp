@@ -5,7 +5,7 @@ namespace colldsl::parameterized {
 Axioms::Axioms(Prover &prover, const Ranks &ranks)
     : prover_(prover), ranks_(ranks), quotient_(prover.function("quotient", 2)),
       remainder_(prover.function("remainder", 2)), segmentCount_(prover.function("segments", 2)),
-      xor_(prover.function("xor", 2)), power_(prover.function("pow2", 1)),
+      xor_(prover.function("bitwise_xor", 2)), power_(prover.function("pow2", 1)),
       logarithm_(prover.function("ceil_log2", 1)), logarithmDown_(prover.function("log2", 1)),
       shift_(prover.function("shift", 2)), aligned_(prover.function("aligned", 2)),
       parts_(division("part")), segments_(division("segment")) {

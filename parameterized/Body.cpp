@@ -116,6 +116,7 @@ void Body::execute(StmtId id) {
   const Stmt &s = program_.stmt(id);
   ++numbers_.back();
   statement_ = index(id);
+  prover_.place = s.loc;
   addLabel(s);
   switch (s.kind) {
   case StmtKind::Block:
@@ -159,7 +160,10 @@ void Body::execute(StmtId id) {
 /// A value that a text names and never uses need not have a formula.
 Value Body::evaluateLazily(Frame &frame, ExprId id) {
   try {
-    return evaluator_.evaluate(frame, id);
+    Prover::Attempt attempt(prover_);
+    Value value = evaluator_.evaluate(frame, id);
+    attempt.succeed();
+    return value;
   } catch (const NoFormula &) {
     return std::monostate();
   }
@@ -182,9 +186,9 @@ void Body::executeTemp(const Stmt &s) {
 
 void Body::executeIf(const Stmt &s) {
   Term c = evaluator_.condition(frame_, s.a);
-  if (prover_.proves(evaluator_.facts, c))
+  if (prover_.proves(evaluator_.facts, c, {s.loc, "this condition may not hold"}))
     return execute(s.body);
-  if (prover_.proves(evaluator_.facts, !c))
+  if (prover_.proves(evaluator_.facts, !c, {s.loc, "this condition may hold"}))
     return execute(s.otherwise);
   std::vector<Content> before = state_;
   evaluator_.facts.push_back(c);
@@ -221,11 +225,12 @@ void Body::executeMessage(const Stmt &s) {
   Term none = evaluator_.none();
   Term peer = edge ? edge->graph->peer[edge->direction](edge->viewer, edge->slot)
                    : evaluator_.integer(frame_, s.b);
-  if (prover_.proves(evaluator_.facts, peer == none))
+  if (prover_.proves(evaluator_.facts, peer == none, {s.loc, "this may have a peer"}))
     return;
   // Without a peer the statement does nothing.
-  Term hasPeer =
-      prover_.proves(evaluator_.facts, peer != none) ? prover_.truth(true) : peer != none;
+  Term hasPeer = prover_.proves(evaluator_.facts, peer != none, {s.loc, "the peer may be none"})
+                     ? prover_.truth(true)
+                     : peer != none;
   evaluator_.facts.push_back(hasPeer);
   evaluator_.require(s.loc, ranks_.isRank(peer), "the peer may not be a rank");
   SliceValue carried =
@@ -402,8 +407,9 @@ void Body::requireCombinable(const Site &site, const Piece &target, const Conten
   Term ordered = site.side == Side::Before ? b < a : a < b;
   evaluator_.require(site.loc, implies(both && a == b, prover_.truth(false)),
                      "a contribution may be combined twice");
-  if (!prover_.proves(evaluator_.facts, implies(both, operation_->commutes || ordered))) {
-    NotShown error(site.loc, "contributions may not be combined in the order of ranks");
+  Mistake disorder{site.loc, "contributions may not be combined in the order of ranks"};
+  if (!prover_.proves(evaluator_.facts, implies(both, operation_->commutes || ordered), disorder)) {
+    NotShown error(disorder.loc, disorder.what);
     error.forWantOfOrder = true;
     throw error;
   }

@@ -203,10 +203,10 @@ private:
                    const std::vector<Written> &writes);
   Term isInBuffer(unsigned buffer) const;
   Terms solveContribution(const Term &has, const Term &index);
-  bool isBase(const Loop &loop, const std::vector<Content> &before,
+  bool isBase(SourceLoc loc, const Loop &loop, const std::vector<Content> &before,
               const std::vector<Content> &guess, const std::set<unsigned> &touched,
               const Terms &facts);
-  bool isInductive(const Loop &loop, const std::vector<Content> &before,
+  bool isInductive(SourceLoc loc, const Loop &loop, const std::vector<Content> &before,
                    const std::vector<Content> &guess, const std::vector<Content> &after,
                    const std::set<unsigned> &touched);
 

@@ -11,8 +11,7 @@ void Body::requireAgreement(SourceLoc loc, const Term &value, const std::string 
   if (!contains(value, ranks_.rank))
     return;
   Terms facts = evaluator_.facts;
-  if (!prover_.proves(facts, value == atOther(value)))
-    throw NotShown(loc, what);
+  prover_.require(facts, value == atOther(value), {loc, what});
 }
 
 void Body::requireAgreement(SourceLoc loc, const Value &value, const std::string &name) {
@@ -92,7 +91,9 @@ void Body::require(const Stmt &s, const Decl &callee, Frame &inner, ExprId id) {
   std::string what = "a 'where' of '" + program_.nameOf(callee) + "' may not hold";
   bool isAlternative = e.kind == ExprKind::Or && program_.expr(e.a).kind == ExprKind::IsCommutative;
   try {
+    Prover::Attempt attempt(prover_);
     evaluator_.require(s.loc, evaluator_.condition(inner, id), what);
+    attempt.succeed();
   } catch (const NoFormula &) {
     // It was not used, but for the operator that commutes in its place.
     if (isAlternative)
@@ -177,7 +178,7 @@ void Body::requireForms(const Stmt &s, const Decl &callee, Frame &inner) {
           Terms facts = evaluator_.facts;
           facts.insert(facts.end(),
                        {a.condition, b.condition, isIn(a.pieces[0]), isIn(b.pieces[0])});
-          if (prover_.refutes(facts))
+          if (prover_.refutes(facts, {s.loc, "slices of this call may overlap"}))
             continue;
           bool isForm = false;
           for (const AliasClause &alias : callee.aliases) {
@@ -218,7 +219,8 @@ Content Body::broughtBy(const Promise &promise, const Piece &target, SourceLoc l
     facts.insert(facts.end(), promise.condition.begin(), promise.condition.end());
     facts.insert(facts.end(), {isIn(target), a.condition, there.isDefined,
                                substitute(promise.has, {source}, {other_})});
-    if (!prover_.proves(facts, there.has == (source == other_)))
+    if (!prover_.proves(facts, there.has == (source == other_),
+                        {loc, "an operand may be more than the contribution of its rank"}))
       throw NoFormula(loc, "an operand of a reduction is one itself: this has no formula yet");
     Content one = map(there, [&](const Term &t) { return substitute(t, {other_}, {source}); });
     one.has = promise.has;

@@ -124,7 +124,7 @@ Terms Body::solveContribution(const Term &has, const Term &index) {
 }
 
 void Body::iterate(const Stmt &s, const Loop &loop, const Bind &bind) {
-  if (prover_.proves(evaluator_.facts, loop.last <= loop.first))
+  if (prover_.proves(evaluator_.facts, loop.last <= loop.first, {s.loc, "this loop may run"}))
     return;
   auto numSites = static_cast<ptrdiff_t>(sites.size());
   auto numOrders = static_cast<ptrdiff_t>(orders.size());
@@ -157,7 +157,11 @@ void Body::iterate(const Stmt &s, const Loop &loop, const Bind &bind) {
     orders.erase(orders.begin() + numOrders, orders.end());
     labels.erase(labels.begin() + numLabels, labels.end());
   };
-  attempt();
+  {
+    Prover::Attempt first(prover_);
+    attempt();
+    first.succeed(data_ == Data::Unknown); // else it only leads to guesses
+  }
   std::vector<Content> after = state_;
   std::vector<Written> seen = std::move(writes);
   auto said = claims;
@@ -204,12 +208,13 @@ void Body::iterate(const Stmt &s, const Loop &loop, const Bind &bind) {
     for (unsigned b : touched)
       guess[b] = guesses[b][chosen[b]];
     state_ = guess;
+    Prover::Attempt induction(prover_);
     attempt();
-    if (isInductive(loop, before, guess, state_, touched)) {
+    if (induction.succeed(isInductive(s.loc, loop, before, guess, state_, touched))) {
       state_ = guess;
       executeIteration(s, loop, bind); // which tells the loop around this one what is written
       // The guess holds before the loop if this runs, and mostly if it does not.
-      bool holdsAlways = isBase(loop, before, guess, touched, evaluator_.facts);
+      bool holdsAlways = isBase(s.loc, loop, before, guess, touched, evaluator_.facts);
       Term runs = loop.first < loop.last, end = z3::ite(runs, loop.last, loop.first);
       for (size_t i = 0; i < guess.size(); ++i) {
         Content after = map(guess[i], [&](const Term &t) {
@@ -230,28 +235,31 @@ void Body::iterate(const Stmt &s, const Loop &loop, const Bind &bind) {
   }
 }
 
-bool Body::isBase(const Loop &loop, const std::vector<Content> &before,
+bool Body::isBase(SourceLoc loc, const Loop &loop, const std::vector<Content> &before,
                   const std::vector<Content> &guess, const std::set<unsigned> &touched,
                   const Terms &facts) {
-  return std::all_of(touched.begin(), touched.end(), [&](unsigned b) {
+  Prover::Attempt attempt(prover_);
+  return attempt.succeed(std::all_of(touched.begin(), touched.end(), [&](unsigned b) {
     Content first =
         map(guess[b], [&](const Term &t) { return substitute(t, {loop.index}, {loop.first}); });
-    return prover_.proves(facts, equal(first, before[b]));
-  });
+    return prover_.proves(facts, equal(first, before[b]),
+                          {loc, "the invariant of this loop may not hold before it"});
+  }));
 }
 
-bool Body::isInductive(const Loop &loop, const std::vector<Content> &before,
+bool Body::isInductive(SourceLoc loc, const Loop &loop, const std::vector<Content> &before,
                        const std::vector<Content> &guess, const std::vector<Content> &after,
                        const std::set<unsigned> &touched) {
   Terms facts = evaluator_.facts;
   facts.push_back(loop.first < loop.last);
-  if (!isBase(loop, before, guess, touched, facts))
+  if (!isBase(loc, loop, before, guess, touched, facts))
     return false;
   facts.back() = loop.first <= loop.index && loop.index < loop.last;
   for (unsigned b : touched) {
     Content next =
         map(guess[b], [&](const Term &t) { return substitute(t, {loop.index}, {loop.index + 1}); });
-    if (!prover_.proves(facts, equal(next, after[b])))
+    if (!prover_.proves(facts, equal(next, after[b]),
+                        {loc, "an iteration may not keep the invariant of this loop"}))
       return false;
   }
   return true;

@@ -211,7 +211,9 @@ void Body::addRequirement(ExprId id) {
     return;
   }
   try {
+    Prover::Attempt attempt(prover_);
     prover_.assume(evaluator_.condition(frame_, id));
+    attempt.succeed();
   } catch (const NoFormula &) {
     if (e.kind == ExprKind::Or && program_.expr(e.a).kind == ExprKind::IsCommutative) {
       prover_.assume(evaluator_.condition(frame_, e.a));
@@ -231,8 +233,10 @@ void Body::requireOperation(SourceLoc loc, const ReductionValue &operation) {
   requireAgreement(loc, operation, "operator");
   if (!operation_)
     operation_ = operation;
-  else if (!prover_.proves(evaluator_.facts, operation_->id == operation.id &&
-                                                 operation_->commutes == operation.commutes))
+  else if (!prover_.proves(evaluator_.facts,
+                           operation_->id == operation.id &&
+                               operation_->commutes == operation.commutes,
+                           {loc, "this may be another operator"}))
     throw NotShown(loc, "several operators in one collective have no formula yet");
 }
 
@@ -329,8 +333,8 @@ void Body::promise(Contract &contract, uint32_t ensure, Terms condition, Terms v
     Terms facts = evaluator_.facts;
     for (const Term &t : has)
       facts.push_back(substitute(t, {i}, {k}));
-    if (!prover_.proves(facts, operation.commutes || implies(i < k, from < later)))
-      throw NotShown(node.loc, "the contributions may not be in the order of ranks");
+    prover_.require(facts, operation.commutes || implies(i < k, from < later),
+                    {node.loc, "the contributions may not be in the order of ranks"});
     has.push_back(from == source);
     evaluator_.facts.push_back(other_ == from);
     SliceValue operand = operandOf(contract, node.operand);

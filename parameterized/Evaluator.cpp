@@ -27,8 +27,7 @@ Frame Evaluator::makeFrame(DeclId decl, const Term &rank) const {
 }
 
 void Evaluator::require(SourceLoc loc, const Term &condition, const std::string &what) {
-  if (!prover_.proves(facts, condition))
-    throw NotShown(loc, what);
+  prover_.require(facts, condition, {loc, what});
 }
 
 void Evaluator::requireNumber(const Term &t, SourceLoc loc) {
@@ -254,9 +253,9 @@ Term Evaluator::binary(Frame &frame, const Expr &e) {
 
 Value Evaluator::select(Frame &frame, const Expr &e) {
   Term c = condition(frame, e.a);
-  if (prover_.proves(facts, c))
+  if (prover_.proves(facts, c, {e.loc, "this condition may not hold"}))
     return evaluate(frame, e.b);
-  if (prover_.proves(facts, !c))
+  if (prover_.proves(facts, !c, {e.loc, "this condition may hold"}))
     return evaluate(frame, e.c);
   auto under = [&](const Term &fact, ExprId id) {
     WithFact with(facts, fact);

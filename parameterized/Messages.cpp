@@ -28,7 +28,9 @@ Messages::Messages(Body &body, Prover &prover, const Axioms &axioms, const Ranks
   std::optional<NotShown> first;
   for (int step : {0, 1, -1}) {
     try {
+      Prover::Attempt attempt(prover_);
       pair(step);
+      attempt.succeed();
       return;
     } catch (const NotShown &e) {
       if (!first)
@@ -66,8 +68,7 @@ void Messages::proveLabels() {
       for (size_t i = 0; i < first.labelIndices.size(); ++i)
         facts.push_back(first.labelIndices[i] == second.labelIndices[i]);
       facts.push_back(isBefore(first, second));
-      if (!prover_.refutes(facts))
-        throw NotShown(original.loc, "a label may be set twice");
+      prover_.require(facts, prover_.truth(false), {original.loc, "a label may be set twice"});
     }
 }
 
@@ -140,6 +141,7 @@ std::vector<Terms> Messages::indexCandidates(const Site &from, const Site &to, i
 }
 
 void Messages::addLinks(size_t s, size_t r, int firstStep, bool ends) {
+  Prover::Attempt search(prover_); // that links hold all messages is proved later
   // The receive has constants of its own, as both ends may stand in one loop.
   const Site &send = body_.sites[s], recv = renamed(body_.sites[r], "'");
   Terms primed = recv.indices(), own = body_.sites[r].indices();
@@ -197,8 +199,9 @@ void Messages::proveComplete() {
     for (const Link &l : links_)
       if ((sends ? l.send : l.recv) == i)
         some.push_back(sends ? l.sendHolds : l.recvHolds);
-    if (!prover_.proves(site.condition, disjunction(prover_, some)))
-      throw NotShown(site.loc, sends ? "a send may meet no receive" : "a receive may meet no send");
+    prover_.require(
+        site.condition, disjunction(prover_, some),
+        {site.loc, sends ? "a send may meet no receive" : "a receive may meet no send"});
   }
 }
 
@@ -263,15 +266,15 @@ void Messages::proveOrder() {
         continue; // of different keys
       if (send1.edge)
         facts.push_back(send1.edge->first == send2.edge->first);
-      if (prover_.refutes(facts))
+      if (prover_.refutes(facts, {send1.loc, "a message may be followed by one of its key"}))
         continue;
       Site recv1 = body_.sites[first.recv], recv2 = body_.sites[second.recv];
       for (size_t d = 0; d < recv1.loops.size(); ++d)
         recv1.loops[d].index = first.recvIndices[d];
       for (size_t d = 0; d < recv2.loops.size(); ++d)
         recv2.loops[d].index = other.recvIndices[d];
-      if (!prover_.proves(facts, isBefore(recv1, recv2)))
-        throw NotShown(send1.loc, "the receives may not have the order of the sends");
+      prover_.require(facts, isBefore(recv1, recv2),
+                      {send1.loc, "the receives may not have the order of the sends"});
     }
 }
 
@@ -297,8 +300,7 @@ void Messages::proveLengths() {
                                  body_.buffers()[to.buffer].length(to.block + at) ==
                                      atReceiver(link, theirs));
       }
-      if (!prover_.proves(facts, alike))
-        throw NotShown(send.loc, "a message may not be as long at both ends");
+      prover_.require(facts, alike, {send.loc, "a message may not be as long at both ends"});
     }
   }
 }

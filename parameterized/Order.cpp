@@ -5,6 +5,9 @@
 namespace colldsl::parameterized {
 namespace {
 
+/// In a cycle some operation waits for one that is not earlier.
+constexpr const char *kCycle = "an operation may wait in a cycle, for one that is not earlier";
+
 /// One way to give times. Times begin with the number of the outermost statement and the index of
 /// its loop, unless the ranks come first.
 struct Clock {
@@ -33,7 +36,7 @@ public:
       for (const Node &original : nodes_) {
         Node next = second(original);
         Terms facts = conflict(nodes_[i], next);
-        if (!prover.refutes(facts))
+        if (!prover.refutes(facts, mistake(next, "this may wait for an operation before it")))
           conflicts_.push_back({i, std::move(next), std::move(facts)});
       }
   }
@@ -51,6 +54,7 @@ private:
   Term isEarlier(const Terms &a, const Terms &b) const;
   Term touchSame(const Node &a, const Node &b) const;
   Terms conditions(const Node &node) const;
+  static Mistake mistake(const Node &node, const char *what) { return {node.site.loc, what}; }
 
   Body &body_;
   const Messages &messages_;
@@ -205,22 +209,28 @@ void OrderProof::findEarly() {
         node.site.kind == SiteKind::Call)
       continue;
     Node next = second(node);
-    node.isEarly = std::all_of(nodes_.begin(), nodes_.end(), [&](const Node &first) {
-      return first.isEarly || &first == &node || prover_.refutes(conflict(first, next));
-    });
+    Prover::Attempt attempt(prover_);
+    node.isEarly =
+        attempt.succeed(std::all_of(nodes_.begin(), nodes_.end(), [&](const Node &first) {
+          return first.isEarly || &first == &node ||
+                 prover_.refutes(conflict(first, next),
+                                 mistake(node, "this may wait for a message"));
+        }));
   }
 }
 
 std::optional<SourceLoc> OrderProof::refusal(const Clock &clock) {
   for (const Conflict &c : conflicts_)
-    if (!prover_.proves(c.facts, isEarlier(time(clock, nodes_[c.first]), time(clock, c.next))))
+    if (!prover_.proves(c.facts, isEarlier(time(clock, nodes_[c.first]), time(clock, c.next)),
+                        mistake(nodes_[c.first], kCycle)))
       return nodes_[c.first].site.loc;
   for (const Node &node : nodes_) {
     if (!node.isLocal || !node.link)
       continue;
     Node message = node; // for which the combine of a receive waits
     message.isLocal = false;
-    if (!prover_.proves(conditions(node), isEarlier(time(clock, message), time(clock, node))))
+    if (!prover_.proves(conditions(node), isEarlier(time(clock, message), time(clock, node)),
+                        mistake(node, kCycle)))
       return node.site.loc;
   }
   for (const StatedOrder &order : body_.orders)
@@ -253,7 +263,8 @@ std::optional<SourceLoc> OrderProof::refusal(const Clock &clock) {
           facts.push_back(renamed(order.waitingIndices[k]) == waiting.site.labelIndices[k]);
         for (size_t k = 0; k < order.awaitedIndices.size(); ++k)
           facts.push_back(renamed(order.awaitedIndices[k]) == awaited.site.labelIndices[k]);
-        if (!prover_.proves(facts, isEarlier(time(clock, awaited), time(clock, waiting))))
+        if (!prover_.proves(facts, isEarlier(time(clock, awaited), time(clock, waiting)),
+                            {order.loc, kCycle}))
           return order.loc;
       }
   return std::nullopt;
@@ -280,8 +291,9 @@ void proveOrder(Body &body, const Messages &messages, Prover &prover, const Axio
   for (const Clock &clock : clocks) {
     if (calls && clock.ranksFirst)
       continue;
+    Prover::Attempt attempt(prover);
     std::optional<SourceLoc> refused = proof.refusal(clock);
-    if (!refused)
+    if (attempt.succeed(!refused))
       return;
     where = where ? where : refused;
   }

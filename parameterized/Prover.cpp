@@ -6,8 +6,11 @@
 
 namespace colldsl::parameterized {
 
-Prover::Prover(Clock::time_point deadline, std::chrono::milliseconds perQuery)
-    : deadline_(deadline), perQuery_(perQuery) {}
+Prover::Prover(Clock::time_point deadline, std::chrono::milliseconds perQuery, bool isRecorded)
+    : deadline_(deadline), perQuery_(perQuery) {
+  if (isRecorded)
+    record_.emplace();
+}
 
 Term Prover::fresh(const std::string &name) {
   return constant(name + "!" + std::to_string(fresh_++));
@@ -77,7 +80,9 @@ void Prover::instantiate(Applications &seen, Terms &formulas) {
   }
 }
 
-bool Prover::proves(const Terms &facts, const Term &goal) {
+bool Prover::proves(const Terms &facts, const Term &goal, Mistake mistake) {
+  if (mistake.what.empty())
+    mistake = {place, "another case may occur"};
   if (goal.is_true())
     return true;
   Clock::time_point now = Clock::now();
@@ -91,13 +96,17 @@ bool Prover::proves(const Terms &facts, const Term &goal) {
   key.erase(std::unique(key.begin(), key.end()), key.end());
   key.push_back(goal.id());
   key.push_back(static_cast<unsigned>(assumptions_.size()));
-  if (auto known = answers_.find(key); known != answers_.end())
-    return known->second;
+  if (auto known = answers_.find(key); known != answers_.end()) {
+    if (record_ && known->second.isProved)
+      record_->use(known->second.query, std::move(mistake));
+    return known->second.isProved;
+  }
   kept_.insert(kept_.end(), facts.begin(), facts.end());
   kept_.push_back(goal);
   ++queries_;
   Terms formulas = assumptions_;
   formulas.insert(formulas.end(), facts.begin(), facts.end());
+  size_t hypotheses = formulas.size();
   formulas.push_back(!goal);
   Applications seen;
   instantiate(seen, formulas);
@@ -109,9 +118,21 @@ bool Prover::proves(const Terms &facts, const Term &goal) {
   for (const Term &f : formulas)
     solver.add(f);
   z3::check_result answer = solver.check();
-  if (answer != z3::unknown)
-    answers_[key] = answer == z3::unsat;
-  return answer == z3::unsat;
+  if (answer == z3::unknown)
+    return false;
+  bool isProved = answer == z3::unsat;
+  uint32_t query = 0;
+  if (record_ && isProved) {
+    query = record_->add({std::move(formulas), hypotheses});
+    record_->use(query, std::move(mistake));
+  }
+  answers_[key] = {isProved, query};
+  return isProved;
+}
+
+void Prover::require(const Terms &facts, const Term &goal, const Mistake &mistake) {
+  if (!proves(facts, goal, mistake))
+    throw NotShown(mistake.loc, mistake.what);
 }
 
 Term substitute(const Term &term, const Terms &from, const Terms &to) {

@@ -7,31 +7,39 @@
 /// contains. Threads: one.
 #pragma once
 
+#include "parameterized/ProofRecord.h"
+
 #include <chrono>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
-#include <z3++.h>
 
 namespace colldsl::parameterized {
-
-using Term = z3::expr;
-using Terms = std::vector<Term>;
 
 /// The time for a proof is over. Thrown by every query from then on.
 struct OutOfTime : std::runtime_error {
   OutOfTime() : std::runtime_error("out of time") {}
 };
 
+/// A proof ends here: the text has something that this module cannot express, or a condition does
+/// not follow. Thrown within the module, caught by AllRanksProofs.
+struct NotShown : std::runtime_error {
+  NotShown(SourceLoc place, const std::string &why) : std::runtime_error(why), loc(place) {}
+  SourceLoc loc;
+  bool forWantOfOrder = false; ///< an operator that commutes would do
+};
+
 class Prover {
 public:
   using Clock = std::chrono::steady_clock;
 
-  /// No query runs past the deadline; those after it throw OutOfTime.
-  Prover(Clock::time_point deadline, std::chrono::milliseconds perQuery);
+  /// No query runs past the deadline; those after it throw OutOfTime. `isRecorded`: queries that
+  /// are proved are kept, with their formulas.
+  Prover(Clock::time_point deadline, std::chrono::milliseconds perQuery, bool isRecorded = false);
 
   z3::context &context() { return context_; }
   Term number(int64_t value) { return context_.int_val(value); }
@@ -52,10 +60,40 @@ public:
   using PairAxiom = std::function<void(const Term &first, const Term &second, Terms &instances)>;
   void addAxiom(const z3::func_decl &f, const z3::func_decl &g, PairAxiom axiom);
 
-  /// True if the goal follows from the facts.
-  bool proves(const Terms &facts, const Term &goal);
+  /// True if the goal follows from the facts, which refutes the mistake. Without words for one, the
+  /// query is about the statement at `place`.
+  bool proves(const Terms &facts, const Term &goal, Mistake mistake = {});
   /// True if no values satisfy the facts.
-  bool refutes(const Terms &facts) { return proves(facts, truth(false)); }
+  bool refutes(const Terms &facts, Mistake mistake = {}) {
+    return proves(facts, truth(false), std::move(mistake));
+  }
+  /// Throws NotShown, with the mistake, unless the goal follows.
+  void require(const Terms &facts, const Term &goal, const Mistake &mistake);
+
+  SourceLoc place; ///< of the statement that is executed
+
+  /// Nothing, unless queries are recorded.
+  const std::optional<ProofRecord> &recorded() const { return record_; }
+
+  /// A part of a proof that other parts rest on only if it succeeds.
+  class Attempt {
+  public:
+    explicit Attempt(Prover &prover)
+        : prover_(prover), begin_(prover.record_ ? prover.record_->size() : 0) {}
+    ~Attempt() {
+      if (!succeeded_ && prover_.record_)
+        prover_.record_->truncate(begin_);
+    }
+    Attempt(const Attempt &) = delete;
+    Attempt &operator=(const Attempt &) = delete;
+
+    bool succeed(bool is = true) { return succeeded_ = is; }
+
+  private:
+    Prover &prover_;
+    size_t begin_;
+    bool succeeded_ = false;
+  };
 
   unsigned queries() const { return queries_; }
 
@@ -76,9 +114,14 @@ private:
   std::vector<PairRule> pairAxioms_;
   std::vector<z3::func_decl> declarations_; ///< keeps the ids
   /// Answers by the ids of the terms, which `kept_` keeps alive.
-  std::map<std::vector<unsigned>, bool> answers_;
+  struct Answer {
+    bool isProved;
+    uint32_t query; ///< in the record, if it is kept
+  };
+  std::map<std::vector<unsigned>, Answer> answers_;
   Terms kept_;
   unsigned fresh_ = 0, queries_ = 0;
+  std::optional<ProofRecord> record_;
 };
 
 /// Ranks have 31 bits.

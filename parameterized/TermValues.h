@@ -5,18 +5,9 @@
 #include "program/Program.h"
 
 #include <optional>
-#include <stdexcept>
 #include <variant>
 
 namespace colldsl::parameterized {
-
-/// A proof ends here: the text has something that this module cannot express, or a condition does
-/// not follow. Thrown within the module, caught by proveForAllRanks().
-struct NotShown : std::runtime_error {
-  NotShown(SourceLoc place, const std::string &why) : std::runtime_error(why), loc(place) {}
-  SourceLoc loc;
-  bool forWantOfOrder = false; ///< an operator that commutes would do
-};
 
 /// The text has something that this module cannot express.
 struct NoFormula : NotShown {

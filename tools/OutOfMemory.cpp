@@ -1,5 +1,6 @@
 #include "tools/OutOfMemory.h"
 
+#include "driver/files/NewFolder.h"
 #include "tools/Commands.h"
 
 #include "llvm/Support/ErrorHandling.h"
@@ -39,6 +40,7 @@ void endForLackOfMemory() {
   constexpr std::string_view message = "colldsl: error: there is not enough memory\n";
   [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, message.data(), message.size());
   llvm::sys::RunInterruptHandlers(); // removes files that are half written
+  driver::removeUnfinishedFolder();
   _exit(static_cast<int>(Exit::Failure));
 }
 

@@ -3,8 +3,8 @@
 #include "driver/proofs/SmallestCounterexample.h"
 #include "ir/Printable.h"
 #include "ir/Ranges.h"
-#include "parameterized/AllRanksProofs.h"
 #include "tools/FailedProofs.h"
+#include "tools/SmtFolder.h"
 #include "tools/input/ErrorMessages.h"
 #include "tools/options/Color.h"
 #include "tools/options/ErrorStream.h"
@@ -43,14 +43,7 @@ std::string words(const Verdict &verdict, uint64_t seconds) {
   if (const driver::Summary *refused = verdict.refused())
     return "refused at " + counted(refused->tasks.front().shape.ranks, "rank") +
            ", and at no fewer";
-  if (!proof.isProved)
-    return "not shown for all P" + (verdict.search ? searchWords(*verdict.search, seconds) : "");
-  std::string text = "proved for all P";
-  if (!proof.restrictedTo.empty())
-    text += ", for " + proof.restrictedTo;
-  if (!proof.leftOut.empty())
-    text += ", but for " + llvm::join(proof.leftOut, " and ");
-  return text;
+  return wordsOf(proof) + (verdict.search ? searchWords(*verdict.search, seconds) : "");
 }
 
 llvm::json::Object toJson(const std::string &name, const Verdict &verdict,
@@ -110,12 +103,32 @@ void print(const Verdict &verdict, const driver::Source::Target &target,
   llvm::outs().flush();
 }
 
+/// The folder for the proofs; null after a mistake, which is reported.
+std::unique_ptr<SmtFolder> makeSmtFolder(const std::string &path, const Program &program,
+                                         parameterized::AllRanksProofs &proofs) {
+  Result<std::unique_ptr<SmtFolder>> made = SmtFolder::make(path);
+  if (!made) {
+    printError(wrap("--smt", made.status()).diagnostic());
+    return nullptr;
+  }
+  SmtFolder *smt = made->get();
+  proofs.setSink([smt, &program](DeclId id, const AllRanksProof &proof,
+                                 const std::vector<parameterized::ProofStep> &steps) {
+    smt->add(program.nameOf(program.decl(id)), proof, steps);
+  });
+  return std::move(*made);
+}
+
 } // namespace
 
 Exit verifyAllRanks(driver::Source &source, llvm::ArrayRef<driver::Source::Target> targets,
                     const driver::ProofRequest &request, const AllRanksSettings &settings,
                     bool json) {
   parameterized::AllRanksProofs proofs(source.program(), std::chrono::seconds(settings.seconds));
+  std::unique_ptr<SmtFolder> smt;
+  if (!settings.smtFolder.empty() &&
+      !(smt = makeSmtFolder(settings.smtFolder, source.program(), proofs)))
+    return Exit::Failure;
   size_t proved = 0, refused = 0;
   std::set<std::string> structures;
   llvm::json::Array all;
@@ -136,9 +149,18 @@ Exit verifyAllRanks(driver::Source &source, llvm::ArrayRef<driver::Source::Targe
     else
       print(verdict, target, source, settings.seconds);
   }
-  bool ok = proved == targets.size();
+  bool ok = proved == targets.size(), isWritten = smt && proved > 0;
+  if (isWritten)
+    if (Status written = smt->finish(); !written) {
+      printError(wrap("--smt", written).diagnostic());
+      ok = isWritten = false;
+    }
   if (json) {
-    printJson(llvm::json::Object{{"ok", ok}, {"proved", proved}, {"collectives", std::move(all)}});
+    llvm::json::Object report{{"ok", ok}, {"proved", proved}, {"collectives", std::move(all)}};
+    if (isWritten)
+      report["smt"] =
+          llvm::json::Object{{"folder", jsonText(settings.smtFolder)}, {"files", smt->files()}};
+    printJson(std::move(report));
     return ok ? Exit::Success : Exit::Failure;
   }
   if (!structures.empty())
@@ -146,6 +168,12 @@ Exit verifyAllRanks(driver::Source &source, llvm::ArrayRef<driver::Source::Targe
                    << llvm::join(structures, ", ") << "\n";
   resultStream() << proved << " of " << counted(targets.size(), "collective") << " proved for all P"
                  << (refused > 0 ? ", " + std::to_string(refused) + " refused" : "") << "\n";
+  if (isWritten)
+    resultStream() << counted(smt->files(), "file") << " in " << printable(settings.smtFolder)
+                   << ", listed in index.txt\n";
+  else if (smt && proved == 0)
+    errorStream() << "colldsl: note: nothing is proved, " << printable(settings.smtFolder)
+                  << " was not written\n";
   return ok ? Exit::Success : Exit::Failure;
 }
 

@@ -10,11 +10,13 @@ namespace colldsl::tools {
 struct AllRanksSettings {
   uint64_t seconds = 60; ///< for each proof, and again for each search
   uint32_t upTo = 64;    ///< the largest number of ranks of a search; 0: none
+  std::string smtFolder; ///< where the proofs are written; empty: nowhere
 };
 
 /// Proves the collectives and prints what was shown. For one that is not proved, prints the
 /// counterexample with the fewest ranks, if a search by concrete proofs with the values of
-/// `request` finds one. Success: all of them are proved.
+/// `request` finds one. Success: all of them are proved, and
+/// written.
 Exit verifyAllRanks(driver::Source &source, llvm::ArrayRef<driver::Source::Target> targets,
                     const driver::ProofRequest &request, const AllRanksSettings &settings,
                     bool json);
