@@ -38,7 +38,7 @@ public:
   uint32_t add(Query query);
   void use(uint32_t query, Mistake mistake);
 
-  /// How many uses there are, and back to so many.
+  /// The number of uses, and a return to an earlier one.
   size_t size() const { return used_.size(); }
   void truncate(size_t size) {
     used_.erase(used_.begin() + static_cast<ptrdiff_t>(size), used_.end());
