@@ -4,6 +4,7 @@
 #include "parameterized/TermValues.h"
 
 #include <deque>
+#include <map>
 
 namespace colldsl::parameterized {
 
@@ -33,6 +34,16 @@ public:
   /// A graph about which nothing else is known.
   const Graph *graph(const std::string &name);
 
+  /// The leader of the group of a level of the machine that has rank `r`, where no other rank has
+  /// to lead: a rank of that group. So it tells the groups of a level apart.
+  Term leader(Level level, const Term &r);
+  /// The rank that follows the leader `first` after i - 1 others: another one of its group.
+  Term follower(Level level, const Term &first, const Term &i);
+  /// The ranks of the group of a level that has rank `r`.
+  GroupValue groupOf(Level level, const Term &r);
+  /// The ranks `member`, a constant, for which the condition holds. `keys` are constants of it.
+  GroupValue group(const Term &condition, const Term &member, const Terms &keys);
+
   const Division &parts() const { return parts_; }
   const Division &segments() const { return segments_; }
   Term segmentCount(const Term &length, const Term &size) { return segmentCount_(length, size); }
@@ -40,6 +51,14 @@ public:
   const Inverses &inverses() const { return inverses_; }
 
 private:
+  /// A level of the machine, as functions of ranks.
+  struct MachineLevel {
+    z3::func_decl leader;
+    z3::func_decl follower, place; ///< of a leader and a number, or the rank with that number
+    const RankGroups *groups;
+  };
+  const MachineLevel &level(Level level);
+  void addGroupAxioms(const RankGroups &groups);
   Division division(const std::string &name);
   void addBits();
 
@@ -47,6 +66,8 @@ private:
   const Ranks &ranks_;
   std::deque<Tree> trees_;
   std::deque<Graph> graphs_;
+  std::deque<RankGroups> groups_;
+  std::map<Level, MachineLevel> levels_;
   z3::func_decl quotient_, remainder_, segmentCount_, xor_, power_, logarithm_, logarithmDown_,
       shift_, aligned_;
   Inverses inverses_; ///< of what the members after it make

@@ -9,7 +9,7 @@ Body::Body(const Program &program, DeclId collective, Prover &prover, Axioms &ax
     : block(prover.constant("position.block")), element(prover.constant("position.element")),
       source(prover.constant("contributor")), program_(program), decl_(collective), prover_(prover),
       axioms_(axioms), ranks_(ranks), evaluator_(program, prover, axioms, ranks),
-      frame_(evaluator_.makeFrame(collective, ranks.rank)), callee_(std::move(callee)),
+      frame_(evaluator_.makeFrame(collective)), callee_(std::move(callee)),
       other_(prover.constant("other.rank")) {
   prover.assume(ranks.isRank(other_));
   bindParameters(form);
@@ -101,6 +101,7 @@ void Body::run(const Payload &payload, Data data) {
   labels.clear();
   writes.clear();
   loops_.clear();
+  holders_ = {ranks_.rank};
   numbers_ = {0};
   evaluator_.facts = {ranks_.isRank(ranks_.rank)};
   state_ = entries_;

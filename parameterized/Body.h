@@ -88,6 +88,7 @@ struct Promise {
   SliceValue operand; ///< of rank `source`
   Term has;           ///< whether `source` contributes
   bool isReduction;
+  bool isAgreed = false; ///< the operand is that of one rank, on which all agree
 };
 
 /// The form of a call: an index into Decl::aliases, of the parameter that lies in place; nothing:
@@ -154,11 +155,13 @@ private:
   /// Two frames of one declaration: where targets lie, and where operands lie at entry.
   struct Contract {
     Frame targets, operands;
+    std::optional<GroupValue> group; ///< whose numbers the frames have in place of ranks
   };
 
   void bindParameters(Form form);
   void bindValue(const Param &p);
   void checkDefault(const Param &p);
+  Term rankOf(const Contract &contract, const Term &number, SourceLoc loc, const std::string &what);
   SliceValue operandOf(Contract &contract, ExprId id);
   void requireOperation(SourceLoc loc, const ReductionValue &operation);
   void addRequirement(ExprId id);
@@ -190,6 +193,11 @@ private:
   void bindSizes(const Stmt &s, const Decl &callee, Frame &inner);
   void requireAgreement(SourceLoc loc, const Term &value, const std::string &what);
   void requireAgreement(SourceLoc loc, const Value &value, const std::string &name);
+  Value translated(SourceLoc loc, const Param &p, const Value &value);
+  Term isPartner() const;
+  bool isAgreed(const Term &value, const Mistake &mistake);
+  Term holderOf(const Content &there, Terms facts, SourceLoc loc);
+  void addHolder(const Term &rank);
   void requireForms(const Stmt &s, const Decl &callee, Frame &inner);
   Content broughtBy(const Promise &promise, const Piece &target, SourceLoc loc);
   Term atOther(const Term &t) const { return substitute(t, {ranks_.rank}, {other_}); }
@@ -242,6 +250,8 @@ private:
   std::vector<Loop> loops_;
   std::vector<unsigned> numbers_;
   uint32_t statement_ = 0;
+  std::optional<GroupValue> callGroup_; ///< of the call that is executed
+  Terms holders_; ///< ranks, of `rank`, that may hold what their group contributes
   std::map<uint32_t, unsigned> temps_; ///< by statement: its buffer
   unsigned parameters_ = 0;            ///< how many buffers are parameters
 

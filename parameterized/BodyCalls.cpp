@@ -1,17 +1,29 @@
 // Calls by contract: what the callee promises happens to the slices that it is given. The callee is
-// proved by itself. Messages of different calls never meet, so only data and order compose.
+// proved by itself. Messages of different calls never meet, so only data and order compose. A call
+// over a group is one by the members of each group: the callee's ranks are their numbers.
 #include "parameterized/Body.h"
 
 #include <algorithm>
 
 namespace colldsl::parameterized {
 
-/// All ranks have the same value.
-void Body::requireAgreement(SourceLoc loc, const Term &value, const std::string &what) {
+/// A formula: rank `other_` takes part in the call that is made, with this rank.
+Term Body::isPartner() const {
+  return callGroup_ ? callGroup_->admits(other_) : prover_.truth(true);
+}
+
+/// All ranks that take part in the call have the same value.
+bool Body::isAgreed(const Term &value, const Mistake &mistake) {
   if (!contains(value, ranks_.rank))
-    return;
+    return true;
   Terms facts = evaluator_.facts;
-  prover_.require(facts, value == atOther(value), {loc, what});
+  facts.push_back(isPartner());
+  return prover_.proves(facts, value == atOther(value), mistake);
+}
+
+void Body::requireAgreement(SourceLoc loc, const Term &value, const std::string &what) {
+  if (!isAgreed(value, {loc, what}))
+    throw NotShown(loc, what);
 }
 
 void Body::requireAgreement(SourceLoc loc, const Value &value, const std::string &name) {
@@ -22,8 +34,13 @@ void Body::requireAgreement(SourceLoc loc, const Value &value, const std::string
     requireAgreement(loc, r->id, what);
     requireAgreement(loc, r->commutes, what);
   }
-  if (auto *t = std::get_if<TreeValue>(&value); t && !z3::eq(t->viewer, ranks_.rank))
-    throw NotShown(loc, what);
+  if (auto *t = std::get_if<TreeValue>(&value)) {
+    for (const Terms *arguments : {&t->rankArguments, &t->otherArguments})
+      for (const Term &a : *arguments)
+        requireAgreement(loc, a, what);
+    if (t->tree && !z3::eq(t->viewer, ranks_.rank))
+      throw NotShown(loc, what);
+  }
   if (auto *g = std::get_if<GraphValue>(&value); g && !z3::eq(g->viewer, ranks_.rank))
     throw NotShown(loc, what);
   if (auto *l = std::get_if<ListValue>(&value)) {
@@ -35,11 +52,43 @@ void Body::requireAgreement(SourceLoc loc, const Value &value, const std::string
   }
 }
 
+/// An argument of a call over a group: ranks become their numbers in it.
+Value Body::translated(SourceLoc loc, const Param &p, const Value &value) {
+  std::string name = "'" + program_.nameOf(p) + "'";
+  auto numberOf = [&](const Term &r) {
+    evaluator_.require(loc, ranks_.isRank(r) && callGroup_->admits(r),
+                       name + " may not be in the group of the call");
+    return callGroup_->numberOf(r);
+  };
+  if (std::holds_alternative<GraphValue>(value))
+    throw NoFormula(loc, "a graph for a call over a group has no formula yet");
+  if (auto *t = std::get_if<Term>(&value); t && p.type == ValueType::Rank)
+    return numberOf(*t);
+  auto *t = std::get_if<TreeValue>(&value);
+  if (!t)
+    return value;
+  if (!t->isDeclared)
+    throw NoFormula(loc, "a tree of all ranks has no formula in a call over a group");
+  TreeValue there{nullptr, callGroup_->numberOf(ranks_.rank), t->root, {}, t->otherArguments, true};
+  bool isRootGiven = false;
+  for (const Term &r : t->rankArguments) {
+    there.rankArguments.push_back(numberOf(r));
+    if (z3::eq(r, t->root)) {
+      there.root = there.rankArguments.back();
+      isRootGiven = true;
+    }
+  }
+  if (!isRootGiven)
+    throw NoFormula(loc, "a tree whose root is not given has no formula in a call over a group");
+  return there;
+}
+
 /// The callee's parameters, as slices and values of this rank; the operands' slices are those of
 /// `other_`, any rank.
 Body::Contract Body::bindCall(const Stmt &s, const Decl &callee, bool isRestricted) {
   DeclId id{static_cast<uint32_t>(s.value)};
-  Contract contract{evaluator_.makeFrame(id, ranks_.rank), evaluator_.makeFrame(id, ranks_.rank)};
+  Frame frame = evaluator_.makeFrame(id, callGroup_);
+  Contract contract{frame, frame, callGroup_};
   Frame &inner = contract.targets;
   auto argumentOf = [&](size_t i) {
     return i < s.listCount ? ExprId{program_.operands[s.listBegin + i]} : kNoExpr;
@@ -55,13 +104,15 @@ Body::Contract Body::bindCall(const Stmt &s, const Decl &callee, bool isRestrict
     Value v = argument != kNoExpr ? evaluator_.evaluate(frame_, argument)
                                   : evaluator_.evaluate(inner, p.defaultValue);
     requireAgreement(s.loc, v, program_.nameOf(p));
+    if (callGroup_ && argument != kNoExpr)
+      v = translated(s.loc, p, v);
     if (auto *r = std::get_if<ReductionValue>(&v); r && isRestricted)
       evaluator_.require(s.loc, r->commutes,
                          "'" + program_.nameOf(callee) +
                              "' is proved for operators that commute only");
     if (auto *t = std::get_if<Term>(&v)) {
       if (p.type == ValueType::Rank)
-        evaluator_.require(s.loc, ranks_.isRank(*t),
+        evaluator_.require(s.loc, 0 <= *t && *t < inner.ranks,
                            "'" + program_.nameOf(p) + "' may not be a rank");
       if (t->is_int())
         evaluator_.require(s.loc, evaluator_.isCandidate(inner, p, *t) && *t != evaluator_.none(),
@@ -201,45 +252,97 @@ void Body::requireForms(const Stmt &s, const Decl &callee, Frame &inner) {
 Content Body::broughtBy(const Promise &promise, const Piece &target, SourceLoc loc) {
   Content all = undefined();
   for (const SliceValue::Alternative &a : promise.operand.alternatives) {
-    const Piece &from = a.pieces[0];
+    // The operand of rank `other_`, which contributes it to a reduction.
+    auto held = [&](const Term &t) {
+      return promise.isReduction ? substitute(t, {source}, {other_}) : t;
+    };
+    Piece from = a.pieces[0];
+    for (Term *t : {&from.block, &from.blocks, &from.begin, &from.length})
+      *t = held(*t);
     auto [fromBlock, fromElement] = origin(from, target);
-    // The content at rank `other_`.
     Content there = map(state_[from.buffer], [&](const Term &t) {
       return substitute(t, {ranks_.rank, block, element}, {other_, fromBlock, fromElement});
     });
+    auto at = [&](const Term &holder) {
+      return map(there, [&](const Term &t) { return substitute(t, {other_}, {holder}); });
+    };
     if (!promise.isReduction) {
       Term giver = promise.has.arg(1);
-      all =
-          choose(substitute(a.condition, {other_}, {giver}),
-                 map(there, [&](const Term &t) { return substitute(t, {other_}, {giver}); }), all);
+      all = choose(substitute(a.condition, {other_}, {giver}), at(giver), all);
       continue;
     }
-    // Each operand is the contribution of its rank alone.
     Terms facts = evaluator_.facts;
     facts.insert(facts.end(), promise.condition.begin(), promise.condition.end());
-    facts.insert(facts.end(), {isIn(target), a.condition, there.isDefined,
-                               substitute(promise.has, {source}, {other_})});
-    if (!prover_.proves(facts, there.has == (source == other_),
-                        {loc, "an operand may be more than the contribution of its rank"}))
-      throw NoFormula(loc, "an operand of a reduction is one itself: this has no formula yet");
-    Content one = map(there, [&](const Term &t) { return substitute(t, {other_}, {source}); });
-    one.has = promise.has;
+    facts.insert(facts.end(),
+                 {isIn(target), held(a.condition), there.isDefined, held(promise.has)});
+    bool isOwn = prover_.proves(facts, there.has == (source == other_),
+                                {loc, "an operand may be more than the contribution of its rank"});
+    Term holder = isOwn ? source : holderOf(there, std::move(facts), loc);
+    Content one = at(holder);
+    Term has = substitute(promise.has, {source}, {holder});
+    one.has = isOwn ? has : ranks_.isRank(source) && one.has && has;
+    all = choose(substitute(held(a.condition), {other_}, {holder}), one, all);
     // It is defined where that of every rank is; bindings require that.
-    one.isDefined = prover_.truth(true);
-    facts.pop_back();
-    all = choose(substitute(a.condition, {other_}, {source}), one, all);
     all.isDefined = prover_.truth(true);
   }
   return all;
 }
 
+/// The rank whose operand of a reduction has the contribution of `source`, where the facts hold of
+/// the operand `there` of rank `other_`. Each rank contributes to one operand only: its own, or
+/// that of a rank on which the members of its group agree.
+Term Body::holderOf(const Content &there, Terms facts, SourceLoc loc) {
+  facts.push_back(there.has);
+  for (const Term &h : holders_) {
+    Term holder = substitute(h, {ranks_.rank}, {source});
+    if (!prover_.proves(facts, ranks_.isRank(source) && other_ == holder,
+                        {loc, "a contribution may be to several operands"}))
+      continue;
+    // Operands are combined in the order of the ranks that hold them: that of two contributions.
+    Term first = prover_.fresh("contributor"), second = prover_.fresh("contributor");
+    Term holderOfFirst = substitute(holder, {source}, {first});
+    Terms both{first < second, other_ < holderOfFirst};
+    for (const Term &t : facts) {
+      both.push_back(substitute(t, {source}, {second}));
+      both.push_back(substitute(t, {source, other_}, {first, holderOfFirst}));
+    }
+    const std::string what = "contributions may not be combined in the order of ranks";
+    if (prover_.proves(both, operation_->commutes, {loc, what}))
+      return holder;
+    NotShown error(loc, what);
+    error.forWantOfOrder = true;
+    throw error;
+  }
+  throw NoFormula(loc, "an operand of a reduction is one itself: this has no formula yet");
+}
+
+/// Remembers a rank on which the members of a group agree.
+void Body::addHolder(const Term &rank) {
+  if (std::none_of(holders_.begin(), holders_.end(),
+                   [&](const Term &h) { return z3::eq(h, rank); }))
+    holders_.push_back(rank);
+}
+
 void Body::executeCall(const Stmt &s) {
+  std::optional<GroupValue> group;
   if (s.a != kNoExpr)
-    throw NoFormula(s.loc, "a call over a group has no formula yet");
+    group = evaluator_.group(frame_, s.a);
+  Changed<std::optional<GroupValue>> call(callGroup_, group);
+  Changed<Terms> known(evaluator_.facts, evaluator_.facts);
+  if (group) {
+    Term isMember = group->admits(ranks_.rank);
+    if (prover_.proves(evaluator_.facts, !isMember))
+      return;
+    evaluator_.facts.push_back(isMember);
+    // Members have one group, so they are the members of that.
+    for (const Term &key : group->keys)
+      requireAgreement(s.loc, key, "the members of a group may not agree on it");
+  }
   DeclId id{static_cast<uint32_t>(s.value)};
   const Decl &callee = program_.decl(id);
   bool isRestricted = callee_(id, s.loc);
-  for (size_t i = 1; i < evaluator_.facts.size(); ++i)
+  size_t outer = evaluator_.facts.size() - (group ? 1 : 0);
+  for (size_t i = 1; i < outer; ++i)
     requireAgreement(s.loc, evaluator_.facts[i], "the ranks may not agree on this call");
   Contract contract = bindCall(s, callee, isRestricted);
   requireForms(s, callee, contract.targets);
@@ -250,9 +353,10 @@ void Body::executeCall(const Stmt &s) {
   for (const Param &p : callee.params) {
     if (!p.isBuffer)
       continue;
-    Term isSignificant = p.significantAt == kNoExpr
-                             ? prover_.truth(true)
-                             : evaluator_.integer(contract.targets, p.significantAt) == ranks_.rank;
+    Term isSignificant =
+        p.significantAt == kNoExpr
+            ? prover_.truth(true)
+            : evaluator_.integer(contract.targets, p.significantAt) == contract.targets.rank;
     for (const SliceValue::Alternative &a :
          possible(std::get<SliceValue>(contract.targets.slices[p.slot]))) {
       const Piece &piece = a.pieces[0];
@@ -275,6 +379,8 @@ void Body::executeCall(const Stmt &s) {
       for (const Piece &target : a.pieces) {
         Content value = broughtBy(p, target, s.loc);
         Term holds = conjunction(prover_, p.condition) && a.condition && isIn(target);
+        if (group)
+          holds = holds && group->admits(ranks_.rank);
         Terms written = evaluator_.facts;
         written.push_back(conjunction(prover_, p.condition) && a.condition);
         if (p.variables.empty()) {
@@ -297,6 +403,10 @@ void Body::executeCall(const Stmt &s) {
                                value.originBlock, value.originElement, writtenWhere(isIn(target))});
       }
   state_ = std::move(after);
+  for (const Param &p : callee.params)
+    if (auto *r = p.isBuffer ? nullptr : std::get_if<Term>(&contract.targets.ints[p.slot]);
+        r && p.type == ValueType::Rank)
+      addHolder(group ? group->member(*r) : *r);
   sites.push_back(std::move(site));
 }
 

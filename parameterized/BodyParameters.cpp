@@ -48,7 +48,7 @@ void Body::bindValue(const Param &p) {
   case ValueType::Tree: {
     Term root = prover_.constant(name + ".root");
     prover_.assume(ranks_.isRank(root));
-    slot = TreeValue{axioms_.tree(name, root), ranks_.rank};
+    slot = TreeValue{axioms_.tree(name, root), ranks_.rank, root, {}, {}, false};
     return;
   }
   case ValueType::Graph:
@@ -166,7 +166,7 @@ void Body::bindParameters(Form form) {
     entries_.push_back(entry(buffer));
   }
   parameters_ = static_cast<unsigned>(buffers().size());
-  Contract contract{frame_, frame_};
+  Contract contract{frame_, frame_, std::nullopt};
   moveToOther(contract.operands, decl);
   std::vector<Promise> apart; // in no form in place, as lengths belong to parameters
   for (uint32_t ensure : decl.ensures)
@@ -230,6 +230,7 @@ SliceValue Body::operandOf(Contract &contract, ExprId id) {
 
 /// All combines of a collective, and its promises, have one operator.
 void Body::requireOperation(SourceLoc loc, const ReductionValue &operation) {
+  Changed<std::optional<GroupValue>> all(callGroup_, std::nullopt);
   requireAgreement(loc, operation, "operator");
   if (!operation_)
     operation_ = operation;
@@ -267,6 +268,24 @@ void Body::moveToOther(Frame &frame, const Decl &decl) {
   }
 }
 
+/// The rank that a contract, of all ranks or of a group, calls `number`; refuses if there may be
+/// none.
+Term Body::rankOf(const Contract &contract, const Term &number, SourceLoc loc,
+                  const std::string &what) {
+  evaluator_.require(loc, 0 <= number && number < contract.targets.ranks, what);
+  if (!contract.group)
+    return number;
+  const GroupValue &group = *contract.group;
+  if (number.is_app() && number.decl().id() == group.groups->number.id()) {
+    // The member with the number of a member is that.
+    Term member = number.arg(number.num_args() - 1);
+    if (prover_.proves(evaluator_.facts, ranks_.isRank(member) && group.admits(member) &&
+                                             group.member(number) == member))
+      return member;
+  }
+  return group.member(number);
+}
+
 void Body::promise(Contract &contract, uint32_t ensure, Terms condition, Terms variables,
                    std::vector<Promise> &out) {
   const EnsureNode &node = program_.ensures[ensure];
@@ -299,11 +318,15 @@ void Body::promise(Contract &contract, uint32_t ensure, Terms condition, Terms v
         node.rank == kNoExpr ? ranks_.rank : evaluator_.integer(contract.targets, node.rank);
     condition.push_back(from != evaluator_.none()); // nothing comes along an edge to none
     evaluator_.facts.push_back(condition.back());
-    evaluator_.require(node.loc, ranks_.isRank(from), "the rank of this promise may not be one");
+    Term giver = from;
+    if (node.rank != kNoExpr)
+      giver = rankOf(contract, from, node.loc, "the rank of this promise may not be one");
     SliceValue target = evaluator_.slice(contract.targets, node.target);
-    evaluator_.facts.push_back(other_ == from);
+    bool agreed = variables.empty() &&
+                  isAgreed(giver, {node.loc, "the rank of this promise may not be that of all"});
+    evaluator_.facts.push_back(other_ == giver);
     out.push_back({node.loc, condition, variables, target, operandOf(contract, node.operand),
-                   source == from, false});
+                   source == giver, false, agreed});
     break;
   }
   case EnsureKind::EqualReduce: {
@@ -315,15 +338,20 @@ void Body::promise(Contract &contract, uint32_t ensure, Terms condition, Terms v
     contract.targets.ints[node.slot] = contract.operands.ints[node.slot] = over.at(i);
     if (node.condition != kNoExpr)
       has.push_back(evaluator_.condition(contract.targets, node.condition));
-    Term from =
-        node.rank == kNoExpr ? ranks_.rank : evaluator_.integer(contract.targets, node.rank);
+    Term from = node.rank == kNoExpr ? contract.targets.rank
+                                     : evaluator_.integer(contract.targets, node.rank);
     Terms inverse = axioms_.inverses().solve(prover_, from, i, source);
     if (inverse.size() != 1)
       throw NotShown(node.loc, "the contributions of this promise have no formula yet");
-    auto renamed = [&](const Term &t) { return substitute(t, {i}, inverse); };
+    // In a group the number of `source` takes its place.
+    auto renamed = [&](const Term &t) {
+      Term inNumbers = substitute(t, {i}, inverse);
+      return contract.group ? substitute(inNumbers, {source}, {contract.group->numberOf(source)})
+                            : inNumbers;
+    };
     // Each contribution comes once, and in the order of ranks if the operator needs one.
     evaluator_.facts.insert(evaluator_.facts.end(), has.begin() + 1, has.end());
-    evaluator_.require(node.loc, ranks_.isRank(from), "the rank of a contribution may not be one");
+    Term giver = rankOf(contract, from, node.loc, "the rank of a contribution may not be one");
     evaluator_.require(node.loc, substitute(inverse[0], {source}, {from}) == i,
                        "the contributions of this promise have no formula yet");
     auto operation =
@@ -336,7 +364,7 @@ void Body::promise(Contract &contract, uint32_t ensure, Terms condition, Terms v
     prover_.require(facts, operation.commutes || implies(i < k, from < later),
                     {node.loc, "the contributions may not be in the order of ranks"});
     has.push_back(from == source);
-    evaluator_.facts.push_back(other_ == from);
+    evaluator_.facts.push_back(other_ == giver);
     SliceValue operand = operandOf(contract, node.operand);
     for (SliceValue::Alternative &a : operand.alternatives) {
       a.condition = renamed(a.condition);
@@ -344,8 +372,11 @@ void Body::promise(Contract &contract, uint32_t ensure, Terms condition, Terms v
         for (Term *t : {&p.block, &p.blocks, &p.begin, &p.length})
           *t = renamed(*t);
     }
+    Term contributes = renamed(conjunction(prover_, has));
+    if (contract.group)
+      contributes = ranks_.isRank(source) && contract.group->admits(source) && contributes;
     out.push_back({node.loc, condition, variables, evaluator_.slice(contract.targets, node.target),
-                   operand, renamed(conjunction(prover_, has)), true});
+                   operand, contributes, true});
     break;
   }
   case EnsureKind::Synchronizes:
@@ -366,7 +397,7 @@ Term Body::isOperand(const std::vector<Promise> &promises, unsigned buffer) cons
     for (const SliceValue::Alternative &a : p.operand.alternatives)
       if (a.pieces[0].buffer == buffer) {
         // The operand is that of one rank that all agree on, or of any.
-        Term is = p.isReduction || contains(p.has, ranks_.rank) || !p.variables.empty()
+        Term is = p.isReduction || !p.isAgreed || !p.variables.empty()
                       ? prover_.truth(true)
                       : substitute(p.has, {source}, {ranks_.rank});
         any.push_back(is);

@@ -20,10 +20,21 @@ struct WithFact {
 Evaluator::Evaluator(const Program &program, Prover &prover, Axioms &axioms, const Ranks &ranks)
     : holder(ranks.rank), program(program), prover_(prover), axioms_(axioms), ranks_(ranks) {}
 
-Frame Evaluator::makeFrame(DeclId decl, const Term &rank) const {
+Frame Evaluator::makeFrame(DeclId decl, const std::optional<GroupValue> &group) const {
   const Decl &d = program.decl(decl);
-  return {decl, rank, std::vector<Value>(d.intSlots), std::vector<Value>(d.sliceSlots),
+  return {decl,
+          group ? group->numberOf(ranks_.rank) : ranks_.rank,
+          group ? group->size() : ranks_.ranks,
+          std::vector<Value>(d.intSlots),
+          std::vector<Value>(d.sliceSlots),
           std::vector<Value>(d.sizeSlots)};
+}
+
+Frame Evaluator::makeFrame(DeclId decl, const Frame &caller) const {
+  Frame made = makeFrame(decl);
+  made.rank = caller.rank;
+  made.ranks = caller.ranks;
+  return made;
 }
 
 void Evaluator::require(SourceLoc loc, const Term &condition, const std::string &what) {
@@ -75,7 +86,7 @@ Value Evaluator::evaluate(Frame &frame, ExprId id) {
   case ExprKind::MyRank:
     return frame.rank;
   case ExprKind::NumRanks:
-    return ranks_.ranks;
+    return frame.ranks;
   case ExprKind::SizeSymbol:
     return frame.sizes[e.slot];
   case ExprKind::Negate:
@@ -105,13 +116,13 @@ Value Evaluator::evaluate(Frame &frame, ExprId id) {
   case ExprKind::ListLength:
     return list(frame, e.a).length;
   case ExprKind::TreeRoot:
-    return std::get<TreeValue>(evaluate(frame, e.a)).tree->root;
+    return std::get<TreeValue>(evaluate(frame, e.a)).root;
   case ExprKind::TreeParent: {
-    TreeValue t = std::get<TreeValue>(evaluate(frame, e.a));
+    TreeValue t = tree(frame, e);
     return t.tree->parent(t.viewer);
   }
   case ExprKind::TreeAt: {
-    TreeValue t = std::get<TreeValue>(evaluate(frame, e.a));
+    TreeValue t = tree(frame, e);
     t.viewer = integer(frame, e.b);
     require(e.loc, ranks_.isRank(t.viewer), "the argument of 'at' may not be a rank");
     return t;
@@ -142,6 +153,30 @@ Value Evaluator::evaluate(Frame &frame, ExprId id) {
   case ExprKind::ListLiteral:
   case ExprKind::ListComprehension:
     return list(frame, id);
+  case ExprKind::Leader:
+    return leader(frame, e);
+  case ExprKind::GroupOf:
+  case ExprKind::GroupWhere:
+  case ExprKind::GroupSplit:
+  case ExprKind::GroupLeaders:
+    return makeGroup(frame, e);
+  case ExprKind::GroupSize:
+    return group(frame, e.a).size();
+  case ExprKind::GroupRank: {
+    GroupValue g = group(frame, e.a);
+    return z3::ite(g.admits(frame.rank), g.numberOf(frame.rank), none());
+  }
+  case ExprKind::GroupContains: {
+    GroupValue g = group(frame, e.a);
+    Term r = integer(frame, e.b);
+    return ranks_.isRank(r) && g.admits(r);
+  }
+  case ExprKind::GroupMember: {
+    GroupValue g = group(frame, e.a);
+    Term i = integer(frame, e.b);
+    require(e.loc, 0 <= i && i < g.size(), "a member may lie beyond the group");
+    return g.member(i);
+  }
   default:
     if (e.type == ValueType::Slice)
       return slice(frame, id);
@@ -151,14 +186,24 @@ Value Evaluator::evaluate(Frame &frame, ExprId id) {
   }
 }
 
+/// A tree of which more than the root is known.
+TreeValue Evaluator::tree(Frame &frame, const Expr &e) {
+  auto value = std::get<TreeValue>(evaluate(frame, e.a));
+  if (!value.tree)
+    throw NoFormula(e.loc, "the ranks may not agree on the arguments of this tree");
+  return value;
+}
+
 /// A declared tree. Its declaration and its arguments are the name: the same ones make the same
-/// tree.
+/// tree. Only the root is known of one whose arguments differ between ranks, and of one of a group.
 Value Evaluator::makeTree(Frame &frame, const Expr &e) {
   DeclId id{static_cast<uint32_t>(e.value)};
   const Decl &decl = program.decl(id);
-  Frame inner = makeFrame(id, frame.rank);
+  Frame inner = makeFrame(id, frame);
   std::string name = program.nameOf(decl) + " " + std::to_string(index(id));
   std::optional<Term> root;
+  TreeValue made{nullptr, frame.rank, none(), {}, {}, true};
+  bool isAlike = isWhole(frame);
   for (size_t i = 0; i < decl.params.size(); ++i) {
     const Param &p = decl.params[i];
     ExprId argument = i < index(e.b) ? ExprId{program.operands[index(e.a) + i]} : kNoExpr;
@@ -166,26 +211,31 @@ Value Evaluator::makeTree(Frame &frame, const Expr &e) {
     const Term *t = std::get_if<Term>(&v);
     if (!t)
       throw NoFormula(e.loc, "an argument of this tree has no formula");
-    if (contains(*t, ranks_.rank))
-      throw NotShown(e.loc, "the ranks may not agree on the arguments of this tree");
-    if (!treesMayVary && hasVariables(*t))
+    isAlike = isAlike && !contains(*t, ranks_.rank);
+    if (isAlike && !treesMayVary && hasVariables(*t))
       throw NotShown(e.loc, "trees that differ by the iteration have no formula yet");
     if (t->is_int())
       require(e.loc, isCandidate(inner, p, *t),
               "an argument of this tree may lie outside of its range");
     if (p.type == ValueType::Rank)
-      require(e.loc, ranks_.isRank(*t), "an argument of this tree may not be a rank");
+      require(e.loc, 0 <= *t && *t < frame.ranks, "an argument of this tree may not be a rank");
     if (program.nameOf(p) == "root")
       root = *t;
+    (p.type == ValueType::Rank ? made.rankArguments : made.otherArguments).push_back(*t);
     name += ", " + t->to_string();
     inner.ints[p.slot] = v;
   }
+  if (!root && !isAlike)
+    throw NoFormula(e.loc, "a tree of a group whose root is not given has no formula");
   if (!root) {
     root = prover_.constant(name + ".root");
     prover_.assume(ranks_.isRank(*root));
   }
   structures.insert(program.nameOf(decl));
-  return TreeValue{axioms_.tree(name, *root), frame.rank};
+  made.root = *root;
+  if (isAlike)
+    made.tree = axioms_.tree(name, *root);
+  return made;
 }
 
 Term Evaluator::isCandidate(Frame &frame, const Param &p, const Term &value) {
@@ -282,7 +332,7 @@ Value Evaluator::callFunction(Frame &frame, const Expr &e) {
   const Decl &decl = program.decl(id);
   if (depth_ >= kMostCalls)
     throw NoFormula(e.loc, "the function '" + program.nameOf(decl) + "' calls itself");
-  Frame inner = makeFrame(id, frame.rank);
+  Frame inner = makeFrame(id, frame);
   for (size_t i = 0; i < decl.params.size(); ++i) {
     ExprId argument = i < index(e.b) ? ExprId{program.operands[index(e.a) + i]} : kNoExpr;
     inner.ints[decl.params[i].slot] = argument != kNoExpr
@@ -340,7 +390,7 @@ ListValue Evaluator::list(Frame &frame, ExprId id) {
   const Expr &e = program.expr(id);
   switch (e.kind) {
   case ExprKind::TreeChildren: {
-    TreeValue t = std::get<TreeValue>(evaluate(frame, e.a));
+    TreeValue t = this->tree(frame, e);
     const Tree *tree = t.tree;
     Term viewer = t.viewer;
     return {tree->children(viewer),

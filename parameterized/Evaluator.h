@@ -33,7 +33,8 @@ template <typename T> struct Changed {
 /// The execution of one declaration.
 struct Frame {
   DeclId decl;
-  Term rank; ///< who executes it
+  Term rank;  ///< who executes it, in the group that executes it
+  Term ranks; ///< the size of this group
   std::vector<Value> ints, slices;
   std::vector<Value> sizes;
 };
@@ -42,7 +43,10 @@ class Evaluator {
 public:
   Evaluator(const Program &program, Prover &prover, Axioms &axioms, const Ranks &ranks);
 
-  Frame makeFrame(DeclId decl, const Term &rank) const;
+  /// A frame of all ranks, or of a group.
+  Frame makeFrame(DeclId decl, const std::optional<GroupValue> &group = {}) const;
+  Frame makeFrame(DeclId decl, const Frame &caller) const;
+  bool isWhole(const Frame &frame) const { return z3::eq(frame.ranks, ranks_.ranks); }
 
   Value evaluate(Frame &frame, ExprId id);
   Term integer(Frame &frame, ExprId id);
@@ -50,6 +54,7 @@ public:
   SliceValue slice(Frame &frame, ExprId id);
   /// The values of an iterable of ints: how many, and each.
   ListValue list(Frame &frame, ExprId id);
+  GroupValue group(Frame &frame, ExprId id);
   /// One slice, or a list of slices that has as many in each alternative.
   SliceValue slices(Frame &frame, ExprId id);
   /// Segment i of `segments(b, size)`, and how many there are.
@@ -82,6 +87,12 @@ private:
   Term binary(Frame &frame, const Expr &e);
   Value select(Frame &frame, const Expr &e);
   Value makeTree(Frame &frame, const Expr &e);
+  TreeValue tree(Frame &frame, const Expr &e);
+  Level levelOf(const Frame &frame, const Expr &e) const;
+  Term leaderOf(Frame &frame, const Expr &e, const Term &r);
+  Term leader(Frame &frame, const Expr &e);
+  GroupValue makeGroup(Frame &frame, const Expr &e);
+  GroupValue keyed(const Term &condition, const Term &member);
   SliceValue cut(Frame &frame, const Expr &e);
   SliceValue part(const SliceValue &whole, const Division &division, const Term &count,
                   const Term &lo, const Term &hi, SourceLoc loc);
@@ -92,6 +103,7 @@ private:
   Axioms &axioms_;
   const Ranks &ranks_;
   unsigned depth_ = 0;              ///< of calls of functions
+  unsigned groupDepth_ = 0;         ///< of groups within the conditions of others
   std::optional<Term> segmentSize_; ///< of all segments of the collective, with their type
   std::optional<ElementType> segmentType_;
 };

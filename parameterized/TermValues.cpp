@@ -14,6 +14,36 @@ bool hasVariables(const Term &term) {
   });
 }
 
+namespace {
+
+Term apply(const z3::func_decl &f, Terms arguments, const Term &last) {
+  z3::expr_vector all(last.ctx());
+  for (const Term &t : arguments)
+    all.push_back(t);
+  all.push_back(last);
+  return f(all);
+}
+
+} // namespace
+
+Term GroupValue::size() const {
+  z3::expr_vector all(groups->condition.ctx());
+  for (const Term &t : keys)
+    all.push_back(t);
+  return groups->size(all);
+}
+
+Term GroupValue::member(const Term &number) const { return apply(groups->at, keys, number); }
+
+Term GroupValue::numberOf(const Term &member) const { return apply(groups->number, keys, member); }
+
+Term GroupValue::admits(const Term &rank) const {
+  Terms names = groups->keys, those = keys;
+  names.push_back(groups->member);
+  those.push_back(rank);
+  return substitute(groups->condition, names, those);
+}
+
 Terms Inverses::solve(Prover &prover, const Term &equation, const Term &x,
                       const Term &value) const {
   if (z3::eq(equation, x))

@@ -52,8 +52,34 @@ struct ListValue {
 };
 
 struct TreeValue {
-  const Tree *tree;
-  Term viewer; ///< the rank that asks: `t.parent` is parent(viewer)
+  const Tree *tree; ///< null: nothing but the root is known
+  Term viewer;      ///< the rank that asks: `t.parent` is parent(viewer)
+  Term root;
+  Terms rankArguments, otherArguments; ///< of a declared tree
+  bool isDeclared;
+};
+
+/// Groups of ranks: one for each choice of keys, of those ranks for which a condition holds.
+/// Members are numbered from 0 in the order of ranks.
+struct RankGroups {
+  Terms keys;  ///< constants of the condition
+  Term member; ///< a constant of the condition: any rank
+  Term condition;
+  z3::func_decl size;   ///< of the keys
+  z3::func_decl at;     ///< of the keys and a number: the member
+  z3::func_decl number; ///< of the keys and a member: its number
+};
+
+/// One group, as a rank sees it: `keys` are formulas of that rank.
+struct GroupValue {
+  const RankGroups *groups;
+  Terms keys;
+
+  Term size() const;
+  Term member(const Term &number) const;
+  Term numberOf(const Term &member) const;
+  /// Its condition holds for this rank.
+  Term admits(const Term &rank) const;
 };
 
 struct ReductionValue {
@@ -80,7 +106,7 @@ struct SliceValue {
 
 /// `none` and unset slots are monostate; conditions are terms of sort Bool.
 using Value = std::variant<std::monostate, Term, ListValue, TreeValue, GraphValue, EdgeValue,
-                           ReductionValue, SliceValue>;
+                           ReductionValue, SliceValue, GroupValue>;
 
 /// The elements of one division of a length: `part`, or `segments`.
 struct Division {

@@ -1,35 +1,9 @@
-#include "compiler/Compile.h"
-#include "parameterized/AllRanksProofs.h"
-
-#include "llvm/Support/MemoryBuffer.h"
-
-#include <gtest/gtest.h>
+#include "tests/parameterized/ProofOf.h"
 
 namespace colldsl::parameterized {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// The proof of the collective `name` of a text, or of the standard library.
-AllRanksProof proofOf(const std::string &name, const std::string &text = "") {
-  std::vector<std::unique_ptr<llvm::MemoryBuffer>> files;
-  files.push_back(llvm::MemoryBuffer::getMemBufferCopy(text, "test.coll"));
-  Compilation compilation = compileTexts(std::move(files), CompileOptions());
-  if (!compilation.ok()) {
-    std::string why;
-    for (const Diagnostic &d : compilation.diagnostics())
-      why += compilation.render(d);
-    ADD_FAILURE() << why;
-    return {};
-  }
-  const Program &program = compilation.program();
-  DeclId id = program.find(name, DeclKind::Collective);
-  if (id == kNoDecl) {
-    ADD_FAILURE() << "there is no " << name;
-    return {};
-  }
-  return AllRanksProofs(program, 600s).of(id);
-}
 
 class Proved : public testing::TestWithParam<const char *> {};
 
@@ -92,12 +66,7 @@ TEST(AllRanks, AreNotShownInNoTime) {
   EXPECT_EQ(proof.reason, "not shown within 0 s");
 }
 
-/// A text with a mistake, and the words of the reason.
-struct Wrong {
-  const char *name, *text, *reason;
-};
-
-class NotProved : public testing::TestWithParam<Wrong> {};
+class NotProved : public testing::TestWithParam<WrongText> {};
 
 TEST_P(NotProved, BecauseOfTheMistake) {
   AllRanksProof proof = proofOf("c", GetParam().text);
@@ -105,7 +74,7 @@ TEST_P(NotProved, BecauseOfTheMistake) {
   EXPECT_NE(proof.reason.find(GetParam().reason), std::string::npos) << proof.reason;
 }
 
-constexpr Wrong kWrong[] = {
+constexpr WrongText kWrong[] = {
     {"sendsWhatItDoesNotHave", R"(
 collective c(in x: T[n], out y: T[ranks][n])
   ensures for r in 0..ranks: y[r] == x@r

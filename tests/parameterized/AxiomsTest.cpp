@@ -148,5 +148,85 @@ TEST_F(Axiomatic, EdgesHaveTwoEnds) {
   EXPECT_FALSE(prover.proves(facts, g->peer[1](number(2), number(0)) == 0));
 }
 
+/// Ranks 0 to 5 on three nodes, which hold 0, 3, 4 and 1, 5 and 2, and are led by 3, 1 and 2.
+class AxiomaticNodes : public Axiomatic {
+protected:
+  static constexpr int64_t kLeaders[] = {3, 1, 2, 3, 3, 1};
+
+  std::vector<int64_t> nodeOf(int64_t lead) const {
+    std::vector<int64_t> all;
+    for (int64_t r = 0; r < 6; ++r)
+      if (kLeaders[r] == lead)
+        all.push_back(r);
+    return all;
+  }
+  Terms machine() {
+    Terms facts{ranks.ranks == 6};
+    for (int64_t r = 0; r < 6; ++r)
+      facts.push_back(axioms.leader(Level::Node, number(r)) == number(kLeaders[r]));
+    return facts;
+  }
+};
+
+TEST_F(AxiomaticNodes, MembersAscend) {
+  Terms facts = machine();
+  for (int64_t r = 0; r < 6; ++r) {
+    GroupValue node = axioms.groupOf(Level::Node, number(r));
+    std::vector<int64_t> members = nodeOf(kLeaders[r]);
+    facts.push_back(node.size() == number(static_cast<int64_t>(members.size())));
+    for (size_t i = 0; i < members.size(); ++i) {
+      facts.push_back(node.member(number(static_cast<int64_t>(i))) == number(members[i]));
+      facts.push_back(node.numberOf(number(members[i])) == number(static_cast<int64_t>(i)));
+    }
+  }
+  EXPECT_FALSE(isRefuted(facts));
+  GroupValue first = axioms.groupOf(Level::Node, number(0));
+  Terms descends = machine(), isAlone = machine(), isOfAnother = machine();
+  descends.push_back(first.member(number(0)) == 3 && first.member(number(1)) == 0 &&
+                     first.size() == 3);
+  isAlone.push_back(first.size() == 1);
+  isOfAnother.push_back(first.member(number(1)) == 5 && first.size() == 3);
+  EXPECT_TRUE(isRefuted(descends));
+  EXPECT_TRUE(isRefuted(isAlone));
+  EXPECT_TRUE(isRefuted(isOfAnother));
+}
+
+TEST_F(AxiomaticNodes, OthersFollowTheLeader) {
+  Terms facts = machine();
+  auto follows = [&](int64_t i) { return axioms.follower(Level::Node, number(4), number(i)); };
+  facts.push_back(axioms.groupOf(Level::Node, number(4)).size() == 3);
+  facts.push_back(follows(0) == 4 && follows(1) == 3 && follows(2) == 0);
+  EXPECT_FALSE(isRefuted(facts));
+  Terms again = machine(), elsewhere = machine();
+  again.push_back(follows(1) == follows(2) && axioms.groupOf(Level::Node, number(4)).size() == 3);
+  elsewhere.push_back(follows(1) == 1 && axioms.groupOf(Level::Node, number(4)).size() == 3);
+  EXPECT_TRUE(isRefuted(again));
+  EXPECT_TRUE(isRefuted(elsewhere));
+}
+
+/// The even ranks, and the ranks below one.
+TEST_F(Axiomatic, GroupsOfRanksForWhichAConditionHolds) {
+  Term member = prover.constant("r"), bound = prover.constant("bound");
+  GroupValue even = axioms.group(z3::mod(member, 2) == 0, member, {});
+  GroupValue below = axioms.group(member < bound, member, {bound});
+  Terms facts{ranks.ranks == 5, even.size() == 3};
+  for (int64_t i = 0; i < 3; ++i)
+    facts.push_back(even.member(number(i)) == number(2 * i) &&
+                    even.numberOf(number(2 * i)) == number(i));
+  for (int64_t size : {0, 2}) {
+    GroupValue some{below.groups, {number(size)}};
+    facts.push_back(some.size() == number(size));
+    for (int64_t i = 0; i < size; ++i)
+      facts.push_back(some.member(number(i)) == number(i) && some.numberOf(number(i)) == number(i));
+  }
+  EXPECT_FALSE(isRefuted(facts));
+  facts.push_back(even.member(number(1)) == 3);
+  EXPECT_TRUE(isRefuted(facts));
+  // An empty group has no member, and one with a member is not empty.
+  GroupValue none{below.groups, {number(0)}}, one{below.groups, {number(1)}};
+  EXPECT_TRUE(isRefuted({none.size() > 0}));
+  EXPECT_TRUE(isRefuted({one.size() == 0, one.numberOf(number(0)) >= 0}));
+}
+
 } // namespace
 } // namespace colldsl::parameterized
