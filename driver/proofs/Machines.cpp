@@ -11,6 +11,19 @@ TrialMachine filled(const std::string &shape, uint32_t parts, uint32_t ranks,
   return {shape + " core:" + std::to_string(cores) + binding, shape + binding};
 }
 
+/// Two nodes whose ranks alternate, in pairs that begin with either in turn: the order of nodes, by
+/// their k-th rank, depends on k.
+/// Example: 6 ranks on nodes a, b, b, a, a, b: "node:2 core:3 bind=0,3,4,1,2,5".
+TrialMachine interleaved(uint32_t ranks) {
+  uint32_t cores = (ranks + 1) / 2;
+  std::string binding;
+  for (uint32_t r = 0; r < ranks; ++r) {
+    uint32_t pair = r / 2, node = (r + pair) % 2;
+    binding += (r == 0 ? " bind=" : ",") + std::to_string(node * cores + pair);
+  }
+  return {"node:2 core:" + std::to_string(cores) + binding, "node:2 bind=0,P/2,P/2+1,1,..."};
+}
+
 } // namespace
 
 std::vector<TrialMachine> trialMachines(uint32_t ranks, bool thorough) {
@@ -33,7 +46,8 @@ std::vector<TrialMachine> trialMachines(uint32_t ranks, bool thorough) {
                                  filled("node:3", 3, ranks),
                                  filled("node:4 package:3", 12, ranks, cyclic),
                                  filled("node:2 numa:2 package:2", 8, ranks),
-                                 filled("node:2 board:2 package:2 numa:2", 16, ranks, cyclic)};
+                                 filled("node:2 board:2 package:2 numa:2", 16, ranks, cyclic),
+                                 interleaved(ranks)};
   for (TrialMachine &machine : more) {
     machines.push_back(machine);
     machine.highestLead = true;

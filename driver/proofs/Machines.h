@@ -17,7 +17,7 @@ struct TrialMachine {
 /// One node first, then a node per rank; nodes of sockets and cores, filled one after the other
 /// with the last one in part, and with ranks spread cyclically; one machine with all levels; and
 /// some of these again, with other leaders. For few ranks, some may coincide. `thorough`: more
-/// machines.
+/// machines, one of them with nodes whose ranks are interleaved.
 std::vector<TrialMachine> trialMachines(uint32_t ranks, bool thorough);
 
 /// The family of one of trialMachines(); any other topology is its own family.
