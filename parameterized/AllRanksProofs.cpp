@@ -10,6 +10,8 @@
 namespace colldsl::parameterized {
 namespace {
 
+constexpr const char *kNoMemory = "not shown: there is not enough memory for the solver";
+
 /// A guess of what a receive brings; the proof tries them.
 enum class Guess : uint8_t {
   Sent,           ///< what the send has that does not depend on messages
@@ -399,6 +401,11 @@ std::string solverName() {
   return "z3 " + std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(build);
 }
 
+void limitSolverMemory(uint32_t mebibytes) {
+  // Solvers look at it now and then. The hard limit of z3 4.8 ends the process.
+  z3::set_param("memory_high_watermark", std::to_string(uint64_t{mebibytes} << 20).c_str());
+}
+
 const AllRanksProof &AllRanksProofs::of(DeclId collective) {
   auto [known, isNew] = known_.try_emplace(collective);
   if (isNew) {
@@ -460,8 +467,12 @@ AllRanksProof AllRanksProofs::prove(DeclId collective) {
     } catch (const OutOfTime &) {
       proof.reason = "not shown within " + std::to_string(limit_.count() / 1000) + " s";
       break;
+    } catch (const OutOfMemory &) {
+      proof.reason = kNoMemory;
+      break;
     } catch (const z3::exception &e) {
-      proof.reason = std::string("z3: ") + e.msg();
+      bool isMemory = std::string_view(e.msg()).find("memory") != std::string_view::npos;
+      proof.reason = isMemory ? kNoMemory : std::string("z3: ") + e.msg();
       break;
     }
   }

@@ -49,6 +49,10 @@ struct ProofStep {
 /// Name and version of the solver.
 std::string solverName();
 
+/// Limits the memory of all solvers of this process, 4095 MiB at most. A query beyond it ends its
+/// proof, which is then not shown.
+void limitSolverMemory(uint32_t mebibytes);
+
 /// Proofs of the collectives of a program; each is proved once, as itself or as a callee. Threads:
 /// one; the program outlives it.
 class AllRanksProofs {

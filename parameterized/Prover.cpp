@@ -118,6 +118,8 @@ bool Prover::proves(const Terms &facts, const Term &goal, Mistake mistake) {
   for (const Term &f : formulas)
     solver.add(f);
   z3::check_result answer = solver.check();
+  if (answer == z3::unknown && solver.reason_unknown() == "memout")
+    throw OutOfMemory();
   if (answer == z3::unknown)
     return false;
   bool isProved = answer == z3::unsat;

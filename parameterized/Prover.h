@@ -25,6 +25,11 @@ struct OutOfTime : std::runtime_error {
   OutOfTime() : std::runtime_error("out of time") {}
 };
 
+/// The solver has reached the limit of its memory. Thrown by queries.
+struct OutOfMemory : std::runtime_error {
+  OutOfMemory() : std::runtime_error("out of memory") {}
+};
+
 /// A proof ends here: the text has something that this module cannot express, or a condition does
 /// not follow. Thrown within the module, caught by AllRanksProofs.
 struct NotShown : std::runtime_error {

@@ -57,6 +57,8 @@ void VerifySettings::addTo(Options &options) {
                     "the largest number of ranks of that search, which begins at 1\n"
                     "(default: 64; 0: no search, as with --stdlib)",
                     forAllRanks.upTo);
+  options.addNumber("--memory", "MIB", "of the solver of --all-ranks (default: 2048)",
+                    forAllRanks.mebibytes, 1, 4095);
   options.addText("--smt", "DIR",
                   "write the queries of the proofs by --all-ranks into a new folder, as\n"
                   "SMT-LIB 2 for other solvers",
@@ -75,7 +77,8 @@ void VerifySettings::addTo(Options &options) {
 /// A proof for all ranks leaves nothing to choose.
 Status VerifySettings::checkAllRanks(const Options &options) const {
   if (!allRanks)
-    return options.refuseGiven({"--within", "--up-to", "--smt"}, "it is for --all-ranks");
+    return options.refuseGiven({"--within", "--up-to", "--memory", "--smt"},
+                               "it is for --all-ranks");
   if (stdlib)
     if (Status s = options.refuseGiven({"--up-to"}, "with --stdlib there is no search"); !s)
       return s;

@@ -4,6 +4,7 @@
 #include "ir/Printable.h"
 #include "ir/Ranges.h"
 #include "tools/FailedProofs.h"
+#include "tools/OutOfMemory.h"
 #include "tools/SmtFolder.h"
 #include "tools/input/ErrorMessages.h"
 #include "tools/options/Color.h"
@@ -13,6 +14,10 @@
 #include "tools/options/ResultStream.h"
 
 #include "llvm/ADT/StringExtras.h"
+
+#include <cstdio>
+#include <sys/resource.h>
+#include <unistd.h>
 
 namespace colldsl::tools {
 namespace {
@@ -119,11 +124,35 @@ std::unique_ptr<SmtFolder> makeSmtFolder(const std::string &path, const Program 
   return std::move(*made);
 }
 
+/// The address space that this process may still take, in MiB.
+uint64_t freeAddressSpace() {
+  rlimit limit;
+  long pages = 0;
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    return UINT64_MAX;
+  if (std::unique_ptr<FILE, int (*)(FILE *)> file(fopen("/proc/self/statm", "r"), fclose); file)
+    if (fscanf(file.get(), "%ld", &pages) != 1)
+      pages = 0;
+  uint64_t taken = static_cast<uint64_t>(pages) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  return (limit.rlim_cur - std::min<uint64_t>(limit.rlim_cur, taken)) >> 20;
+}
+
+/// z3 ends the process where an allocation fails, so its own limit, at which it only gives up, has
+/// to come first.
+void limitSolver(uint32_t mebibytes) {
+  constexpr uint64_t kLeast = 96; // z3 itself, a small proof, and the tables of this program
+  uint64_t free = freeAddressSpace();
+  if (free < kLeast)
+    endForLackOfMemory();
+  parameterized::limitSolverMemory(static_cast<uint32_t>(std::min<uint64_t>(mebibytes, free / 2)));
+}
+
 } // namespace
 
 Exit verifyAllRanks(driver::Source &source, llvm::ArrayRef<driver::Source::Target> targets,
                     const driver::ProofRequest &request, const AllRanksSettings &settings,
                     bool json) {
+  limitSolver(settings.mebibytes);
   parameterized::AllRanksProofs proofs(source.program(), std::chrono::seconds(settings.seconds));
   std::unique_ptr<SmtFolder> smt;
   if (!settings.smtFolder.empty() &&

@@ -8,9 +8,10 @@
 namespace colldsl::tools {
 
 struct AllRanksSettings {
-  uint64_t seconds = 60; ///< for each proof, and again for each search
-  uint32_t upTo = 64;    ///< the largest number of ranks of a search; 0: none
-  std::string smtFolder; ///< where the proofs are written; empty: nowhere
+  uint64_t seconds = 60;     ///< for each proof, and again for each search
+  uint32_t upTo = 64;        ///< the largest number of ranks of a search; 0: none
+  uint32_t mebibytes = 2048; ///< of the solver's memory
+  std::string smtFolder;     ///< where the proofs are written; empty: nowhere
 };
 
 /// Proves the collectives and prints what was shown. For one that is not proved, prints the
