@@ -95,17 +95,18 @@ const Axioms::MachineLevel &Axioms::level(Level which) {
           .emplace(which, MachineLevel{leader, prover_.function(name + ".follower", 2),
                                        prover_.function(name + ".place", 2), groups})
           .first->second;
-  prover_.addAxiom(leader, [this, leader](const Term &app, Terms &out) {
-    out.push_back(implies(ranks_.isRank(app.arg(0)), ranks_.isRank(app) && leader(app) == app));
+  auto isLeader = [leader](const Term &t) { return t.is_app() && t.decl().id() == leader.id(); };
+  prover_.addAxiom(leader, [this, leader, isLeader](const Term &app, Terms &out) {
+    Term isRank = ranks_.isRank(app.arg(0));
+    if (!isLeader(app.arg(0))) // of which this is known
+      out.push_back(implies(isRank, ranks_.isRank(app) && leader(app) == app));
   });
-  // All that have this leader are members.
-  prover_.addAxiom(
-      groups->size, leader, [this, groups](const Term &size, const Term &app, Terms &out) {
-        GroupValue group{groups, {size.arg(0)}};
-        Term r = app.arg(0), number = group.numberOf(r);
-        out.push_back(implies(ranks_.isRank(r) && app == size.arg(0),
-                              0 <= number && number < size && group.member(number) == r));
-      });
+  // The rank that tells a group apart is a member, and the only one of a group of one.
+  prover_.addAxiom(groups->size, leader, [this](const Term &size, const Term &app, Terms &out) {
+    Term first = size.arg(0), r = app.arg(0);
+    out.push_back(implies(ranks_.isRank(r) && app == first, size >= 1));
+    out.push_back(implies(ranks_.isRank(r) && app == first && size == 1, r == first));
+  });
   auto sizeAt = [leader, groups](const Term &first) {
     return GroupValue{groups, {leader(first)}}.size();
   };

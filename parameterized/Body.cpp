@@ -101,7 +101,8 @@ void Body::run(const Payload &payload, Data data) {
   labels.clear();
   writes.clear();
   loops_.clear();
-  holders_ = {ranks_.rank};
+  roots_.clear();
+  evaluator_.leaders.clear();
   numbers_ = {0};
   evaluator_.facts = {ranks_.isRank(ranks_.rank)};
   state_ = entries_;

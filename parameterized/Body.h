@@ -197,7 +197,6 @@ private:
   Term isPartner() const;
   bool isAgreed(const Term &value, const Mistake &mistake);
   Term holderOf(const Content &there, Terms facts, SourceLoc loc);
-  void addHolder(const Term &rank);
   void requireForms(const Stmt &s, const Decl &callee, Frame &inner);
   Content broughtBy(const Promise &promise, const Piece &target, SourceLoc loc);
   Term atOther(const Term &t) const { return substitute(t, {ranks_.rank}, {other_}); }
@@ -251,7 +250,7 @@ private:
   std::vector<unsigned> numbers_;
   uint32_t statement_ = 0;
   std::optional<GroupValue> callGroup_; ///< of the call that is executed
-  Terms holders_; ///< ranks, of `rank`, that may hold what their group contributes
+  Terms roots_; ///< ranks, of `rank`, that calls over groups have as arguments
   std::map<uint32_t, unsigned> temps_; ///< by statement: its buffer
   unsigned parameters_ = 0;            ///< how many buffers are parameters
 

@@ -62,8 +62,10 @@ Value Body::translated(SourceLoc loc, const Param &p, const Value &value) {
   };
   if (std::holds_alternative<GraphValue>(value))
     throw NoFormula(loc, "a graph for a call over a group has no formula yet");
-  if (auto *t = std::get_if<Term>(&value); t && p.type == ValueType::Rank)
+  if (auto *t = std::get_if<Term>(&value); t && p.type == ValueType::Rank) {
+    roots_.push_back(*t);
     return numberOf(*t);
+  }
   auto *t = std::get_if<TreeValue>(&value);
   if (!t)
     return value;
@@ -293,7 +295,12 @@ Content Body::broughtBy(const Promise &promise, const Piece &target, SourceLoc l
 /// that of a rank on which the members of its group agree.
 Term Body::holderOf(const Content &there, Terms facts, SourceLoc loc) {
   facts.push_back(there.has);
-  for (const Term &h : holders_) {
+  Terms holders{ranks_.rank};
+  for (const Terms *some : {&evaluator_.leaders, &roots_})
+    for (const Term &h : *some)
+      if (std::none_of(holders.begin(), holders.end(), [&](const Term &t) { return z3::eq(t, h); }))
+        holders.push_back(h);
+  for (const Term &h : holders) {
     Term holder = substitute(h, {ranks_.rank}, {source});
     if (!prover_.proves(facts, ranks_.isRank(source) && other_ == holder,
                         {loc, "a contribution may be to several operands"}))
@@ -314,13 +321,6 @@ Term Body::holderOf(const Content &there, Terms facts, SourceLoc loc) {
     throw error;
   }
   throw NoFormula(loc, "an operand of a reduction is one itself: this has no formula yet");
-}
-
-/// Remembers a rank on which the members of a group agree.
-void Body::addHolder(const Term &rank) {
-  if (std::none_of(holders_.begin(), holders_.end(),
-                   [&](const Term &h) { return z3::eq(h, rank); }))
-    holders_.push_back(rank);
 }
 
 void Body::executeCall(const Stmt &s) {
@@ -403,10 +403,6 @@ void Body::executeCall(const Stmt &s) {
                                value.originBlock, value.originElement, writtenWhere(isIn(target))});
       }
   state_ = std::move(after);
-  for (const Param &p : callee.params)
-    if (auto *r = p.isBuffer ? nullptr : std::get_if<Term>(&contract.targets.ints[p.slot]);
-        r && p.type == ValueType::Rank)
-      addHolder(group ? group->member(*r) : *r);
   sites.push_back(std::move(site));
 }
 

@@ -79,6 +79,8 @@ public:
   std::vector<Buffer> buffers;
   std::set<std::string> structures; ///< trees and graphs that the text declares and makes
 
+  Terms leaders; ///< ranks, of `rank`, that lead groups, as the text names them
+
   const Program &program;
 
 private:

@@ -44,6 +44,7 @@ Term Evaluator::leaderOf(Frame &frame, const Expr &e, const Term &r) {
 
 Term Evaluator::leader(Frame &frame, const Expr &e) {
   Term first = leaderOf(frame, e, frame.rank);
+  leaders.push_back(first);
   if (e.b == kNoExpr)
     return first;
   Term i = integer(frame, e.b);

@@ -13,7 +13,8 @@ TEST_P(ProvedOverGroups, ForEveryMachine) {
 
 INSTANTIATE_TEST_SUITE_P(Library, ProvedOverGroups,
                          testing::Values("bcast_hierarchical", "bcast_multicast_hierarchical",
-                                         "bcast_split_binary"));
+                                         "bcast_split_binary", "reduce_two_leaders",
+                                         "reduce_hierarchical"));
 
 constexpr const char *kTwoLevels = R"(
 collective c(inout x: T[n], op: reduction = sum)
