@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 class Axiomatic : public testing::Test {
 protected:
-  Prover prover{Prover::Clock::now() + 60s, 5000ms};
+  Prover prover{Prover::Clock::now() + 600s, 20s};
   Ranks ranks{prover};
   Axioms axioms{prover, ranks};
 
@@ -226,6 +226,123 @@ TEST_F(Axiomatic, GroupsOfRanksForWhichAConditionHolds) {
   GroupValue none{below.groups, {number(0)}}, one{below.groups, {number(1)}};
   EXPECT_TRUE(isRefuted({none.size() > 0}));
   EXPECT_TRUE(isRefuted({one.size() == 0, one.numberOf(number(0)) >= 0}));
+}
+
+/// The value of a function for some arguments.
+struct Given {
+  const char *function;
+  std::vector<int64_t> arguments;
+  int64_t value;
+};
+
+/// Values beyond a hypothesis of an axiom, which contradict what the axiom concludes. Without that
+/// hypothesis they would be refuted.
+struct Beyond {
+  const char *hypothesis;
+  std::vector<Given> values;
+};
+
+TEST_F(Axiomatic, SayNothingBeyondTheirHypotheses) {
+  const std::vector<Beyond> table{
+      {"divisor 0", {{"quotient", {5, 0}, 7}, {"remainder", {5, 0}, 9}}},
+      {"negative dividend", {{"quotient", {-7, 3}, -3}, {"remainder", {-7, 3}, 2}}},
+      {"dividend beyond the divisor", {{"quotient", {7, 5}, 1}, {"remainder", {7, 5}, 2}}},
+      {"small negative dividend", {{"quotient", {-2, 5}, -1}, {"remainder", {-2, 5}, 3}}},
+      {"xor of a negative number", {{"bitwise_xor", {-1, 2}, -3}}},
+      {"xor of a negative number and 1", {{"bitwise_xor", {-3, 1}, -10}}},
+      {"first beyond the power", {{"bitwise_xor", {9, 1}, 8}, {"pow2", {3}, 8}}},
+      {"second beyond the power", {{"bitwise_xor", {1, 9}, 8}, {"pow2", {3}, 8}}},
+      {"power of a negative number", {{"pow2", {-1}, 5}, {"bitwise_xor", {3, 4}, 7}}},
+      {"log2 of 0", {{"log2", {0}, -5}}},
+      {"log2 beyond ranks", {{"log2", {1099511627776}, 40}}},
+      {"ceil_log2 of 0", {{"ceil_log2", {0}, -5}}},
+      {"ceil_log2 of 1", {{"ceil_log2", {1}, 0}}},
+      {"ceil_log2 beyond ranks", {{"ceil_log2", {1099511627776}, 40}}},
+      {"negative exponent", {{"pow2", {-3}, -7}}},
+      {"next to a negative exponent", {{"pow2", {-2}, 9}, {"pow2", {-1}, 10}}},
+      {"exponents in descending order", {{"pow2", {3}, 8}, {"pow2", {2}, 4}}},
+      {"exponents further apart", {{"pow2", {2}, 4}, {"pow2", {4}, 16}}},
+      {"shift of a negative number",
+       {{"shift", {-8, 1}, 50}, {"shift", {-8, 2}, 3}, {"pow2", {1}, 2}}},
+      {"shift by a negative number",
+       {{"shift", {8, -2}, 99}, {"shift", {8, -1}, 3}, {"pow2", {-1}, 100}}},
+      {"shift by something", {{"shift", {9, 1}, 4}}},
+      {"shift and another power", {{"shift", {9, 2}, 2}, {"pow2", {4}, 16}}},
+      {"shifts in descending order", {{"shift", {9, 1}, 4}, {"shift", {3, 1}, 1}}},
+      {"shifts of a negative and of another number",
+       {{"shift", {-8, 1}, 50}, {"shift", {4, 1}, 2}}},
+      {"shifts by different numbers", {{"shift", {9, 0}, 9}, {"shift", {10, 2}, 2}}},
+      {"shifts by one negative number", {{"shift", {4, -1}, 9}, {"shift", {5, -1}, 3}}},
+      {"shifts of different numbers by the next", {{"shift", {9, 1}, 4}, {"shift", {4, 2}, 1}}},
+      {"shifts by more than the next", {{"shift", {9, 0}, 9}, {"shift", {9, 2}, 2}}},
+      {"aligned negative number", {{"aligned", {-8, 1}, 50}, {"aligned", {-8, 2}, 20}}},
+      {"aligned to a negative bit", {{"aligned", {9, -1}, 77}, {"aligned", {9, 0}, 9}}},
+      {"aligned to something", {{"aligned", {9, 1}, 8}}},
+      {"aligned different numbers", {{"aligned", {9, 1}, 8}, {"aligned", {4, 2}, 4}}},
+      {"aligned to bits further apart", {{"aligned", {11, 0}, 11}, {"aligned", {11, 3}, 8}}},
+      {"block of a negative number",
+       {{"aligned", {-8, 1}, 50}, {"shift", {-8, 1}, 2}, {"shift", {4, 1}, 2}}},
+      {"block and another bit", {{"aligned", {9, 1}, 8}, {"shift", {9, 2}, 2}}},
+      {"negative number in a block", {{"aligned", {4, 1}, 4}, {"shift", {-7, 1}, 2}}},
+      {"block of a negative bit", {{"aligned", {9, -1}, 77}, {"shift", {9, -1}, 3}}},
+      {"aligned negative number below a power", {{"aligned", {-8, 1}, 50}, {"pow2", {3}, 8}}},
+      {"aligned beyond the power", {{"aligned", {9, 1}, 8}, {"pow2", {3}, 8}}},
+      {"aligned to a negative bit below a power", {{"aligned", {3, -1}, 77}, {"pow2", {2}, 4}}},
+      {"aligned to a bit beyond the power", {{"aligned", {3, 5}, 0}, {"pow2", {2}, 4}}},
+      {"aligned beyond a smaller power", {{"aligned", {9, 3}, 8}, {"pow2", {2}, 4}}},
+      {"aligned and a negative exponent", {{"aligned", {3, 1}, 2}, {"pow2", {-1}, 100}}},
+      {"aligned to a bit below the exponent", {{"aligned", {3, 0}, 3}, {"pow2", {2}, 4}}},
+      {"part of a negative length",
+       {{"part_begin", {-5, 3, 1}, 40}, {"part_begin", {-5, 3, 2}, 20}}},
+      {"part before the first", {{"part_begin", {9, 3, -1}, -4}}},
+      {"part beyond the last", {{"part_begin", {9, 3, 5}, 100}}},
+      {"part in the middle", {{"part_begin", {9, 3, 1}, 3}}},
+      {"no parts", {{"part_begin", {9, 0, 0}, 4}}},
+      {"parts of different lengths",
+       {{"part_begin", {90, 3, 1}, 30}, {"part_begin", {9, 3, 2}, 6}}},
+      {"parts of different counts", {{"part_begin", {9, 3, 1}, 3}, {"part_begin", {9, 30, 2}, 0}}},
+      {"parts from before the first",
+       {{"part_begin", {9, 3, -1}, 100}, {"part_begin", {9, 3, 1}, 3}}},
+      {"parts in descending order", {{"part_begin", {9, 3, 2}, 6}, {"part_begin", {9, 3, 1}, 3}}},
+      {"parts to beyond the last", {{"part_begin", {9, 3, 3}, 9}, {"part_begin", {9, 3, 5}, 2}}},
+      {"element before the first", {{"part_index", {9, 3, -1}, -7}}},
+      {"element beyond the last", {{"part_index", {9, 3, 20}, 50}}},
+      {"element of no parts", {{"part_index", {9, 0, 3}, 5}}},
+      {"element of another length", {{"part_begin", {9, 3, 1}, 3}, {"part_index", {90, 3, 5}, 0}}},
+      {"element of another count", {{"part_begin", {9, 3, 1}, 3}, {"part_index", {9, 1, 5}, 0}}},
+      {"element and a part before the first",
+       {{"part_begin", {9, 3, -1}, 100}, {"part_index", {9, 3, 5}, 1}}},
+      {"element and a part beyond the last",
+       {{"part_begin", {9, 3, 5}, 2}, {"part_index", {9, 3, 5}, 1}}},
+      {"element before the first and a part",
+       {{"part_begin", {9, 3, 1}, 3}, {"part_index", {9, 3, -1}, 4}}},
+      {"element beyond the last and a part",
+       {{"part_begin", {9, 3, 1}, 3}, {"part_index", {9, 3, 20}, 0}}},
+      {"parent of no rank", {{"t.parent", {7}, 9}}},
+      {"child before the first", {{"t.child", {0, -1}, 77}}},
+      {"child beyond the last", {{"t.children", {0}, 2}, {"t.child", {0, 5}, 77}}},
+      {"child of no rank", {{"t.children", {9}, 3}, {"t.child", {9, 0}, 77}}},
+      {"depth below the root", {{"t.depth", {1}, 1}}},
+      {"leaf", {{"t.children", {3}, 0}}},
+      {"edge of no rank", {{"g.outdegree", {7}, 1}, {"g.out.peer", {7, 0}, 9}}},
+      {"edge before the first", {{"g.outdegree", {0}, 1}, {"g.out.peer", {0, -1}, 9}}},
+      {"edge beyond the last", {{"g.outdegree", {0}, 1}, {"g.out.peer", {0, 4}, 9}}},
+      {"edge to none", {{"g.outdegree", {0}, 1}, {"g.out.peer", {0, 0}, kNone}}},
+  };
+  axioms.tree("t", number(0));
+  axioms.graph("g");
+  for (const Beyond &beyond : table) {
+    Terms facts{ranks.ranks == 4};
+    for (const Given &given : beyond.values) {
+      z3::expr_vector arguments(prover.context());
+      for (int64_t a : given.arguments)
+        arguments.push_back(number(a));
+      z3::func_decl f =
+          prover.function(given.function, static_cast<unsigned>(given.arguments.size()));
+      facts.push_back(f(arguments) == number(given.value));
+    }
+    EXPECT_FALSE(isRefuted(facts)) << beyond.hypothesis;
+  }
 }
 
 } // namespace
