@@ -256,9 +256,12 @@ struct TempStmt : Stmt {
   static bool classof(const Stmt *s) { return s->kind == StmtKind::Temp; }
 };
 
+struct Postcondition;
+
 struct ForStmt : Stmt {
   Name name;
   Range range;
+  ArrayRef<const Postcondition *> invariants;
   Block body;
   static bool classof(const Stmt *s) { return s->kind == StmtKind::For; }
 };

@@ -23,10 +23,11 @@ constexpr unsigned kStep = 2;
 /// Words behind which an expression may begin; but each may be a name, too.
 bool isKeyword(llvm::StringRef word) {
   constexpr llvm::StringRef kWords[] = {
-      "after",  "along", "and",     "at",        "before",  "calc",     "child", "combine", "copy",
-      "else",   "for",   "from",    "if",        "in",      "into",     "key",   "not",     "of",
-      "or",     "over",  "parent",  "recv",      "send",    "signal",   "tag",   "to",      "wait",
-      "weight", "where", "ensures", "irequires", "aliases", "requires", "xor"};
+      "after",   "along",   "and",       "at",        "before",  "calc",     "child",
+      "combine", "copy",    "else",      "for",       "from",    "if",       "in",
+      "into",    "key",     "not",       "of",        "or",      "over",     "parent",
+      "recv",    "send",    "signal",    "tag",       "to",      "wait",     "weight",
+      "where",   "ensures", "invariant", "irequires", "aliases", "requires", "xor"};
   return llvm::is_contained(kWords, word);
 }
 
@@ -96,7 +97,7 @@ private:
       inClause_ = false;
     if (!goesOn() || piece.is("{"))
       return base;
-    bool isClause = open_.empty() && beginsClause(piece);
+    bool isClause = piece.is("invariant") || (open_.empty() && beginsClause(piece));
     inClause_ |= isClause;
     return base + kStep + (inClause_ && !isClause ? kStep : 0);
   }
@@ -205,7 +206,7 @@ private:
   const Piece *previous_ = nullptr; // the last one that is no comment
   bool endsBlock_ = false;          // it begins or ends a block
   bool isUnary_ = false;            // it is a sign of one operand
-  bool inClause_ = false;           // of a declaration
+  bool inClause_ = false;           // of a declaration or a loop
   unsigned questions_ = 0;          // outside of all brackets
 };
 

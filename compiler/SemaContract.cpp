@@ -3,8 +3,10 @@
 #include "compiler/Spelling.h"
 #include "ir/Cost.h"
 #include "ir/Operators.h"
+#include "program/Operands.h"
 
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 namespace colldsl {
 
@@ -43,7 +45,9 @@ uint32_t Sema::analysePostcondition(const ast::Postcondition &postcondition, Nes
   switch (postcondition.kind) {
   case ast::PostconditionKind::Synchronizes:
     node.kind = EnsureKind::Synchronizes;
-    if (nesting == Nesting::Inner)
+    if (inInvariant_)
+      error(postcondition.loc, "'synchronizes' is a promise of a collective, not of a loop");
+    else if (nesting == Nesting::Inner)
       error(postcondition.loc,
             "'synchronizes' is a promise of all ranks: it stands alone after 'ensures'");
     break;
@@ -52,7 +56,7 @@ uint32_t Sema::analysePostcondition(const ast::Postcondition &postcondition, Nes
     node.kind = EnsureKind::ForEach;
     Iterable over = iterable(each.iteration.range);
     if (over.element.is(ValueType::Slice))
-      error(each.loc, "'ensures' cannot run over segments");
+      error(each.loc, clauseWord() + " cannot run over segments");
     node.iterable = over.id;
     node.slot = loopName(each.iteration.name, over.element);
     node.condition = conditionOf(each.iteration);
@@ -99,26 +103,58 @@ EnsureNode Sema::analyseValuePostcondition(const ast::ValuePostcondition &postco
   node.loc = postcondition.loc;
   const auto *equation = dyn_cast<ast::BinaryExpr>(postcondition.equation);
   if (std::optional<Cost> cost = equation ? boundedCost(*equation) : std::nullopt) {
+    if (inInvariant_)
+      error(postcondition.loc, "a cost is bounded by 'ensures', for the whole collective");
     node.kind = EnsureKind::Cost;
     node.slot = static_cast<uint32_t>(*cost);
     node.operand = exprOf(*equation->right, ValueType::Int, "bound of a cost").id;
     return node;
   }
   if (!equation || equation->op != ast::BinaryOp::Eq) {
-    error(postcondition.loc, "'ensures' states an equation, as in 'y == x@root'",
-          "a cost is bounded by 'rounds <= 2 * (ranks - 1)'");
+    error(postcondition.loc, clauseWord() + " states an equation, as in 'y == x@root'",
+          inInvariant_ ? "" : "a cost is bounded by 'rounds <= 2 * (ranks - 1)'");
     return node;
   }
-  TypedExpr target = exprOf(*equation->left, ValueType::Slice, "left side of 'ensures'");
+  std::string left = "left side of " + clauseWord();
+  TypedExpr target = exprOf(*equation->left, ValueType::Slice, left.c_str());
   node.target = target.id;
-  noteOutput(*equation->left);
+  if (!inInvariant_)
+    noteOutput(*equation->left);
   const auto *call = dyn_cast<ast::CallExpr>(equation->right);
   const auto *callee = call ? dyn_cast<ast::NameExpr>(call->callee) : nullptr;
   if (callee && callee->name == "reduce")
     analyseReduce(*call, target.type, node);
   else
     analyseEntryValue(*equation->right, target.type, node);
+  if (inInvariant_)
+    checkInvariant(node);
   return node;
+}
+
+/// The statements behind the header of a loop, in the scope of its variable.
+void Sema::analyseInvariants(const ast::ForStmt &ast, Stmt &loop) {
+  SourceLoc first = ast.invariants.front()->loc;
+  if (decl().kind != DeclKind::Collective)
+    return error(first, "'invariant' belongs to the loops of a collective");
+  if (program_.expr(loop.a).kind != ExprKind::RangeOf)
+    return error(first, "'invariant' belongs to a loop over a range",
+                 "it holds behind the last iteration, too, where i of 'for i in 0..n' is n");
+  llvm::SaveAndRestore isInvariant(inInvariant_, true);
+  std::vector<uint32_t> roots;
+  for (const ast::Postcondition *stated : ast.invariants)
+    roots.push_back(analysePostcondition(*stated, Nesting::Inner));
+  loop.listBegin = static_cast<uint32_t>(program_.operands.size());
+  loop.listCount = static_cast<uint32_t>(roots.size());
+  program_.operands.insert(program_.operands.end(), roots.begin(), roots.end());
+}
+
+/// The right side is a value at entry, which parameters alone have.
+void Sema::checkInvariant(const EnsureNode &node) {
+  if (node.operand == kNoExpr || invalidAt_.known())
+    return;
+  if (!isOfParameters(program_, decl(), node.operand))
+    error(program_.expr(node.operand).loc,
+          "the right side of 'invariant' is a value at entry: a part of a parameter");
 }
 
 /// SLICE or SLICE@r: the value at entry.
@@ -128,10 +164,11 @@ void Sema::analyseEntryValue(const AstExpr &ast, const Type &target, EnsureNode 
     slice = at->left;
     node.rank = exprOf(*at->right, ValueType::Rank, "rank after '@'").id;
   }
-  TypedExpr operand = exprOf(*slice, ValueType::Slice, "right side of 'ensures'");
+  std::string right = "right side of " + clauseWord();
+  TypedExpr operand = exprOf(*slice, ValueType::Slice, right.c_str());
   node.operand = operand.id;
-  const std::optional<ElementType> &left = target.element, &right = operand.type.element;
-  if (Status s = left && right ? checkComparable(*left, *right) : Status(); !s)
+  const std::optional<ElementType> &to = target.element, &from = operand.type.element;
+  if (Status s = to && from ? checkComparable(*to, *from) : Status(); !s)
     error(node.loc, s.message());
 }
 

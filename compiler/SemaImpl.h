@@ -129,6 +129,9 @@ private:
   void analyseClauses(const ast::CollectiveDecl &ast);
   enum class Nesting : uint8_t { Whole, Inner };
   uint32_t analysePostcondition(const ast::Postcondition &postcondition, Nesting nesting);
+  void analyseInvariants(const ast::ForStmt &ast, Stmt &loop);
+  void checkInvariant(const EnsureNode &node);
+  std::string clauseWord() const { return inInvariant_ ? "'invariant'" : "'ensures'"; }
   EnsureNode analyseValuePostcondition(const ast::ValuePostcondition &postcondition);
   void analyseReduce(const ast::CallExpr &call, const Type &target, EnsureNode &node);
   void analyseEntryValue(const AstExpr &ast, const Type &target, EnsureNode &node);
@@ -245,6 +248,7 @@ private:
   Scope *scope_ = nullptr;
   bool bindsSizes_ = false;   ///< in a dimension of a parameter
   llvm::StringSet<> ensured_; ///< buffers that an `ensures` names
+  bool inInvariant_ = false;  ///< the statement at hand belongs to a loop
 };
 
 } // namespace colldsl

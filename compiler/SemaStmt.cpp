@@ -129,6 +129,9 @@ StmtId Sema::analyseFor(const ast::ForStmt &ast) {
   s.a = over.id;
   s.sliceSlot = over.element.is(ValueType::Slice);
   s.slot = loopName(ast.name, over.element);
+  s.value = intern(ast.name.text);
+  if (!ast.invariants.empty())
+    analyseInvariants(ast, s);
   s.body = block(ast.body);
   return addStmt(s);
 }

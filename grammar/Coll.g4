@@ -71,7 +71,7 @@ statement
 
 letStatement  : 'let' identifier '=' expr ';' ;
 tempStatement : 'temp' identifier ':' type ';' ;
-forStatement  : 'for' identifier 'in' range block ;
+forStatement  : 'for' identifier 'in' range ('invariant' postcondition)* block ;
 ifStatement   : arm ('else' arm)* ('else' otherwise=block)? ;
 arm           : 'if' expr block ;
 treeStatement : kind=('parent' | 'child') expr ';' ;
@@ -141,8 +141,8 @@ identifier
   : Identifier
   | 'after' | 'aliases' | 'along' | 'and' | 'at' | 'before' | 'calc' | 'child' | 'collective'
   | 'combine' | 'copy' | 'deterministic' | 'edge' | 'else' | 'ensures' | 'for' | 'from'
-  | 'function' | 'global' | 'graph' | 'if' | 'import' | 'in' | 'inout' | 'into' | 'irequires'
-  | 'key' | 'let' | 'multicast' | 'not' | 'of' | 'or' | 'out' | 'over' | 'parent' | 'recv' | 'requires'
+  | 'function' | 'global' | 'graph' | 'if' | 'import' | 'in' | 'inout' | 'into' | 'invariant'
+  | 'irequires' | 'key' | 'let' | 'multicast' | 'not' | 'of' | 'or' | 'out' | 'over' | 'parent' | 'recv' | 'requires'
   | 'send' | 'signal' | 'synchronizes' | 'tag' | 'temp' | 'to' | 'tree' | 'wait' | 'weight'
   | 'where' | 'xor'
   ;

@@ -28,6 +28,14 @@ struct InstantiateLimits {
   const std::atomic<bool> *stop = nullptr;
 };
 
+/// The treatment of invariants of loops in the body of the request's collective; those of
+/// collectives that it calls are left to these.
+enum class Invariants : uint8_t {
+  None,     ///< nothing: ops and dependencies are as without them
+  Recorded, ///< they are in Contract::invariants
+  Copied,   ///< also, and about an `out` buffer of their own each, to which an op copies the target
+};
+
 struct InstantiateRequest {
   DeclId collective = kNoDecl;
   uint32_t ranks = 1;
@@ -41,6 +49,7 @@ struct InstantiateRequest {
   std::vector<std::pair<std::string, uint64_t>> sizes; ///< of further size symbols
   bool inPlace = false;                                ///< the collective's `aliases` forms
   bool contract = false;                               ///< evaluate `ensures` too
+  Invariants invariants = Invariants::None;
   InstantiateLimits limits;
 };
 

@@ -114,6 +114,7 @@ template <typename Body> Status Interpreter::runAtEntry(Rank rank, Dag &dag, Bod
     graphAt_.clear();
   carried_.clear();
   remote_ = kNone;
+  loop_ = kNoStmt;
   entryBuffers_.clear();
   calls.clear();
   trees.clear();
@@ -145,6 +146,8 @@ Status Interpreter::run(Rank rank, Dag &dag) {
     if (!failed_)
       if (Status s = builder_.finish(); !s)
         fail(s.diagnostic());
+    if (!failed_ && !dag.contract.invariants.empty())
+      dag.contract.programOrder = builder_.programOrder();
   });
 }
 

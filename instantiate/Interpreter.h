@@ -315,6 +315,12 @@ private:
   bool hasOperands(const EnsureNode &node);
   void addEnsure(const EnsureNode &node, const SliceValue &target);
   void addCostBound(const EnsureNode &node, const SizeExtent &most);
+  bool beginInvariants(StmtId loop);
+  void endInvariants() { loop_ = kNoStmt; }
+  void addInvariant();
+  void copyTarget();
+  std::string iteration();
+  bool findLoop(StmtId from, StmtId loop, std::vector<StmtId> &around) const;
   Status checkEnsureTypes(ElementType target) const;
   Status checkOperator(Reduction reduction, ElementType type) const;
   SliceValue bufferAt(uint32_t slot, int64_t rank);
@@ -346,7 +352,8 @@ private:
   uintptr_t stackBase_ = 0;
   bool failed_ = false;
   int64_t remote_ = kNone; ///< evaluating a value at this other rank
-  Ensure ensure_;          ///< the promise being evaluated
+  Ensure ensure_;          ///< the promise or the invariant being evaluated
+  StmtId loop_ = kNoStmt;  ///< whose invariants are evaluated
   Status error_;
   SlotStack<int64_t> ints_;
   SlotStack<SliceValue> slices_;

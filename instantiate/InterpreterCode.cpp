@@ -376,6 +376,14 @@ bool Machine::doEnsure() {
   in_.addEnsure(ensure(), slice(at_->a));
   return goesOn();
 }
+bool Machine::doInvariants() {
+  bool areRecorded = in_.beginInvariants(StmtId{at_->origin});
+  return jumpIf(!areRecorded);
+}
+bool Machine::doEndInvariants() {
+  in_.endInvariants();
+  return true;
+}
 bool Machine::doEnsureCost() {
   in_.addCostBound(ensure(), size(at_->a));
   return goesOn();

@@ -143,7 +143,89 @@ void Interpreter::addEnsure(const EnsureNode &node, const SliceValue &target) {
   if (Status s = checkEnsureTypes(target.type); !s)
     return fail(node.loc, s.message());
   ensure_.target = toSlice(target, node.loc);
+  if (loop_ != kNoStmt)
+    return addInvariant();
   dag_->contract.ensures.push_back(ensure_);
+}
+
+/// False: the invariants of the loop are not asked for.
+bool Interpreter::beginInvariants(StmtId loop) {
+  if (request_.invariants == Invariants::None || frame_->caller)
+    return false;
+  loop_ = loop;
+  return true;
+}
+
+void Interpreter::addInvariant() {
+  if (failed_)
+    return;
+  uint32_t opsBefore = builder_.size();
+  if (request_.invariants == Invariants::Copied)
+    copyTarget();
+  dag_->contract.invariants.push_back({ensure_, opsBefore, iteration()});
+  if (request_.invariants == Invariants::Copied)
+    dag_->contract.invariants.back().opsBefore = builder_.size();
+}
+
+/// Copies the target to a buffer of its own, which is the target from then on.
+void Interpreter::copyTarget() {
+  Slice &target = ensure_.target;
+  if (target.block != kNoBlock)
+    return fail(ensure_.loc, "an invariant of a block whose length is known at call time only "
+                             "is not checked with data");
+  range_.pin(); // the copy has as many elements as the target has at this n
+  int64_t begin = positionAt(target.beginScale, target.beginOffset, target.denominator, range_.n());
+  int64_t end = positionAt(target.endScale, target.endOffset, target.denominator, range_.n());
+  const Buffer &of = dag_->buffers[index(target.buffer)];
+  Buffer copy;
+  copy.role = BufferRole::Out;
+  copy.type = of.type;
+  copy.name = of.name;
+  copy.endOffset = end - begin;
+  sources_.assign(1, {target, begin, end});
+  target = {};
+  target.buffer = builder_.addBuffer(copy);
+  target.endOffset = end - begin;
+  targets_.assign(1, {target, 0, end - begin});
+  Op op;
+  op.loc = ensure_.loc;
+  op.kind = OpKind::Copy;
+  addOp(op);
+  Ensure anything; // the invariant says what it holds
+  anything.target = target;
+  anything.loc = ensure_.loc;
+  dag_->contract.ensures.push_back(anything);
+}
+
+/// "k = 1, s = 2": the loops around the invariant whose names are numbers.
+std::string Interpreter::iteration() {
+  std::vector<StmtId> around;
+  findLoop(frame_->decl->body, loop_, around);
+  std::string words;
+  for (auto at = around.rbegin(); at != around.rend(); ++at) {
+    const Stmt &s = program_.stmt(*at);
+    ExprKind over = program_.expr(s.a).kind;
+    if (!s.sliceSlot && over != ExprKind::EdgesOf)
+      words += concat(words.empty() ? "" : ", ", text(static_cast<uint32_t>(s.value)), " = ",
+                      intSlot(s.slot));
+  }
+  return words;
+}
+
+/// Finds the loops around a loop, from the innermost one on, which is the loop itself. False: it is
+/// not at or below `from`.
+bool Interpreter::findLoop(StmtId from, StmtId loop, std::vector<StmtId> &around) const {
+  if (from == kNoStmt)
+    return false;
+  const Stmt &s = program_.stmt(from);
+  bool isBelow =
+      from == loop || findLoop(s.body, loop, around) || findLoop(s.otherwise, loop, around);
+  if (s.kind == StmtKind::Block)
+    for (uint32_t i = 0; i < s.listCount && !isBelow; ++i)
+      isBelow = findLoop(StmtId{program_.operands[s.listBegin + i]}, loop, around);
+  if (isBelow && s.kind == StmtKind::For)
+    around.push_back(from);
+  return isBelow;
 }
 
 // The bound holds for this n: it does not narrow the sizes for which the ops hold.

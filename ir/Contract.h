@@ -5,6 +5,9 @@
 
 #include "ir/Slice.h"
 
+#include <string>
+#include <vector>
+
 namespace colldsl {
 
 /// The value of a slice on some rank at entry (`x@r`).
@@ -26,9 +29,21 @@ struct Ensure {
   bool operator==(const Ensure &) const = default;
 };
 
+/// An invariant of a loop where it must hold: before one iteration, or behind the last one. Images
+/// and the text form have none.
+struct Invariant {
+  Ensure stated;          ///< its target holds this once the ops before have run, and no others
+  uint32_t opsBefore = 0; ///< how many ops of this rank the text issues before
+  std::string iteration;  ///< "s = 2": the loops around it, from the outermost one on
+  bool operator==(const Invariant &) const = default;
+};
+
 struct Contract {
   std::vector<Ensure> ensures;
-  std::vector<EntryValue> operands;
+  std::vector<EntryValue> operands;  ///< of ensures and invariants
+  std::vector<Invariant> invariants; ///< in the order of the text, if they were asked for
+  std::vector<OpId> programOrder;    ///< with invariants: the ops as the text issues them, unless
+                                     ///< the DAG has them in that order
 
   std::span<const EntryValue> operandsOf(const Ensure &e) const {
     return {operands.data() + e.operandBegin, e.operandCount};

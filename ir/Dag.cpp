@@ -43,6 +43,8 @@ void Dag::clear() {
   buffers.clear();
   contract.ensures.clear();
   contract.operands.clear();
+  contract.invariants.clear();
+  contract.programOrder.clear();
 }
 
 uint64_t payloadBytes(const Dag &dag, const Op &op, const Sizes &sizes) {

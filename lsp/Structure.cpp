@@ -83,16 +83,32 @@ size_t Structure::declEnd(size_t token) const {
   return text_.size();
 }
 
+/// The token behind the invariant around a token: it begins the next one, or the block of its loop.
+/// kNone: the token is in none.
+size_t Structure::invariantEnd(size_t token) const {
+  size_t opener = enclosing_[token];
+  if (opener == kNone || sign(opener) != "{")
+    return kNone;
+  for (size_t i = token; i < tokens_.size(); ++i)
+    if (enclosing_[i] == opener && isOneOf(sign(i), {"invariant", "{", ";", "}"}))
+      return sign(i) == "invariant" || sign(i) == "{" ? i : kNone;
+  return kNone;
+}
+
 Structure::Piece Structure::scopeOf(size_t name) const {
   size_t token = tokenAt(name);
   if (token >= tokens_.size())
     return {name, text_.size()};
   size_t opener = enclosing_[token];
   bool isOfFor = token > 0 && sign(token - 1) == "for";
+  bool isStatement = token > 1 && isOneOf(sign(token - 2), {"{", "}", ";"});
   if (isOfFor)
     for (size_t i = token + 1; i < tokens_.size() && enclosing_[i] == opener; ++i) {
-      if (sign(i) == ":")
+      if (sign(i) == ":" && !isStatement) {
+        if (size_t end = invariantEnd(i); end != kNone)
+          return {name, beginOf(end)};
         break; // a comprehension, or a contract
+      }
       if (sign(i) == "{")
         return {name, partner_[i] == kNone ? text_.size() : beginOf(partner_[i])};
       if (opens(sign(i)) && partner_[i] != kNone)

@@ -56,6 +56,7 @@ private:
   size_t tokenAt(size_t offset) const;
   size_t tokenBefore(size_t offset) const;
   size_t closerAround(size_t token) const;
+  size_t invariantEnd(size_t token) const;
   size_t declBegin(size_t token) const;
   size_t declEnd(size_t token) const;
   bool beginsClause(size_t token) const;

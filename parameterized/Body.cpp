@@ -10,7 +10,7 @@ Body::Body(const Program &program, DeclId collective, Prover &prover, Axioms &ax
       source(prover.constant("contributor")), program_(program), decl_(collective), prover_(prover),
       axioms_(axioms), ranks_(ranks), evaluator_(program, prover, axioms, ranks),
       frame_(evaluator_.makeFrame(collective)), callee_(std::move(callee)),
-      other_(prover.constant("other.rank")) {
+      other_(prover.constant("other.rank")), entryFrame_(frame_) {
   prover.assume(ranks.isRank(other_));
   bindParameters(form);
 }
@@ -96,6 +96,7 @@ void Body::run(const Payload &payload, Data data) {
   written_ = nullptr; // NotShown may have ended the last run anywhere
   touched_ = nullptr;
   trialFacts_ = trialDepth_ = 0;
+  tookStated_ = false;
   sites.clear();
   orders.clear();
   labels.clear();

@@ -201,6 +201,16 @@ private:
   Content broughtBy(const Promise &promise, const Piece &target, SourceLoc loc);
   Term atOther(const Term &t) const { return substitute(t, {ranks_.rank}, {other_}); }
 
+  std::vector<Promise> statedBy(const Stmt &s, const Loop &loop, const Bind &bind);
+  std::map<unsigned, Content> contentsOf(const std::vector<Promise> &stated);
+  Term holds(const Promise &p, const SliceValue::Alternative &target,
+             const SliceValue::Alternative &operand, size_t piece, const std::vector<Content> &held,
+             const Loop &loop, const Term &at, Terms &facts);
+  const Promise &notKept(const std::vector<Promise> &stated, const Loop &loop,
+                         const std::vector<Content> &before, const std::vector<Content> &after);
+  void requireStated(const std::vector<Promise> &stated, const Loop &loop,
+                     const std::vector<Content> &held, const Term &when);
+
   void executeFor(const Stmt &s);
   void executeIteration(const Stmt &s, const Loop &loop, const Bind &bind);
   void iterate(const Stmt &s, const Loop &loop, const Bind &bind);
@@ -208,6 +218,7 @@ private:
                       const Content &after, const std::vector<Written> &writes);
   Content guessSum(const Loop &loop, unsigned buffer, const Content &before,
                    const std::vector<Written> &writes);
+  Term endOf(const Loop &loop) const;
   Term isInBuffer(unsigned buffer) const;
   Terms solveContribution(const Term &has, const Term &index);
   bool isBase(SourceLoc loc, const Loop &loop, const std::vector<Content> &before,
@@ -244,6 +255,7 @@ private:
   const Term other_; ///< any rank: that of an operand of a call
   Payload payload_;
   std::vector<Promise> promises_;
+  Frame entryFrame_;                        ///< where the buffers of rank `other_` lie at entry
   std::optional<ReductionValue> operation_; ///< of all combines and promises
   std::vector<Content> entries_, state_;    ///< of buffers
   std::vector<Loop> loops_;
@@ -255,9 +267,10 @@ private:
   unsigned parameters_ = 0;            ///< how many buffers are parameters
 
   Data data_ = Data::Known;
-  bool isTrial_ = false;  ///< of a loop: its writes are recorded, and nothing is required of data
-  size_t trialFacts_ = 0; ///< how many facts hold outside of the loop that is tried
-  size_t trialDepth_ = 0; ///< how many loops are around it
+  bool isTrial_ = false;    ///< of a loop: its writes are recorded, and nothing is required of data
+  size_t trialFacts_ = 0;   ///< how many facts hold outside of the loop that is tried
+  size_t trialDepth_ = 0;   ///< how many loops are around it
+  bool tookStated_ = false; ///< a trial took invariants of an inner loop as they are stated
   std::vector<Written> *written_ = nullptr;
   std::set<unsigned> *touched_ = nullptr; ///< buffers
 };

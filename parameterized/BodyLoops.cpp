@@ -124,8 +124,10 @@ Terms Body::solveContribution(const Term &has, const Term &index) {
 }
 
 void Body::iterate(const Stmt &s, const Loop &loop, const Bind &bind) {
+  std::vector<Promise> stated = statedBy(s, loop, bind);
   if (prover_.proves(evaluator_.facts, loop.last <= loop.first, {s.loc, "this loop may run"}))
-    return;
+    return requireStated(stated, loop, state_, prover_.truth(true));
+  std::map<unsigned, Content> statedOf = contentsOf(stated);
   auto numSites = static_cast<ptrdiff_t>(sites.size());
   auto numOrders = static_cast<ptrdiff_t>(orders.size());
   auto numLabels = static_cast<ptrdiff_t>(labels.size());
@@ -169,9 +171,14 @@ void Body::iterate(const Stmt &s, const Loop &loop, const Bind &bind) {
   if (data_ == Data::Unknown) {
     for (unsigned b : touched)
       before[b] = undefined();
+    for (const auto &[b, content] : statedOf)
+      before[b] = content; // taken to hold, for guesses of what messages bring
     state_ = before;
     executeIteration(s, loop, bind);
     before.resize(state_.size(), undefined());
+    for (const auto &[b, content] : statedOf)
+      before[b] =
+          map(content, [&](const Term &t) { return substitute(t, {loop.index}, {endOf(loop)}); });
     state_ = before;
     return;
   }
@@ -189,8 +196,14 @@ void Body::iterate(const Stmt &s, const Loop &loop, const Bind &bind) {
         loop.index > loop.first,
         map(after[b], [&](const Term &t) { return substitute(t, {loop.index}, {loop.index - 1}); }),
         before[b]);
-    guesses[b] = {guessPlaces(loop, b, before[b], after[b], seen),
-                  guessSum(loop, b, before[b], seen), last};
+    Content places = guessPlaces(loop, b, before[b], after[b], seen);
+    if (auto at = statedOf.find(b); at != statedOf.end()) {
+      const Content &content = at->second;
+      guesses[b] = {choose(content.isDefined, content, before[b]),
+                    choose(content.isDefined, content, places), content};
+      continue;
+    }
+    guesses[b] = {places, guessSum(loop, b, before[b], seen), last};
     // The first guess that is inductive counts, so the strongest come first: those that say where a
     // buffer is written.
     for (auto [buffer, content] : said) {
@@ -210,12 +223,23 @@ void Body::iterate(const Stmt &s, const Loop &loop, const Bind &bind) {
     state_ = guess;
     Prover::Attempt induction(prover_);
     attempt();
-    if (induction.succeed(isInductive(s.loc, loop, before, guess, state_, touched))) {
+    // In a trial of a loop around this one buffers hold what they do before that one's first
+    // iteration, so the invariants may not hold there yet.
+    bool takesStated = isTrial_ && !stated.empty();
+    tookStated_ |= takesStated;
+    if (induction.succeed(takesStated ||
+                          isInductive(s.loc, loop, before, guess, state_, touched))) {
       state_ = guess;
       executeIteration(s, loop, bind); // which tells the loop around this one what is written
+      if (!isTrial_ && std::exchange(tookStated_, false) &&
+          !isInductive(s.loc, loop, before, guess, state_, touched))
+        throw NotShown(s.loc, "no invariant of this loop was found");
       // The guess holds before the loop if this runs, and mostly if it does not.
       bool holdsAlways = isBase(s.loc, loop, before, guess, touched, evaluator_.facts);
-      Term runs = loop.first < loop.last, end = z3::ite(runs, loop.last, loop.first);
+      Term runs = loop.first < loop.last, end = endOf(loop);
+      requireStated(stated, loop, guess, holdsAlways ? prover_.truth(true) : runs);
+      if (!holdsAlways)
+        requireStated(stated, loop, before, !runs);
       for (size_t i = 0; i < guess.size(); ++i) {
         Content after = map(guess[i], [&](const Term &t) {
           return substitute(t, {loop.index}, {holdsAlways ? end : loop.last});
@@ -229,10 +253,18 @@ void Body::iterate(const Stmt &s, const Loop &loop, const Bind &bind) {
     auto next = std::find_if(touched.begin(), touched.end(), [&](unsigned b) {
       return chosen[b] + 1 < guesses[b].size() || (chosen[b] = 0, false);
     });
-    if (next == touched.end())
+    if (next == touched.end() && stated.empty())
       throw NotShown(s.loc, "no invariant of this loop was found");
+    if (next == touched.end())
+      throw NotShown(notKept(stated, loop, before, state_).loc,
+                     "that this invariant holds was not shown");
     ++chosen[*next];
   }
+}
+
+/// The index behind the last iteration.
+Term Body::endOf(const Loop &loop) const {
+  return z3::ite(loop.first < loop.last, loop.last, loop.first);
 }
 
 bool Body::isBase(SourceLoc loc, const Loop &loop, const std::vector<Content> &before,

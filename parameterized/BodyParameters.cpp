@@ -168,6 +168,7 @@ void Body::bindParameters(Form form) {
   parameters_ = static_cast<unsigned>(buffers().size());
   Contract contract{frame_, frame_, std::nullopt};
   moveToOther(contract.operands, decl);
+  entryFrame_ = contract.operands;
   std::vector<Promise> apart; // in no form in place, as lengths belong to parameters
   for (uint32_t ensure : decl.ensures)
     promise(contract, ensure, {}, {}, apart);

@@ -1,6 +1,7 @@
 // Declarations: parameters, buffers, contracts, bodies, and arguments from outside.
 #include "program/CheckProgram.h"
 #include "ir/Cost.h"
+#include "program/Operands.h"
 #include "program/ProgramChecker.h"
 
 #include <algorithm>
@@ -79,6 +80,12 @@ void ProgramChecker::parameter(const Param &p) {
   giveInt(p.slot, representation(p.type));
 }
 
+/// Checks that the value of a slice at entry is known.
+void ProgramChecker::ofParameters(ExprId slice) {
+  if (ok())
+    require(isOfParameters(program_, *decl_, slice), "values at entry");
+}
+
 void ProgramChecker::promise(uint32_t id, Nesting nesting) {
   Nested nested(*this);
   if (!ok() || !require(id < program_.ensures.size() && !ensureUsed_[id], "promises"))
@@ -87,10 +94,12 @@ void ProgramChecker::promise(uint32_t id, Nesting nesting) {
   const EnsureNode &node = program_.ensures[id];
   place(node.loc);
   Scope scope(*this);
+  Nesting inner = nesting == Nesting::Invariant ? nesting : Nesting::Inner;
   switch (node.kind) {
   case EnsureKind::Equal:
     expression(node.target, ValueType::Slice);
     expression(node.operand, ValueType::Slice);
+    ofParameters(node.operand);
     return optional(node.rank, ValueType::Int);
   case EnsureKind::EqualReduce:
     expression(node.target, ValueType::Slice);
@@ -98,19 +107,20 @@ void ProgramChecker::promise(uint32_t id, Nesting nesting) {
     iterable(node.iterable, node.slot, false);
     optional(node.condition, ValueType::Int);
     expression(node.operand, ValueType::Slice);
+    ofParameters(node.operand);
     return optional(node.rank, ValueType::Int);
   case EnsureKind::ForEach:
     iterable(node.iterable, node.slot, false);
     optional(node.condition, ValueType::Int);
-    return promise(node.inner, Nesting::Inner);
+    return promise(node.inner, inner);
   case EnsureKind::At:
     expression(node.condition, ValueType::Int);
-    return promise(node.inner, Nesting::Inner);
+    return promise(node.inner, inner);
   case EnsureKind::Synchronizes:
     require(nesting == Nesting::Whole, "promises"); // of all ranks, under no condition
     return;
   case EnsureKind::Cost:
-    require(node.slot < kCosts, "promises");
+    require(node.slot < kCosts && nesting != Nesting::Invariant, "promises");
     return expression(node.operand, ValueType::Int);
   }
 }

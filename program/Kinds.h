@@ -56,6 +56,7 @@ enum class Operand : uint8_t {
   PartArgs,   ///< {slice, lo, hi or kNoExpr, count}: part(b, lo of count), part(b, lo..hi of count)
   Statements, ///< StmtIds
   Labels,     ///< into Program::labels instead
+  Invariants, ///< into Program::ensures instead, of a loop
 };
 
 constexpr bool isList(Operand o) { return o > Operand::Count; }

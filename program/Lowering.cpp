@@ -131,7 +131,7 @@ void Lowering::statement(StmtId id) {
     emit(Opcode::Temp, index(id), s.slot);
     return;
   case StmtKind::For:
-    return s.sliceSlot ? segments(s) : loop(s);
+    return s.sliceSlot ? segments(s) : loop(id, s);
   case StmtKind::If:
     return branch(s);
   case StmtKind::Message:
@@ -228,9 +228,23 @@ void Lowering::branch(const Stmt &s) {
   jumpHere(done);
 }
 
-void Lowering::loop(const Stmt &s) {
+void Lowering::loop(StmtId id, const Stmt &s) {
   isPart_[index(s.a)] = true;
-  loopOver(s.a, s.slot, [&] { statement(s.body); });
+  loopOver(s.a, s.slot, [&] {
+    invariants(id, s);
+    statement(s.body);
+  });
+  invariants(id, s); // the name is what the range ends with, or begins with if it is empty
+}
+
+void Lowering::invariants(StmtId id, const Stmt &s) {
+  if (s.listCount == 0)
+    return;
+  uint32_t skip = emit(Opcode::Invariants, index(id));
+  for (uint32_t i = 0; i < s.listCount; ++i)
+    ensure(program_.operands[s.listBegin + i]);
+  emit(Opcode::EndInvariants, index(id));
+  jumpHere(skip);
 }
 
 /// One number for the indices of a label, however many it has.

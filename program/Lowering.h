@@ -33,7 +33,8 @@ private:
   void local(StmtId id, const Stmt &s);
   void call(StmtId id, const Stmt &s);
   void branch(const Stmt &s);
-  void loop(const Stmt &s);
+  void loop(StmtId id, const Stmt &s);
+  void invariants(StmtId id, const Stmt &s);
   void setLabel(const Stmt &s);
   void depend(const Stmt &s);
   Register labelIndex(const LabelRef &label);

@@ -1,5 +1,7 @@
 #include "program/Operands.h"
 
+#include <algorithm>
+
 namespace colldsl {
 namespace {
 
@@ -89,6 +91,26 @@ std::vector<bool> reachableFrom(const Program &program, const std::vector<DeclId
   for (DeclId root : roots)
     reach.add(root);
   return reach.take();
+}
+
+bool isOfParameters(const Program &program, const Decl &decl, ExprId slice) {
+  const Expr &e = program.expr(slice);
+  auto isOf = [&](ExprId id) { return isOfParameters(program, decl, id); };
+  switch (e.kind) {
+  case ExprKind::LocalSlice:
+    return std::any_of(decl.params.begin(), decl.params.end(),
+                       [&](const Param &p) { return p.isBuffer && p.slot == e.slot; });
+  case ExprKind::Block:
+  case ExprKind::Blocks:
+  case ExprKind::Elements:
+    return isOf(e.a);
+  case ExprKind::Part:
+    return isOf(ExprId{program.operands[index(e.a)]});
+  case ExprKind::Select:
+    return isOf(e.b) && isOf(e.c);
+  default:
+    return false;
+  }
 }
 
 std::vector<bool> contractParams(const Program &program, const Decl &collective) {

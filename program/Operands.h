@@ -42,6 +42,24 @@ template <typename Visit> void forEachCall(const Program &program, StmtId id, Vi
   forEachCall(program, s.otherwise, visit);
 }
 
+/// Calls visit(uint32_t) for the invariants of the loops at and below `id`: indices into
+/// Program::ensures.
+template <typename Visit> void forEachInvariant(const Program &program, StmtId id, Visit visit) {
+  if (id == kNoStmt)
+    return;
+  const Stmt &s = program.stmt(id);
+  Operand list = infoOf(s.kind).list;
+  for (uint32_t i = 0; list == Operand::Invariants && i < s.listCount; ++i)
+    visit(program.operands[s.listBegin + i]);
+  for (uint32_t i = 0; list == Operand::Statements && i < s.listCount; ++i)
+    forEachInvariant(program, StmtId{program.operands[s.listBegin + i]}, visit);
+  forEachInvariant(program, s.body, visit);
+  forEachInvariant(program, s.otherwise, visit);
+}
+
+/// True if the slice is one of the declaration's buffer parameters, or a part of one.
+bool isOfParameters(const Program &program, const Decl &decl, ExprId slice);
+
 /// The number that a literal is; empty: it is another expression, or none.
 inline std::optional<int64_t> literalOf(const Program &program, ExprId id) {
   bool isLiteral = id != kNoExpr && program.expr(id).kind == ExprKind::IntLit;

@@ -62,9 +62,9 @@ struct Stmt {
   uint32_t label = kNoSlot; ///< index into Program::labels, or kNoSlot
   ExprId a = kNoExpr, b = kNoExpr, c = kNoExpr, d = kNoExpr;
   StmtId body = kNoStmt, otherwise = kNoStmt;
-  /// Block, Call: into operands; Depend: labels[listBegin] waits for those behind it.
+  /// Block, Call, For: into operands; Depend: labels[listBegin] waits for those behind it.
   uint32_t listBegin = 0, listCount = 0;
-  int64_t value = 0; ///< Depend: 0 requires, 1 irequires
+  int64_t value = 0; ///< Depend: 0 requires, 1 irequires; For: its name, in Program::strings
   SourceLoc loc;
 };
 

@@ -118,13 +118,15 @@ private:
   void scoped(StmtId id);
   void temporary(const Stmt &s);
   void ordered(const Stmt &s);
+  void invariants(const Stmt &s);
   void labelRef(uint32_t id);
 
   // Declarations (CheckProgram.cpp)
-  enum class Nesting : uint8_t { Whole, Inner };
+  enum class Nesting : uint8_t { Whole, Inner, Invariant };
   void nothingUnused();
   void bufferType(const BufferType &type);
   void parameter(const Param &p);
+  void ofParameters(ExprId slice);
   void promise(uint32_t id, Nesting nesting);
   void declaration(DeclId id);
   void argument(const GivenArgument &given);

@@ -266,13 +266,15 @@ void ProgramChecker::statement(StmtId id) {
   value(info.value, s.value);
   if (info.list == Operand::Labels)
     ordered(s);
-  else if (isList(info.list))
+  else if (isList(info.list) && info.list != Operand::Invariants)
     listed(info.list, list(s.listBegin, s.listCount), s.value);
   const ExprId ids[] = {s.a, s.b, s.c, s.d};
   for (unsigned i = 0; i < 4; ++i)
     require(info.operands[i] != Operand::None || ids[i] == kNoExpr, "operands of statements");
   for (unsigned i = 0; i < 4 && ok(); ++i)
     operand(info.operands[i], ids[i], s);
+  if (info.list == Operand::Invariants)
+    invariants(s);
   if (info.slot == SlotUse::Temp)
     temporary(s);
   if (info.bodies > 0)
@@ -294,6 +296,15 @@ void ProgramChecker::temporary(const Stmt &s) {
   tempUsed_[s.value] = true;
   bufferType(program_.temps[s.value]);
   giveSlice(s.slot);
+}
+
+/// Those of a loop, whose variable has a value.
+void ProgramChecker::invariants(const Stmt &s) {
+  bool mayHave = decl_->kind == DeclKind::Collective &&
+                 (!ok() || program_.expr(s.a).kind == ExprKind::RangeOf);
+  require(s.listCount == 0 || mayHave, "invariants");
+  for (uint32_t root : list(s.listBegin, s.listCount))
+    promise(root, Nesting::Invariant);
 }
 
 void ProgramChecker::ordered(const Stmt &s) {

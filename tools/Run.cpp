@@ -43,6 +43,7 @@ struct RunSettings {
   bool json = false;
   bool isStrict = false;
   bool isShared = false;
+  bool checksInvariants = false;
   std::string trace;
 
   void addTo(Options &options);
@@ -104,6 +105,10 @@ void RunSettings::addTo(Options &options) {
   options.addFlag("--bind", "bind each rank to a core", launch.bindToCores);
   options.addFlag("--verify", "prove each schedule before it runs (the default)", verify);
   options.addFlag("--no-verify", "run unproved schedules", verify, false);
+  options.addFlag("--check-invariants",
+                  "compare what the invariants of loops state with the data, too; an op more\n"
+                  "for each of them and each iteration copies these",
+                  checksInvariants);
   options.addFlag("--shared-memory",
                   "buffers lie in memory that the ranks of a machine share, where the\n"
                   "transport has some",
@@ -192,6 +197,10 @@ private:
       return std::nullopt;
     }
     const Schedule &schedule = *made->schedule;
+    if (settings_.checksInvariants && !settings_.stdlib && !hasInvariants(schedule)) {
+      printError(target.name + ": no loop of it has an invariant to check");
+      return std::nullopt;
+    }
     Result<std::vector<Sizes>> sizes = chooseSizes(schedule, made->elements, settings_.launch.seed);
     if (!sizes) {
       source_.report(sizes.status().diagnostic(), target);
@@ -201,6 +210,11 @@ private:
                   checkMemory(target, schedule, *sizes) &&
                   (!settings_.verify || !prints() || prove(target, schedule, *sizes));
     return isFine ? std::optional<Prepared>({made.take(), sizes.take()}) : std::nullopt;
+  }
+
+  static bool hasInvariants(const Schedule &schedule) {
+    return llvm::any_of(schedule.ranks,
+                        [](const Dag &dag) { return !dag.contract.invariants.empty(); });
   }
 
   bool isExcluded(const Source::Target &target, const Status &why) const {
@@ -451,6 +465,11 @@ Exit runCommand(Arguments arguments) {
     return options.refuse("--stdlib stands for all that is to be run: name nothing else");
   if (!settings.stdlib && !named)
     return options.refuse("nothing to run: name a file, a collective, or --stdlib");
+  if (settings.checksInvariants && !schedule.passes.pipeline.empty())
+    return options.refuse("--check-invariants: passes change the schedule, and invariants belong "
+                          "to the text");
+  if (settings.checksInvariants)
+    settings.single.schedule.invariants = Invariants::Copied;
   std::unique_ptr<Launcher> launcher;
   if (Status s = join(settings, launcher); !s)
     return printError(s.diagnostic()), Exit::Failure;

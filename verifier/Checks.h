@@ -5,6 +5,7 @@
 #include "verifier/DiagnosticNames.h"
 #include "verifier/Failures.h"
 #include "verifier/State.h"
+#include "verifier/StatementWords.h"
 #include "verifier/Usefulness.h"
 
 namespace colldsl::proof {
@@ -21,12 +22,12 @@ protected:
   void failAt(Proof proof, Vertex v, const std::string &what) {
     failures_.add({proof, names_.opOfRank(v) + what, {failures_.step(v, names_.op(v))}});
   }
-  /// Reports a promise about `where`, which `what` follows.
-  void failPromise(Proof proof, Rank rank, const Ensure &ensure, const std::string &where,
-                   const std::string &what) {
+  /// Reports a statement about `where`, which `what` follows.
+  void failStatement(Proof proof, Rank rank, const Ensure &ensure, const std::string &where,
+                     const std::string &what, StatementWords words = StatementWords()) {
     failures_.add({proof,
-                   rankWord(rank) + ": " + where + what,
-                   {{rank, kNoOp, ensure.loc, "promises " + where}}});
+                   words.who(rank) + ": " + where + what,
+                   {{rank, kNoOp, ensure.loc, words.step(where)}}});
   }
 
   const Model &model_;
@@ -90,6 +91,11 @@ uint64_t messageBytes(const Model &model, const Placement &placement, Vertex v);
 /// learns the writers of promised bytes.
 std::vector<SourceLoc> checkPostconditions(const Check &check, const State &state, Values &values,
                                            Usefulness *usefulness);
+
+/// Part of the fourth proof: before each iteration of a loop, and behind the last one, the ops that
+/// the text issued before have left what its invariants state. state: at exit, with all changes
+/// kept. Returns places as checkPostconditions() does.
+std::vector<SourceLoc> checkInvariants(const Check &check, const State &state, Values &values);
 
 /// Part of the fifth proof: no op writes a block of capacity beyond its final length. `state`: at
 /// exit. In a proof of all lengths it learns which blocks are undecided.

@@ -53,8 +53,8 @@ private:
   }
 
   void report(Rank rank, const Ensure &ensure, const Status &why) {
-    failPromise(Proof::Contract, rank, ensure, names_.slice(rank, ensure.target),
-                ": " + why.message());
+    failStatement(Proof::Contract, rank, ensure, names_.slice(rank, ensure.target),
+                  ": " + why.message());
   }
 
   bool ownOperators_;

@@ -276,7 +276,7 @@ private:
     if (id != kFixedLength && model_.lengths()->most(id) == UINT64_MAX)
       holdForTheseLengthsOnly(v,
                               " puts a block of any length where there is room for some elements");
-    state_.setBlockElements(model_.rankOf(v), slice, {bytes / elementBytes, id});
+    state_.setBlockElements(model_.rankOf(v), slice, {bytes / elementBytes, id}, v);
     return placement_.locateInBlock(model_.rankOf(v), slice, bytes / elementBytes);
   }
 

@@ -4,29 +4,21 @@
 #include "verifier/SizeDecisions.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 namespace colldsl::proof {
 namespace {
 
-class PostconditionCheck : Check {
+/// Compares what buffers hold in some state with what postconditions or invariants state.
+class StatementCheck : Check {
 public:
-  PostconditionCheck(const Check &check, const State &state, Values &values, Usefulness *usefulness)
+  StatementCheck(const Check &check, const State &state, Values &values, Usefulness *usefulness)
       : Check(check), state_(state), values_(values), valueNames_(values, names_),
         usefulness_(usefulness), reductions_(model_, values, names_, failures_) {}
 
-  std::vector<SourceLoc> run() {
-    for (uint32_t r = 0; r < model_.numRanks(); ++r)
-      for (const Ensure &ensure : model_.dag(Rank{r}).contract.ensures) {
-        if (failures_.full())
-          break;
-        check(Rank{r}, ensure);
-      }
-    return takeCompared();
-  }
-
-private:
-  void check(Rank rank, const Ensure &ensure) {
+  void check(Rank rank, const Ensure &ensure, StatementWords words) {
+    words_ = words;
     if (ensure.operandCount == 0 && !ensure.isReduction) // it holds anything
       return;
     Area target = targetArea(rank, ensure);
@@ -37,7 +29,8 @@ private:
       if (!addOperand(rank, ensure, target, operand))
         return;
     if (operands_.empty() || (!ensure.isReduction && operands_.size() != 1))
-      return fail(rank, ensure, "promises a value of " + counted(operands_.size(), "operand"));
+      return fail(rank, ensure,
+                  words_.passive() + " to hold a value of " + counted(operands_.size(), "operand"));
     Decisions::note(target.empty());
     if (target.empty())
       return;
@@ -52,6 +45,7 @@ private:
       checkPlain(rank, ensure, target);
   }
 
+  /// The places of the statements that had bytes to compare, each once.
   std::vector<SourceLoc> takeCompared() {
     auto place = [](const SourceLoc &l) { return std::tuple(l.file, l.line, l.column); };
     std::sort(compared_.begin(), compared_.end(),
@@ -60,13 +54,14 @@ private:
     return std::move(compared_);
   }
 
+private:
   Area targetArea(Rank rank, const Ensure &ensure) {
     Area area = placement_.locate(rank, ensure.target);
     targetLength_ = model_.lengthOf(rank, ensure.target);
     if (area.hasCapacity) {
       std::optional<Length> elements = state_.blockElements(rank, ensure.target);
       if (!elements) {
-        fail(rank, ensure, "is promised, but nothing arrives there", Proof::Writes);
+        fail(rank, ensure, words_.passive() + ", but nothing arrives there", Proof::Writes);
         area.fault = Fault::NoSizes;
         return area;
       }
@@ -75,7 +70,7 @@ private:
     }
     if (area.fault != Fault::None)
       fail(rank, ensure,
-           "is promised, but " +
+           words_.passive() + ", but " +
                faultWords(area.fault, names_.bufferName(rank, ensure.target.buffer)));
     return area;
   }
@@ -83,8 +78,8 @@ private:
   bool addOperand(Rank rank, const Ensure &ensure, const Area &target, const EntryValue &operand) {
     if (index(operand.rank) >= model_.numRanks()) {
       fail(rank, ensure,
-           "is promised to hold a value of rank " + peerWord(operand.rank) + ", but there are " +
-               counted(model_.numRanks(), "rank"));
+           words_.passive() + " to hold a value of rank " + peerWord(operand.rank) +
+               ", but there are " + counted(model_.numRanks(), "rank"));
       return false;
     }
     Area area = placement_.locateAtEntry(operand.rank, operand.slice);
@@ -95,15 +90,16 @@ private:
     std::string name = names_.slice(operand.rank, operand.slice) + "@" + peerWord(operand.rank);
     if (area.fault != Fault::None)
       fail(rank, ensure,
-           "is promised to hold " + name + ", which " +
+           words_.passive() + " to hold " + name + ", which " +
                faultWords(area.fault, names_.bufferName(operand.rank, operand.slice.buffer)));
     else if (area.length() == target.length())
       fail(rank, ensure,
-           "gets another length than that of " + name + ", which it is promised to hold");
+           "gets another length than that of " + name + ", which it " + words_.passive() +
+               " to hold");
     else
       fail(rank, ensure,
-           "has " + counted(target.length(), "byte") + ", but is promised to hold " + name +
-               " of " + counted(area.length(), "byte"));
+           "has " + counted(target.length(), "byte") + ", but " + words_.passive() + " to hold " +
+               name + " of " + counted(area.length(), "byte"));
     return false;
   }
 
@@ -122,7 +118,8 @@ private:
   }
 
   void checkReduction(Rank rank, const Ensure &ensure, const Area &target) {
-    Reductions::Postcondition promise = reductions_.promise(rank, ensure, target, operands_);
+    Reductions::Postcondition promise =
+        reductions_.promise(rank, ensure, target, operands_, words_);
     bool fine = true;
     state_.visit(rank, target, [&](uint64_t begin, uint64_t end, const Held *held) {
       if (fine && known(rank, ensure, target, begin, end, held, fine))
@@ -137,8 +134,8 @@ private:
     if (held)
       return held->value.node != kUnknown;
     fine = false;
-    failPromise(Proof::Writes, rank, ensure, names_.bytes(rank, target.root, begin, end),
-                " is promised, but nothing writes it");
+    failStatement(Proof::Writes, rank, ensure, names_.bytes(rank, target.root, begin, end),
+                  " " + words_.passive() + ", but nothing writes it", words_);
     return false;
   }
 
@@ -146,10 +143,10 @@ private:
                    uint64_t end, const Held &held, Value promised) {
     std::string where = names_.bytes(rank, target.root, begin, end);
     Failure failure{Proof::Contract,
-                    rankWord(rank) + ": " + where + " holds " +
-                        valueNames_.value(held.value, end - begin) + ", but " +
-                        valueNames_.value(promised, end - begin) + " was promised",
-                    {{rank, kNoOp, ensure.loc, "promises " + where}}};
+                    words_.who(rank) + ": " + where + " holds " +
+                        valueNames_.value(held.value, end - begin) + ", " +
+                        words_.other(valueNames_.value(promised, end - begin)),
+                    {{rank, kNoOp, ensure.loc, words_.step(where)}}};
     if (exists(held.writer))
       failure.steps.push_back(failures_.step(held.writer, names_.op(held.writer) + " wrote it"));
     failures_.add(std::move(failure));
@@ -157,7 +154,7 @@ private:
 
   void fail(Rank rank, const Ensure &ensure, const std::string &what,
             Proof proof = Proof::Contract) {
-    failPromise(proof, rank, ensure, names_.slice(rank, ensure.target), " " + what);
+    failStatement(proof, rank, ensure, names_.slice(rank, ensure.target), " " + what, words_);
   }
 
   const State &state_;
@@ -165,16 +162,83 @@ private:
   ValueNames valueNames_;
   Usefulness *usefulness_; // or null
   Reductions reductions_;
+  StatementWords words_;                      // of the promise at hand
   LengthId targetLength_ = kFixedLength;      // of the promise at hand
   std::vector<Reductions::Operand> operands_; // of the promise at hand
   std::vector<SourceLoc> compared_;           // per promise with bytes, in the order of the ranks
+};
+
+class PostconditionPass : Check {
+public:
+  PostconditionPass(const Check &check, const State &state, Values &values, Usefulness *usefulness)
+      : Check(check), statements_(check, state, values, usefulness) {}
+
+  std::vector<SourceLoc> run() {
+    for (uint32_t r = 0; r < model_.numRanks(); ++r)
+      for (const Ensure &ensure : model_.dag(Rank{r}).contract.ensures) {
+        if (failures_.full())
+          break;
+        statements_.check(Rank{r}, ensure, StatementWords());
+      }
+    return statements_.takeCompared();
+  }
+
+private:
+  StatementCheck statements_;
+};
+
+/// Repeats the changes of each rank in the order of the text, and stops where invariants stand.
+/// Ops that touch common bytes have run in that order, and an op wrote what it writes in any order.
+class InvariantPass : Check {
+public:
+  InvariantPass(const Check &check, const State &state, Values &values)
+      : Check(check), state_(state), replayed_(model_, placement_, values),
+        statements_(check, replayed_, values, nullptr) {}
+
+  std::vector<SourceLoc> run() {
+    for (uint32_t r = 0; r < model_.numRanks() && !failures_.full(); ++r)
+      replay(Rank{r});
+    return statements_.takeCompared();
+  }
+
+private:
+  /// Up to the first invariant that does not hold: those behind it mostly fail for the same reason.
+  void replay(Rank rank) {
+    const Contract &contract = model_.dag(rank).contract;
+    std::vector<uint32_t> number(model_.dag(rank).size()); // in program order, per op
+    std::iota(number.begin(), number.end(), 0);
+    for (uint32_t i = 0; i < contract.programOrder.size(); ++i)
+      number[index(contract.programOrder[i])] = i;
+    std::vector<std::pair<uint32_t, const Change *>> changes;
+    for (const Change &change : state_.changes(rank))
+      changes.emplace_back(number[index(model_.opIdOf(change.writer))], &change);
+    std::stable_sort(changes.begin(), changes.end(),
+                     [](const auto &a, const auto &b) { return a.first < b.first; });
+    size_t before = failures_.count();
+    auto next = changes.begin();
+    for (const Invariant &invariant : contract.invariants) {
+      for (; next != changes.end() && next->first < invariant.opsBefore; ++next)
+        replayed_.apply(rank, *next->second);
+      statements_.check(rank, invariant.stated, StatementWords(&invariant));
+      if (failures_.count() > before)
+        return;
+    }
+  }
+
+  const State &state_; // at exit, with all changes
+  State replayed_;
+  StatementCheck statements_;
 };
 
 } // namespace
 
 std::vector<SourceLoc> checkPostconditions(const Check &check, const State &state, Values &values,
                                            Usefulness *usefulness) {
-  return PostconditionCheck(check, state, values, usefulness).run();
+  return PostconditionPass(check, state, values, usefulness).run();
+}
+
+std::vector<SourceLoc> checkInvariants(const Check &check, const State &state, Values &values) {
+  return InvariantPass(check, state, values).run();
 }
 
 } // namespace colldsl::proof

@@ -32,7 +32,8 @@ size_t Reductions::QuestionHash::operator()(const Question &q) const {
 }
 
 Reductions::Postcondition Reductions::promise(Rank rank, const Ensure &ensure, const Area &target,
-                                              std::span<const Operand> operands) {
+                                              std::span<const Operand> operands,
+                                              StatementWords words) {
   BufferId buffer = ensure.target.buffer;
   OperandList list{ensure.reduction, model_.dag(rank).buffers[index(buffer)].type, {}};
   for (const auto &[owner, area] : operands)
@@ -50,7 +51,7 @@ Reductions::Postcondition Reductions::promise(Rank rank, const Ensure &ensure, c
     Decisions::note(next == ids_.end() ? lists_.size() : next->second);
   }
   Decisions::note(it->second);
-  return {rank, ensure.loc, target, it->second, static_cast<uint64_t>(first)};
+  return {rank, ensure.loc, target, it->second, static_cast<uint64_t>(first), words};
 }
 
 bool Reductions::check(const Postcondition &promise, uint64_t begin, uint64_t end,
@@ -65,7 +66,8 @@ bool Reductions::check(const Postcondition &promise, uint64_t begin, uint64_t en
     reportWrong(promise, begin, end, held, question);
     return false;
   }
-  return !model_.schedule().deterministic || sameTree(promise, begin, end, held.value.node);
+  bool isShared = model_.schedule().deterministic && !promise.words.isInvariant();
+  return !isShared || sameTree(promise, begin, end, held.value.node);
 }
 
 bool Reductions::holds(const Question &question) {
@@ -101,12 +103,13 @@ void Reductions::reportWrong(const Postcondition &promise, uint64_t begin, uint6
   std::vector<Leaf> leaves = found(question, 2 * expected.size() + 16);
   Reduction reduction = lists_[question.list]->reduction;
   std::string where = names_.bytes(promise.rank, promise.target.root, begin, end);
-  Failure failure{Proof::Contract,
-                  rankWord(promise.rank) + ": " + where + " holds " +
-                      valueNames_.value(held.value, length) + ", but " +
-                      valueNames_.reduction(reduction, expected, position, length) +
-                      " was promised" + difference(question, leaves, expected, position, length),
-                  {{promise.rank, kNoOp, promise.loc, "promises " + where}}};
+  Failure failure{
+      Proof::Contract,
+      promise.words.who(promise.rank) + ": " + where + " holds " +
+          valueNames_.value(held.value, length) + ", " +
+          promise.words.other(valueNames_.reduction(reduction, expected, position, length)) +
+          difference(question, leaves, expected, position, length),
+      {{promise.rank, kNoOp, promise.loc, promise.words.step(where)}}};
   addBringers(question, leaves, expected, position, length, failure.steps);
   if (exists(held.writer))
     failure.steps.push_back(failures_.step(held.writer, names_.op(held.writer) + " wrote it"));

@@ -6,6 +6,7 @@
 #include "verifier/Failures.h"
 #include "verifier/IntervalMap.h"
 #include "verifier/State.h"
+#include "verifier/StatementWords.h"
 #include "verifier/ValueNames.h"
 
 #include <map>
@@ -31,6 +32,7 @@ public:
     Area target;
     uint32_t list;       ///< index of the OperandList
     uint64_t firstBegin; ///< begin of the list's first operand, in its root
+    StatementWords words;
   };
   /// An operand: bytes of a root of some rank at entry.
   using Operand = std::pair<Rank, Area>;
@@ -39,9 +41,9 @@ public:
       : model_(model), values_(values), names_(names), valueNames_(values, names),
         failures_(failures) {}
 
-  /// operands: at least one.
+  /// operands: at least one. An invariant is not compared with other ranks.
   Postcondition promise(Rank rank, const Ensure &ensure, const Area &target,
-                        std::span<const Operand> operands);
+                        std::span<const Operand> operands, StatementWords words);
 
   /// True if bytes [begin, end) of the target, which hold `held`, are as promised; reports them if
   /// not.

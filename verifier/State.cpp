@@ -99,12 +99,21 @@ std::optional<Length> State::blockElements(Rank rank, const Slice &slice) const 
   return lengths_[index(rank)][index(owner.buffer)][owner.block];
 }
 
-void State::setBlockElements(Rank rank, const Slice &slice, Length elements) {
+void State::setBlockElements(Rank rank, const Slice &slice, Length elements, Vertex writer) {
+  if (!changes_.empty())
+    changes_[index(rank)].push_back({writer, {}, 0, {}, std::pair(slice, elements)});
   const Slice &owner = ownerOf(rank, slice);
   std::optional<Length> &length = lengths_[index(rank)][index(owner.buffer)][owner.block];
   auto [at, isFirst] = arrived_.try_emplace({index(rank), index(owner.buffer), owner.block});
   at->second |= !isFirst && length->id != elements.id;
   length = elements;
+}
+
+void State::apply(Rank rank, const Change &change) {
+  if (change.length)
+    setBlockElements(rank, change.length->first, change.length->second, change.writer);
+  else
+    write(rank, change.root, change.begin, change.piece, change.writer);
 }
 
 bool State::hadOtherLengths(Rank rank, const Slice &slice) const {

@@ -25,6 +25,15 @@ struct Length {
   LengthId id = kFixedLength;
 };
 
+/// A write of a rank's bytes, or the new length of a block of capacity.
+struct Change {
+  Vertex writer = kNoVertex;
+  BufferId root = kNoBuffer;
+  uint64_t begin = 0;
+  Piece piece;
+  std::optional<std::pair<Slice, Length>> length;
+};
+
 class State {
 public:
   /// At entry: in and inout buffers hold their entry values, all others nothing.
@@ -37,12 +46,20 @@ public:
   }
 
   void write(Rank rank, BufferId root, uint64_t begin, const Piece &piece, Vertex writer) {
+    if (!changes_.empty() && writer != kNoVertex)
+      changes_[index(rank)].push_back({writer, root, begin, piece, std::nullopt});
     memory_[index(rank)][index(root)].assign(begin, begin + piece.length, {piece.value, writer});
   }
 
   /// Elements that a block of a Capacity buffer holds; none: nothing has arrived yet.
   std::optional<Length> blockElements(Rank rank, const Slice &slice) const;
-  void setBlockElements(Rank rank, const Slice &slice, Length elements);
+  void setBlockElements(Rank rank, const Slice &slice, Length elements, Vertex writer);
+
+  /// Keeps the changes of all ranks from now on.
+  void keepChanges() { changes_.resize(memory_.size()); }
+  /// The changes of a rank, in the order of the run.
+  const std::vector<Change> &changes(Rank rank) const { return changes_[index(rank)]; }
+  void apply(Rank rank, const Change &change);
   /// True if data of two different lengths of the call arrived in the block one after the other.
   bool hadOtherLengths(Rank rank, const Slice &slice) const;
 
@@ -67,6 +84,7 @@ private:
   std::vector<std::vector<Lengths>> lengths_;          // per rank and buffer; for Capacity
   std::map<std::array<uint32_t, 3>, bool> arrived_;    // by rank, buffer, block: at other lengths
   std::string undecided_;
+  std::vector<std::vector<Change>> changes_; // per rank, if they are kept
 };
 
 } // namespace colldsl::proof

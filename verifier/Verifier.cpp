@@ -76,6 +76,8 @@ private:
         look(rank, slice, false);
       for (const Ensure &ensure : dag.contract.ensures)
         look(rank, ensure.target, true);
+      for (const Invariant &invariant : dag.contract.invariants)
+        look(rank, invariant.stated.target, true);
       for (const EntryValue &operand : dag.contract.operands)
         if (index(operand.rank) < model_.numRanks())
           look(operand.rank, operand.slice, true);
@@ -98,6 +100,8 @@ private:
     checkCosts(graph, placement_, order, failures_);
     Values values;
     State state(model_, placement_, values);
+    if (hasInvariants())
+      state.keepChanges();
     std::optional<Usefulness> usefulness;
     if (hasContract && options_.findsWaste && !model_.schedule().synchronizes)
       usefulness.emplace(graph);
@@ -106,9 +110,13 @@ private:
     if (!ran)
       return skip({Proof::Contract});
     if (hasContract) {
+      std::vector<SourceLoc> invariants;
+      if (hasInvariants()) // first, as they fail where a mistake begins
+        invariants = checkInvariants(check_, state, values);
       report_.compared =
           checkPostconditions(check_, state, values, usefulness ? &*usefulness : nullptr);
       addBounds(report_.compared);
+      report_.compared.insert(report_.compared.end(), invariants.begin(), invariants.end());
       checkBlockTails(check_, state);
     }
     for (const std::string &why :
@@ -117,6 +125,12 @@ private:
         report_.undecided = why;
     if (usefulness && failures_.empty())
       findWaste(*usefulness, order);
+  }
+
+  bool hasInvariants() const {
+    const std::vector<Dag> &ranks = model_.schedule().ranks;
+    return std::any_of(ranks.begin(), ranks.end(),
+                       [](const Dag &dag) { return !dag.contract.invariants.empty(); });
   }
 
   void addBounds(std::vector<SourceLoc> &places) const {

@@ -92,7 +92,8 @@ struct VerifyReport {
   std::vector<Proof> skipped; ///< not tried, because a failure above takes away what they rest on
   uint64_t ops = 0;
   uint64_t messages = 0;
-  /// Places of the `ensures` of which some rank compared bytes, or had a bound of its costs.
+  /// Places of the `ensures` and invariants of which some rank compared bytes, and of bounds of
+  /// costs that some rank had.
   std::vector<SourceLoc> compared;
   Waste waste;                  ///< if it is proved, and VerifyOptions::findsWaste
   bool contractChecked = false; ///< false: the schedule has none (plain GOAL), or it was skipped

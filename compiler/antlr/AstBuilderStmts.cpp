@@ -18,8 +18,11 @@ const ast::Stmt *AstBuilder::build(CollParser::StatementContext *statement) {
     return ast_.make<ast::LetStmt>(
         {{ast::StmtKind::Let, at}, name(c->identifier()), build(c->expr())});
   if (auto *c = statement->forStatement())
-    return ast_.make<ast::ForStmt>(
-        {{ast::StmtKind::For, at}, name(c->identifier()), build(c->range()), build(c->block())});
+    return ast_.make<ast::ForStmt>({{ast::StmtKind::For, at},
+                                    name(c->identifier()),
+                                    build(c->range()),
+                                    buildAll(c->postcondition()),
+                                    build(c->block())});
   if (auto *c = statement->ifStatement())
     return build(c);
   if (auto *c = statement->tempStatement())

@@ -5,6 +5,7 @@
 #include "ir/Numbers.h"
 #include "ir/Ranges.h"
 #include "program/CountedSize.h"
+#include "program/Operands.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -94,6 +95,12 @@ void Summary::findPromisesOfNothing(const Program &program) {
     if (node.kind != EnsureKind::Synchronizes && !isCompared(node.loc))
       addVacuous(node.loc, node.kind == EnsureKind::Cost);
   }
+  if (!checksInvariants)
+    return;
+  forEachInvariant(program, program.decl(target.collective).body, [&](uint32_t root) {
+    if (SourceLoc loc = program.statementOf(root).loc; !isCompared(loc))
+      addVacuous(loc);
+  });
 }
 
 void Summary::findPromisesOfNothing(const Schedule &schedule) {

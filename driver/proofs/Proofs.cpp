@@ -65,6 +65,7 @@ std::string ProofTask::words() const {
 Proofs::Proofs(Source &source, const ProofRequest &request, const Watch &watch)
     : source_(source), request_(request), parameters_(source, request_.schedule, request_.variety) {
   request_.schedule.instantiate.stop = request_.verify.stop = watch.stop;
+  request_.schedule.invariants = Invariants::Recorded;
 }
 
 Result<const Topology *> Proofs::topology(const std::string &description, uint32_t ranks) {

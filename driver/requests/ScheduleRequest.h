@@ -31,6 +31,7 @@ struct ScheduleRequest {
   CompileOptions compile;
   TextLimits text;
   InstantiateLimits instantiate;
+  Invariants invariants = Invariants::None; ///< others than None: of schedules without passes
 
   ElementType elementType() const { return type.value_or(ElementType::I32); }
 

@@ -50,6 +50,8 @@ InstantiateRequest instantiationOf(const Source::Target &target, const ScheduleR
   instantiation.sizes = call.sizes;
   instantiation.inPlace = shape.inPlace;
   instantiation.limits = request.instantiate;
+  if (request.passes.pipeline.empty())
+    instantiation.invariants = request.invariants;
   return instantiation;
 }
 

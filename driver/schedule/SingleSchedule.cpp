@@ -78,7 +78,9 @@ std::optional<InstantiateRequest> asCall(const Program &program, const Source::T
 /// there is no library.
 Result<SingleSchedule> storedFor(const Source &source, const Source::Target &target,
                                  const SingleRequest &request, const SinglePlan &plan) {
-  bool takesOne = source.library() && !target.schedule && request.schedule.passes.pipeline.empty();
+  bool takesOne = source.library() && !target.schedule &&
+                  request.schedule.passes.pipeline.empty() &&
+                  request.schedule.invariants == Invariants::None; // which no image has
   if (!takesOne)
     return SingleSchedule{};
   Result<const LibraryImage *> found = imageFor(source, target, request, plan);

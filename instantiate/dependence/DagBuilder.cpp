@@ -40,6 +40,7 @@ void DagBuilder::begin(Dag &dag, ValidityRange &range) {
   joinDeps_.clear();
   writerGroups_.clear();
   numDeps_ = 0;
+  added_.clear();
 }
 
 LastAccesses &DagBuilder::newMap(BufferId buffer) {
@@ -446,6 +447,17 @@ void DagBuilder::reorder(std::span<const uint32_t> order) {
   for (uint32_t old : order)
     sorted.push_back(dag_->ops[old]);
   dag_->ops.swap(sorted);
+  std::vector<uint32_t> added(order.begin(), order.end());
+  for (uint32_t &number : added)
+    number = number < added_.size() ? added_[number] : number;
+  added_.swap(added);
+}
+
+std::vector<OpId> DagBuilder::programOrder() const {
+  std::vector<OpId> order(added_.size());
+  for (uint32_t i = 0; i < added_.size(); ++i)
+    order[added_[i]] = OpId{i};
+  return order;
 }
 
 Diagnostic DagBuilder::cycleError(std::span<const uint32_t> openDeps) const {

@@ -60,6 +60,9 @@ public:
       dependAll(waiter, first, kind);
   }
 
+  /// After finish(): the ops as they were added; empty: the DAG has them in that order.
+  std::vector<OpId> programOrder() const;
+
   /// Puts the ops in an order in which dependencies point backwards (they nearly
   /// always do). Fails with the cycle if there is none.
   Status finish();
@@ -134,6 +137,7 @@ private:
   std::vector<Dep> joinDeps_;
   EpochTable<WriterGroup> writerGroups_; // by hash of the writers
   uint64_t numDeps_ = 0;
+  std::vector<uint32_t> added_; // per op, once they are reordered: its number before, joins last
 };
 
 } // namespace colldsl

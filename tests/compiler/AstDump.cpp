@@ -433,6 +433,10 @@ void Dumper::dump(const ast::Stmt &stmt) {
   case ast::StmtKind::For:
     out_ << "for " << cast<ast::ForStmt>(stmt).name.text << " in ";
     dump(cast<ast::ForStmt>(stmt).range);
+    for (const ast::Postcondition *invariant : cast<ast::ForStmt>(stmt).invariants) {
+      out_ << " invariant ";
+      dump(*invariant);
+    }
     return dump(cast<ast::ForStmt>(stmt).body);
   case ast::StmtKind::If:
     return dump(cast<ast::IfStmt>(stmt));

@@ -25,6 +25,11 @@ struct Layout {
 
 const Layout kStatements[] = {
     {"for k in 0 .. ranks-1{send y [k] to p;}", "for k in 0..ranks - 1 { send y[k] to p; }"},
+    {"for k in 0..n invariant for i in 0..k :y [i]==x @ i invariant y==x{ }",
+     "for k in 0..n invariant for i in 0..k: y[i] == x@i invariant y == x { }"},
+    {"for k in 0..n\ninvariant for i in 0..k: y[i] ==\nx@i\ninvariant y == x {\ncopy y to z;\n}",
+     "for k in 0..n\n  invariant for i in 0..k: y[i] ==\n    x@i\n  invariant y == x {\n"
+     "  copy y to z;\n}"},
     {"let a=-1+ - b*( c ) ;", "let a = -1 + -b * (c);"},
     {"let a = b?c:d ;", "let a = b ? c : d;"},
     {"let l=[ for i in 0..=3 if i>1 :i ];", "let l = [for i in 0..=3 if i > 1: i];"},

@@ -182,6 +182,17 @@ TEST(Parser, BlocksNest) {
             "}\n");
 }
 
+TEST(Parser, LoopsHaveInvariants) {
+  EXPECT_EQ(dumpOf(inBody("for i in 0..n invariant for r in 0..i if r > 1: y[r] == x@r "
+                          "invariant at rank > 0: y == x { f(); }")),
+            "collective c() {\n"
+            "  for i in 0..n invariant for r in 0..i if (r > 1): (y[r] == (x @ r)) "
+            "invariant at (rank > 0): (y == x) {\n"
+            "    f();\n"
+            "  }\n"
+            "}\n");
+}
+
 // Declarations
 
 /// Declaration and dump are the same text.

@@ -31,6 +31,19 @@ TEST(Structure, FindsScopesOfNames) {
   EXPECT_EQ(structure.scopeOf(find("r in 0")).end, find("}\nfunction", 1)); // of the contract
 }
 
+TEST(Structure, FindsScopesOfNamesOfInvariants) {
+  const std::string text = "collective f(inout y: T[n]) {\n"
+                           "  for s in 0..2 invariant for i in 0..s: y == y invariant y == y@s {\n"
+                           "    copy y to y;\n  }\n}\n";
+  auto scope = [&](const char *name) {
+    Structure::Piece piece = Structure(text).scopeOf(text.find(name));
+    return text.substr(piece.begin, piece.end - piece.begin);
+  };
+  EXPECT_EQ(scope("s in 0"),
+            text.substr(text.find("s in 0"), text.rfind("}\n}") - text.find("s in 0")));
+  EXPECT_EQ(scope("i in 0"), "i in 0..s: y == y ");
+}
+
 TEST(Structure, FindsDeclarations) {
   Structure structure(kText);
   EXPECT_EQ(structure.declAround(find("f(in")).begin, find("collective"));

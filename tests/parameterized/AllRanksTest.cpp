@@ -15,19 +15,19 @@ TEST_P(Proved, ForEveryNumberOfRanks) {
 
 INSTANTIATE_TEST_SUITE_P(
     Library, Proved,
-    testing::Values("allgather_ring", "allgatherv_ring", "allgather_rotated", "allgather_pairwise",
-                    "allgather_recursive_doubling", "allgatherv_recursive_doubling",
-                    "allreduce_recursive_doubling", "allgather_concurrent_bcast", "allreduce_ring",
-                    "allreduce_ring_segmented", "allreduce_exchange", "alltoall_rotated",
-                    "alltoallv_rotated", "alltoallw_rotated", "alltoall_pairwise",
-                    "alltoall_exchange", "bcast_tree", "bcast_binomial", "bcast_chain",
-                    "bcast_two_trees", "gather_linear", "gatherv_linear", "scatter_linear",
-                    "neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw",
-                    "neighbor_allgather", "neighbor_allgatherv", "reduce_chain",
-                    "reduce_scatter_block_pairwise", "reduce_scatter_pairwise",
-                    "reduce_scatterv_pairwise", "scatterv_linear", "scan_chain", "exscan_chain",
-                    "scan_direct", "exscan_direct", "scan_recursive_doubling", "fold_pairs",
-                    "unfold_pairs", "signal_up", "signal_down"));
+    testing::Values(
+        "allgather_ring", "allgatherv_ring", "allgather_rotated", "allgather_pairwise",
+        "allgather_recursive_doubling", "allgatherv_recursive_doubling",
+        "allreduce_recursive_doubling", "allgather_concurrent_bcast", "allreduce_ring",
+        "allreduce_ring_segmented", "allreduce_exchange", "alltoall_rotated", "alltoallv_rotated",
+        "alltoallw_rotated", "alltoall_pairwise", "alltoall_exchange", "bcast_tree",
+        "bcast_binomial", "bcast_chain", "bcast_two_trees", "gather_linear", "gatherv_linear",
+        "scatter_linear", "neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw",
+        "neighbor_allgather", "neighbor_allgatherv", "reduce_chain",
+        "reduce_scatter_block_pairwise", "reduce_scatter_pairwise", "reduce_scatterv_pairwise",
+        "scatterv_linear", "scan_chain", "exscan_chain", "scan_direct", "exscan_direct",
+        "scan_recursive_doubling", "exscan_recursive_doubling", "allgather_neighbor_exchange",
+        "allgatherv_neighbor_exchange", "fold_pairs", "unfold_pairs", "signal_up", "signal_down"));
 
 TEST(AllRanks, ReduceUpAnyTreeWithOperatorsThatCommute) {
   AllRanksProof proof = proofOf("reduce_up");
@@ -48,6 +48,70 @@ collective c(in x: T[n], out y: T[n], op: reduction = sum)
 )");
   EXPECT_TRUE(proof.isProved) << proof.reason;
   EXPECT_EQ(proof.restrictedTo, "operators that commute");
+}
+
+/// The runs of a scan that starts behind each rank: no guess of loops has them.
+TEST(AllRanks, UseStatedInvariants) {
+  const std::string head = R"(
+collective c(in x: T[n], out y: T[n], op: reduction = sum)
+  ensures at rank > 0: y == reduce(op, for r in 0..rank: x@r)
+{
+  temp own: T[n];
+  copy x to own;
+  for k in 0..ceil_log2(ranks))";
+  const std::string body = R"({
+    let far = 1 << k;
+    if rank + far < ranks { send own to rank + far; }
+    if rank >= far {
+      temp further: T[n];
+      let heard = k == 0 ? y : further;
+      recv heard from rank - far;
+      if k > 0                  { combine heard into y op before; }
+      if rank + 2 * far < ranks { combine heard into own op before; }
+    }
+  }
+}
+)";
+  AllRanksProof without = proofOf("c", head + " " + body);
+  EXPECT_FALSE(without.isProved);
+  AllRanksProof with = proofOf("c", head + R"(
+    invariant at rank + (1 << k) < ranks:
+      own == reduce(op, for r in max(rank - (1 << k) + 1, 0)..=rank: x@r)
+    invariant at k > 0 and rank > 0:
+      y == reduce(op, for r in max(rank - (1 << k) + 1, 0)..rank: x@r) )" +
+                                        body);
+  EXPECT_TRUE(with.isProved) << with.reason << " in line " << with.loc.line;
+  EXPECT_EQ(with.restrictedTo, "");
+}
+
+/// Sums that go around a ring, each of the block that it will be of in the end.
+TEST(AllRanks, UseStatedInvariantsOfSums) {
+  auto ring = [](const std::string &contributions) {
+    return R"(
+collective c(in x: T[ranks][n], out y: T[n], op: reduction = sum)
+  where commutative(op)
+  ensures y == reduce(op, for r in 0..ranks: x[rank]@r)
+{
+  temp partial: T[2][n];
+  copy x[(rank - 1) % ranks] to partial[1];
+  for k in 1..ranks
+    invariant partial[k % 2] ==
+      reduce(op, for r in 0..ranks if )" +
+           contributions + R"(: x[(rank - k) % ranks]@r) {
+    send partial[k % 2] to (rank + 1) % ranks;
+    recv partial[(k + 1) % 2] from (rank - 1) % ranks;
+    combine x[(rank - k - 1) % ranks] into partial[(k + 1) % 2] op before;
+  }
+  copy partial[ranks % 2] to y;
+}
+)";
+  };
+  AllRanksProof proof = proofOf("c", ring("(rank - r) % ranks < k"));
+  EXPECT_TRUE(proof.isProved) << proof.reason << " in line " << proof.loc.line;
+  AllRanksProof wrong = proofOf("c", ring("(rank - r) % ranks <= k"));
+  EXPECT_FALSE(wrong.isProved);
+  EXPECT_EQ(wrong.reason, "that this invariant holds was not shown");
+  EXPECT_EQ(wrong.loc.line, 9u);
 }
 
 TEST(AllRanks, NameWhatTheyRestOnAndLeaveOut) {

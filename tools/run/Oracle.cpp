@@ -214,6 +214,34 @@ Result<Oracle::Contents> Oracle::contents(uint32_t call) const {
   return result;
 }
 
+std::string Oracle::wrongInvariant(std::span<const std::byte> memory, uint32_t call) const {
+  for (const Invariant &invariant : dag().contract.invariants) {
+    const Slice &target = invariant.stated.target;
+    const Buffer &copy = dag().bufferOf(target);
+    const SourceLoc &loc = invariant.stated.loc;
+    std::string where = "the invariant at " + schedule_.files[loc.file] + ":" +
+                        std::to_string(loc.line) + ", before " + invariant.iteration + ": ";
+    Result<std::vector<std::byte>> value = promised(invariant.stated, call);
+    if (!value)
+      return where + value.status().message();
+    ByteRange place = places_[index(target.buffer)];
+    if (value->size() != place.length)
+      return where + "it states " + std::to_string(value->size()) + " bytes for " +
+             std::to_string(place.length);
+    auto [at, unused] = std::mismatch(value->begin(), value->end(),
+                                      memory.begin() + static_cast<int64_t>(place.offset));
+    if (at == value->end())
+      continue;
+    uint64_t element = static_cast<uint64_t>(at - value->begin()) / sizeBytes(copy.type);
+    uint64_t offset = element * sizeBytes(copy.type);
+    return where + std::string(spelling(copy.type)) + " element " + std::to_string(element) +
+           " of this part of " + schedule_.nameOf(copy) + ": stated " +
+           elementWord(value->data() + offset, copy.type) + ", found " +
+           elementWord(memory.data() + place.offset + offset, copy.type);
+  }
+  return "";
+}
+
 std::string Oracle::describeByte(BufferId buffer, uint64_t offset,
                                  std::span<const std::byte> memory,
                                  std::span<const std::byte> expected) const {

@@ -31,6 +31,10 @@ public:
   /// would have reported.
   Result<Contents> contents(uint32_t call) const;
 
+  /// Describes the first invariant of the rank that `memory` does not keep, whose target is a copy
+  /// of its own; empty: all hold. Contents of `call` were there before.
+  std::string wrongInvariant(std::span<const std::byte> memory, uint32_t call) const;
+
   /// Describes the first byte that differs, with both values. `memory` and `expected` differ.
   std::string mismatch(std::span<const std::byte> memory,
                        std::span<const std::byte> expected) const;

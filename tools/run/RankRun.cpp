@@ -164,11 +164,10 @@ private:
     std::vector<std::byte> &expected = contents.after;
     for (const ByteRange &range : contents.anything)
       std::copy_n(memory_.data + range.offset, range.length, expected.data() + range.offset);
-    std::string wrong;
-    if (std::memcmp(memory_.data, expected.data(), memory_.size) != 0)
-      wrong = oracle_.mismatch({memory_.data, memory_.size}, expected);
-    else
-      wrong = wrongLength();
+    std::string wrong = oracle_.wrongInvariant({memory_.data, memory_.size}, call % 2);
+    bool isWrong = std::memcmp(memory_.data, expected.data(), memory_.size) != 0;
+    if (wrong.empty())
+      wrong = isWrong ? oracle_.mismatch({memory_.data, memory_.size}, expected) : wrongLength();
     if (!wrong.empty())
       report_.wrong = "call " + std::to_string(call + 1) + ": " + wrong;
   }
