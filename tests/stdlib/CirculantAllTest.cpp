@@ -7,8 +7,8 @@
 namespace colldsl::circulant {
 namespace {
 
-TEST(CirculantAll, AllPlacesKeepTheConditionsUpTo16384) {
-  for (uint32_t places = 2; places <= 1u << 14; ++places)
+TEST(CirculantAll, AllPlacesKeepTheConditionsUpTo8192) {
+  for (uint32_t places = 2; places <= 1u << 13; ++places)
     EXPECT_EQ(Schedules(places).firstMistake(), std::nullopt);
 }
 
@@ -19,14 +19,12 @@ TEST(CirculantAll, AllPlacesKeepTheConditionsAtPowersOfTwo) {
       EXPECT_EQ(Schedules(places).firstMistake(), std::nullopt);
 }
 
-TEST(CirculantAll, EightPlacesOfEachNumberUpToAMillionKeepTheConditions) {
+TEST(CirculantAll, TwoPlacesOfEachNumberUpToAMillionKeepTheConditions) {
   std::mt19937 random(3);
   for (uint32_t places = 2; places <= 1u << 20; ++places) {
     Schedules schedules(places);
-    for (uint32_t place : {0u, 1u, places / 2, places - 1})
-      EXPECT_EQ(schedules.mistake(place), std::nullopt);
-    for (uint32_t i = 0; i < 4; ++i)
-      EXPECT_EQ(schedules.mistake(random() % places), std::nullopt);
+    EXPECT_EQ(schedules.mistake(places - 1), std::nullopt);
+    EXPECT_EQ(schedules.mistake(random() % places), std::nullopt);
   }
 }
 
