@@ -197,6 +197,8 @@ private:
   Term isPartner() const;
   bool isAgreed(const Term &value, const Mistake &mistake);
   Term holderOf(const Content &there, Terms facts, SourceLoc loc);
+  void requirePromisedLength(SourceLoc loc, const Promise &promise,
+                             const SliceValue::Alternative &target);
   void requireForms(const Stmt &s, const Decl &callee, Frame &inner);
   Content broughtBy(const Promise &promise, const Piece &target, SourceLoc loc);
   Term atOther(const Term &t) const { return substitute(t, {ranks_.rank}, {other_}); }

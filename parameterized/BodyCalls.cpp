@@ -323,6 +323,22 @@ Term Body::holderOf(const Content &there, Terms facts, SourceLoc loc) {
   throw NoFormula(loc, "an operand of a reduction is one itself: this has no formula yet");
 }
 
+/// The sides of a promise are as long, as callers give blocks of call-time length.
+void Body::requirePromisedLength(SourceLoc loc, const Promise &promise,
+                                 const SliceValue::Alternative &target) {
+  for (const SliceValue::Alternative &a : promise.operand.alternatives) {
+    auto held = [&](const Term &t) { return substitute(t, {source}, {other_}); };
+    const Piece &to = target.pieces[0], &from = a.pieces[0];
+    Terms facts = evaluator_.facts;
+    facts.insert(facts.end(), promise.condition.begin(), promise.condition.end());
+    facts.insert(facts.end(), {target.condition, held(a.condition), held(promise.has)});
+    if (to.isRun || from.isRun)
+      throw NoFormula(loc, "several blocks of call-time length have no formula in a call yet");
+    prover_.require(facts, to.length == held(from.length),
+                    {loc, "a slice may not be as long as the one that it becomes"});
+  }
+}
+
 void Body::executeCall(const Stmt &s) {
   std::optional<GroupValue> group;
   if (s.a != kNoExpr)
@@ -374,8 +390,13 @@ void Body::executeCall(const Stmt &s) {
     }
   }
   std::vector<Content> after = state_;
+  bool isOpen = std::any_of(callee.params.begin(), callee.params.end(), [](const Param &p) {
+    return p.isBuffer && p.buffer.dim[p.buffer.dims - 1].kind == DimKind::CallTime;
+  });
   for (const Promise &p : promises)
-    for (const SliceValue::Alternative &a : p.target.alternatives)
+    for (const SliceValue::Alternative &a : p.target.alternatives) {
+      if (isOpen)
+        requirePromisedLength(s.loc, p, a);
       for (const Piece &target : a.pieces) {
         Content value = broughtBy(p, target, s.loc);
         Term holds = conjunction(prover_, p.condition) && a.condition && isIn(target);
@@ -402,6 +423,7 @@ void Body::executeCall(const Stmt &s) {
                                target.isRun ? prover_.number(0) : target.begin, false, value.has,
                                value.originBlock, value.originElement, writtenWhere(isIn(target))});
       }
+    }
   state_ = std::move(after);
   sites.push_back(std::move(site));
 }

@@ -347,6 +347,21 @@ collective c(inout x: T[n])
 }
 )",
      "a 'where' of 'small' may not hold"},
+    {"calleeWantsEqualLengths", R"(
+collective same(in x: T[*], out y: T[*])
+  ensures y == x
+{
+  copy x to y;
+}
+collective c(in x: T[4], out y: T[6])
+  ensures y[0..4] == x
+  ensures y[4..6] == x[0..2]
+{
+  same(x, y);
+  copy x[0..2] to y[4..6];
+}
+)",
+     "a slice may not be as long as the one that it becomes"},
     {"someCall", R"(
 collective c(inout x: T[n])
 {
