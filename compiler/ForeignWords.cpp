@@ -80,8 +80,10 @@ std::string hintForFunction(StringRef name) {
     return "a quotient is written a / b, rounded down";
   return didYouMean(StringSwitch<StringRef>(name)
                         .Cases("len", "size", "sizeof", "count_of", "length")
-                        .Cases("log", "lg", "ilog2", "floor_log2", "log2")
+                        .Cases("lg", "ilog2", "floor_log2", "log2")
                         .Cases("clog2", "ceillog2", "log2ceil", "ceil_log2")
+                        .Cases("logb", "log_k", "floor_log", "log")
+                        .Case("clog", "ceil_log")
                         .Cases("popcnt", "bitcount", "count_ones", "popcount")
                         .Cases("bitrev", "reverse_bits", "bitreverse")
                         .Case("prod", "product")

@@ -134,6 +134,7 @@ private:
   int64_t divide(bool remainderWanted, int64_t a, int64_t b, SourceLoc loc);
   int64_t shift(bool right, int64_t a, int64_t b, SourceLoc loc);
   int64_t bits(const Expr &e, int64_t x);
+  int64_t logarithm(const Expr &e, int64_t x, int64_t base);
   int64_t reverseBits(int64_t x, int64_t bits, SourceLoc loc);
   using IntOperation = bool(int64_t a, int64_t b, int64_t &result); ///< false: overflow
   int64_t foldList(int64_t handle, int64_t start, IntOperation *compute, const char *what,

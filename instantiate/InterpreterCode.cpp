@@ -175,6 +175,7 @@ bool Machine::doBits() { return setOrFail(in_.bits(expr(), a())); }
 bool Machine::doMin() { return set(std::min(a(), b())); }
 bool Machine::doMax() { return set(std::max(a(), b())); }
 bool Machine::doBitReverse() { return setOrFail(in_.reverseBits(a(), b(), loc())); }
+bool Machine::doLogarithm() { return setOrFail(in_.logarithm(expr(), a(), b())); }
 bool Machine::doSumList() { return setOrFail(in_.foldList(a(), 0, addInts, "sum", loc())); }
 bool Machine::doProductList() {
   return setOrFail(in_.foldList(a(), 1, multiplyInts, "product", loc()));

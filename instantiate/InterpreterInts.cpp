@@ -71,9 +71,28 @@ int64_t Interpreter::bits(const Expr &e, int64_t x) {
   case Builtin::ShiftOpen:
   case Builtin::SumList:
   case Builtin::ProductList:
+  case Builtin::Log:
+  case Builtin::CeilLog:
     break; // not of one int
   }
   __builtin_unreachable();
+}
+
+int64_t Interpreter::logarithm(const Expr &e, int64_t x, int64_t base) {
+  bool roundsUp = static_cast<Builtin>(e.value) == Builtin::CeilLog;
+  auto refuse = [&](const std::string &why) {
+    fail(e.loc, std::string(roundsUp ? "ceil_log" : "log") + " of " + std::to_string(x) + why);
+    return int64_t{0};
+  };
+  if (x <= 0)
+    return refuse(", which is not positive");
+  if (base < 2)
+    return refuse(" to base " + std::to_string(base) + ", which is not 2 or more");
+  // The quotients of x (rounded down) or of x - 1 tell how often the base divides what is left.
+  int64_t steps = 0;
+  for (int64_t left = roundsUp ? x - 1 : x / base; left > 0; left /= base)
+    ++steps;
+  return steps;
 }
 
 int64_t Interpreter::reverseBits(int64_t x, int64_t bits, SourceLoc loc) {

@@ -3,6 +3,7 @@
 #include "ir/Printable.h"
 #include "parameterized/Order.h"
 #include "parameterized/SmtLib.h"
+#include "parameterized/Synchronization.h"
 
 #include <algorithm>
 #include <map>
@@ -55,6 +56,7 @@ public:
 
   std::string restrictedTo() const { return body_.restrictedTo; }
   std::set<std::string> &structures() { return body_.evaluator().structures; }
+  const std::set<Heard> &heard() const { return heard_; }
   unsigned queries() const { return prover_.queries(); }
   void addSteps(std::vector<ProofStep> &steps) const;
 
@@ -66,6 +68,7 @@ private:
   Term place(const Term &rank);
   Content atReceiver(const Link &link, const Content &sent, const Site &send, const Site &recv,
                      size_t piece);
+  void proveSynchronization();
   void proveData();
   void provePromises();
   void provePromisedLength(const Promise &promise, const SliceValue::Alternative &operand,
@@ -81,6 +84,7 @@ private:
   Body body_;
   std::optional<Messages> messages_;
   std::vector<Site> dataless_; ///< the sites of the run without data
+  std::set<Heard> heard_;
 };
 
 /// A buffer of the sender, at the positions of the receiver's slice that the message moves to.
@@ -236,6 +240,22 @@ std::optional<Content> FormProof::guess(Guess kind, const Site &recv) {
   return std::nullopt;
 }
 
+void FormProof::proveSynchronization() {
+  const Program &program = body_.program();
+  const Decl &decl = program.decl(body_.collective());
+  for (uint32_t e : decl.ensures)
+    if (program.ensures[e].kind == EnsureKind::Synchronizes) {
+      if (!synchronizes(body_, *messages_, prover_, axioms_, ranks_))
+        throw NotShown(program.ensures[e].loc, "a rank may finish before all have started");
+      heard_ = {Heard::All};
+      return;
+    }
+  bool hasData = std::any_of(decl.params.begin(), decl.params.end(),
+                             [](const Param &p) { return p.isBuffer; });
+  if (const Tree *tree = body_.treeParameter(); tree && !hasData)
+    heard_ = heardAlong(*tree, body_, *messages_, prover_, axioms_, ranks_);
+}
+
 void FormProof::proveData() {
   for (const Link &link : messages_->links()) {
     const Site &send = body_.sites[link.send], &recv = body_.sites[link.recv];
@@ -346,6 +366,7 @@ void FormProof::prove() {
   messages_.emplace(body_, prover_, axioms_, ranks_);
   dataless_ = body_.sites;
   proveOrder(body_, *messages_, prover_, axioms_, ranks_);
+  proveSynchronization();
 
   // All receives that combine bring one kind of thing, and all others do. Of the guesses that fail
   // the one tells why that came farthest.
@@ -415,16 +436,15 @@ const AllRanksProof &AllRanksProofs::of(DeclId collective) {
   return known_[collective];
 }
 
-/// Throws NotShown if a call cannot rest on the callee's proof. True: that is one for operators
-/// that commute.
-bool AllRanksProofs::requireProof(DeclId callee, SourceLoc loc, AllRanksProof &caller) {
+/// Throws NotShown if a call cannot rest on the callee's proof.
+CalleeProof AllRanksProofs::requireProof(DeclId callee, SourceLoc loc, AllRanksProof &caller) {
   const AllRanksProof &other = of(callee);
   std::string name = "'" + program_.nameOf(program_.decl(callee)) + "'";
   if (!other.isProved)
     throw NotShown(loc, name + " is not proved" +
                             (other.reason.empty() ? ", as it calls itself" : ": " + other.reason));
   caller.structures.insert(other.structures.begin(), other.structures.end());
-  return !other.restrictedTo.empty();
+  return {!other.restrictedTo.empty(), other.heard};
 }
 
 AllRanksProof AllRanksProofs::prove(DeclId collective) {
@@ -453,6 +473,7 @@ AllRanksProof AllRanksProofs::prove(DeclId collective) {
         if (sink_)
           one.addSteps(steps);
         proof.queries += one.queries();
+        proof.heard = one.heard(); // the same in each form
         proof.structures.merge(one.structures());
         if (!one.restrictedTo().empty())
           proof.restrictedTo = one.restrictedTo();

@@ -13,6 +13,7 @@
 /// so that there are no races to exclude.
 #pragma once
 
+#include "parameterized/CalleeProof.h"
 #include "program/Program.h"
 
 #include <chrono>
@@ -36,6 +37,8 @@ struct AllRanksProof {
   /// The first condition that was not shown, or the limit that was reached.
   std::string reason;
   SourceLoc loc; ///< of the reason, in the text
+  /// Of a collective without data: of which ranks each rank has heard in the end.
+  std::set<Heard> heard;
   double seconds = 0;
   unsigned queries = 0;
 };
@@ -70,7 +73,7 @@ public:
 
 private:
   AllRanksProof prove(DeclId collective);
-  bool requireProof(DeclId callee, SourceLoc loc, AllRanksProof &caller);
+  CalleeProof requireProof(DeclId callee, SourceLoc loc, AllRanksProof &caller);
 
   const Program &program_;
   std::chrono::milliseconds limit_;

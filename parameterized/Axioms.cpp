@@ -8,7 +8,9 @@ Axioms::Axioms(Prover &prover, const Ranks &ranks)
       xor_(prover.function("bitwise_xor", 2)), power_(prover.function("pow2", 1)),
       logarithm_(prover.function("ceil_log2", 1)), logarithmDown_(prover.function("log2", 1)),
       shift_(prover.function("shift", 2)), aligned_(prover.function("aligned", 2)),
-      parts_(division("part")), segments_(division("segment")) {
+      powerOf_(prover.function("power", 2)), logarithmDownTo_(prover.function("log", 2)),
+      logarithmUpTo_(prover.function("ceil_log", 2)), parts_(division("part")),
+      segments_(division("segment")) {
   auto euclid = [this](const Term &app, Terms &out) {
     Term a = app.arg(0), b = app.arg(1), q = quotient_(a, b), r = remainder_(a, b);
     out.push_back(implies(b > 0, a == q * b + r && 0 <= r && r < b));
@@ -18,6 +20,7 @@ Axioms::Axioms(Prover &prover, const Ranks &ranks)
   prover.addAxiom(quotient_, euclid);
   prover.addAxiom(remainder_, euclid);
   inverses_.exclusiveOr = xor_;
+  inverses_.quotient = quotient_;
   prover.addAxiom(xor_, [this](const Term &app, Terms &out) {
     Term a = app.arg(0), b = app.arg(1);
     out.push_back(xor_(b, a) == app);
@@ -38,6 +41,8 @@ Axioms::Axioms(Prover &prover, const Ranks &ranks)
         implies(0 <= a && a < power && 0 <= b && b < power && power.arg(0) >= 0, x < power));
   });
   addBits();
+  addProducts();
+  addPowers();
   prover.addAxiom(power_, [](const Term &app, Terms &out) {
     Term a = app.arg(0);
     out.push_back(implies(a >= 0, app >= 1));
@@ -65,7 +70,7 @@ Term Axioms::logarithmDown(const Term &a) const {
   return a.is_app() && a.decl().id() == power_.id() ? a.arg(0) : logarithmDown_(a);
 }
 
-Term Axioms::shiftedRight(const Terms &facts, const Term &a, const Term &k) {
+Term Axioms::shiftedRight(const Terms &facts, const Term &a, const Term &k) const {
   if (a.is_app() && a.decl().id() == power_.id() && prover_.proves(facts, 0 <= k && k <= a.arg(0)))
     return power_(a.arg(0) - k);
   return shift_(a, k);
@@ -82,6 +87,81 @@ Term Axioms::shiftedLeft(const Term &a, const Term &k) const {
   if (a.is_app() && a.decl().id() == shift_.id() && z3::eq(a.arg(1), k))
     return aligned_(a.arg(0), k);
   return a * power_(k);
+}
+
+/// Products of two numbers, neither of which a formula spells out, grow with each factor. A query
+/// with these instances is linear.
+void Axioms::addProducts() {
+  z3::func_decl product = (prover_.constant("a") * prover_.constant("b")).decl();
+  auto isOfTwo = [](const Term &t) { return t.num_args() == 2 && !t.arg(0).is_numeral(); };
+  // Whether terms may be equal: that is a hypothesis then.
+  auto mayBeEqual = [](const Term &a, const Term &b) {
+    return z3::eq(a, b) || (a.num_args() > 0 && b.num_args() > 0 && a.decl().id() == b.decl().id());
+  };
+  prover_.addAxiom(product, [isOfTwo](const Term &app, Terms &out) {
+    if (!isOfTwo(app))
+      return;
+    for (unsigned i = 0; i < 2; ++i) {
+      Term a = app.arg(i), b = app.arg(1 - i);
+      out.push_back(implies(a == 0, app == 0));
+      out.push_back(implies(a == 1, app == b));
+      out.push_back(implies(a >= 1 && b >= 0, app >= b));
+      out.push_back(implies(a <= -1 && b >= 0, app <= -b));
+    }
+  });
+  prover_.addAxiom(product, product, [=](const Term &x, const Term &y, Terms &out) {
+    for (unsigned i = 0; i < 2 && isOfTwo(x) && isOfTwo(y); ++i)
+      for (unsigned k = 0; k < 2; ++k) {
+        Term a = x.arg(1 - i), b = y.arg(1 - k), factor = x.arg(i), same = factor == y.arg(k);
+        if (!mayBeEqual(factor, y.arg(k)))
+          continue;
+        out.push_back(implies(same && factor >= 0 && a <= b, x <= y));
+        out.push_back(implies(same && factor >= 0 && a < b, x + factor <= y));
+        out.push_back(implies(same && b == a + 1, x + factor == y));
+      }
+  });
+  // c * b is at most a exactly if c is at most the quotient a / b.
+  prover_.addAxiom(product, quotient_, [=](const Term &x, const Term &quotient, Terms &out) {
+    Term a = quotient.arg(0), b = quotient.arg(1);
+    for (unsigned i = 0; isOfTwo(x) && i < 2; ++i)
+      if (mayBeEqual(x.arg(i), b))
+        out.push_back(implies(b > 0 && x.arg(i) == b, (x <= a) == (x.arg(1 - i) <= quotient)));
+  });
+}
+
+Term Axioms::power(const Term &base, const Term &e) {
+  int64_t two = 0;
+  return base.is_numeral_i64(two) && two == 2 ? power_(e) : powerOf_(base, e);
+}
+
+/// Powers of a base of 2 or more.
+void Axioms::addPowers() {
+  prover_.addAxiom(powerOf_, [](const Term &app, Terms &out) {
+    Term base = app.arg(0), e = app.arg(1);
+    out.push_back(implies(base >= 2 && e >= 0, app >= 1));
+    out.push_back(implies(e == 0, app == 1));
+    out.push_back(implies(e == 1, app == base));
+  });
+  prover_.addAxiom(powerOf_, powerOf_, [](const Term &x, const Term &y, Terms &out) {
+    Term base = x.arg(0), a = x.arg(1), b = y.arg(1);
+    if (!z3::eq(base, y.arg(0)))
+      return;
+    out.push_back(implies(base >= 2 && 0 <= a && b == a + 1, y == base * x));
+    out.push_back(implies(base >= 2 && 0 <= a && a < b, base * x <= y));
+  });
+  prover_.addAxiom(logarithmDownTo_, [this](const Term &app, Terms &out) {
+    Term a = app.arg(0), base = app.arg(1), below = powerOf_(base, app);
+    out.push_back(implies(a >= 1 && base >= 2, app >= 0 && below <= a && a < base * below));
+    out.push_back(implies(1 <= a && a <= kMostRanks && base >= 2, app <= 31));
+  });
+  prover_.addAxiom(logarithmUpTo_, [this](const Term &app, Terms &out) {
+    Term a = app.arg(0), base = app.arg(1);
+    out.push_back(implies(a >= 1 && base >= 2, app >= 0 && powerOf_(base, app) >= a));
+    out.push_back(implies(1 <= a && a <= kMostRanks && base >= 2, app <= 31));
+    out.push_back(
+        implies(a > 1 && base >= 2, app >= 1 && powerOf_(base, (app - 1).simplify()) < a));
+    out.push_back(implies(a == 1 && base >= 2, app == 0));
+  });
 }
 
 /// Shifts are linear here: the numbers that agree beyond bit k are a run of 2^k numbers, which

@@ -21,14 +21,20 @@ public:
 
   /// Exclusive or, and the largest power of two up to a number.
   Term exclusiveOr(const Term &a, const Term &b) { return xor_(a, b); }
-  Term powerOfTwoUpTo(const Term &a) { return power_(logarithmDown_(a)); }
+  Term powerOfTwoUpTo(const Term &a) const { return power_(logarithmDown_(a)); }
   /// 2^a, and the logarithm to base 2, rounded up.
   Term powerOfTwo(const Term &a) { return power_(a); }
   Term logarithm(const Term &a) { return logarithm_(a); }
   /// The logarithm rounded down.
   Term logarithmDown(const Term &a) const;
+  bool isPowerOfTwo(const Term &t) const { return t.decl().id() == power_.id(); }
+  bool isPower(const Term &t) const { return isPowerOfTwo(t) || t.decl().id() == powerOf_.id(); }
+  /// base^e, and the logarithms to a base, rounded down and up.
+  Term power(const Term &base, const Term &e);
+  Term logarithmDown(const Term &a, const Term &base) { return logarithmDownTo_(a, base); }
+  Term logarithmUp(const Term &a, const Term &base) { return logarithmUpTo_(a, base); }
   /// a shifted right by k bits, and that shifted left again: a without its lowest k bits.
-  Term shiftedRight(const Terms &facts, const Term &a, const Term &k);
+  Term shiftedRight(const Terms &facts, const Term &a, const Term &k) const;
   Term shiftedLeft(const Term &a, const Term &k) const;
   Term product(const Term &a, const Term &b) const;
   /// A graph about which nothing else is known.
@@ -61,6 +67,8 @@ private:
   void addGroupAxioms(const RankGroups &groups);
   Division division(const std::string &name);
   void addBits();
+  void addProducts();
+  void addPowers();
 
   Prover &prover_;
   const Ranks &ranks_;
@@ -69,7 +77,7 @@ private:
   std::deque<RankGroups> groups_;
   std::map<Level, MachineLevel> levels_;
   z3::func_decl quotient_, remainder_, segmentCount_, xor_, power_, logarithm_, logarithmDown_,
-      shift_, aligned_;
+      shift_, aligned_, powerOf_, logarithmDownTo_, logarithmUpTo_;
   Inverses inverses_; ///< of what the members after it make
   Division parts_, segments_;
 };

@@ -7,6 +7,7 @@
 /// its first iterations; the guess is proved by induction over the iterations.
 #pragma once
 
+#include "parameterized/CalleeProof.h"
 #include "parameterized/Evaluator.h"
 
 #include <map>
@@ -55,6 +56,11 @@ struct Site {
   uint32_t label = kNoSlot; ///< index into Program::labels
   Terms labelIndices;
 
+  std::set<Heard> heard;           ///< of a call, by the group and by a tree of that
+  std::optional<GroupValue> group; ///< nothing: all ranks
+  const Tree *tree = nullptr;      ///< nullptr: nothing but the root is known
+  std::optional<Term> root;
+
   Terms indices() const {
     Terms all;
     for (const Loop &l : loops)
@@ -99,9 +105,8 @@ class Body {
 public:
   /// Yields what a received message holds at each position of its target.
   using Payload = std::function<Content(const Site &recv)>;
-  /// Throws NotShown, with the reason, if that collective is not proved for all ranks. True: it is
-  /// proved for operators that commute.
-  using Callee = std::function<bool(DeclId, SourceLoc)>;
+  /// Throws NotShown, with the reason, if that collective is not proved for all ranks.
+  using Callee = std::function<CalleeProof(DeclId, SourceLoc)>;
 
   Body(const Program &program, DeclId collective, Prover &prover, Axioms &axioms,
        const Ranks &ranks, Form form, Callee callee);
@@ -131,6 +136,12 @@ public:
 
   const std::vector<Buffer> &buffers() const { return evaluator_.buffers; }
   const Term &other() const { return other_; }
+  const Program &program() const { return program_; }
+  DeclId collective() const { return decl_; }
+  /// Ranks, of `rank`, on which the members of a group agree.
+  const Terms &holders() const { return holders_; }
+  /// The tree that callers give; nullptr: none or several.
+  const Tree *treeParameter() const;
   Evaluator &evaluator() { return evaluator_; }
 
   std::vector<Site> sites;
@@ -267,6 +278,7 @@ private:
   Terms roots_; ///< ranks, of `rank`, that calls over groups have as arguments
   std::map<uint32_t, unsigned> temps_; ///< by statement: its buffer
   unsigned parameters_ = 0;            ///< how many buffers are parameters
+  std::vector<const Tree *> givenTrees_;
 
   Data data_ = Data::Known;
   bool isTrial_ = false;    ///< of a loop: its writes are recorded, and nothing is required of data

@@ -356,16 +356,24 @@ void Body::executeCall(const Stmt &s) {
   }
   DeclId id{static_cast<uint32_t>(s.value)};
   const Decl &callee = program_.decl(id);
-  bool isRestricted = callee_(id, s.loc);
+  CalleeProof proof = callee_(id, s.loc);
   size_t outer = evaluator_.facts.size() - (group ? 1 : 0);
   for (size_t i = 1; i < outer; ++i)
     requireAgreement(s.loc, evaluator_.facts[i], "the ranks may not agree on this call");
-  Contract contract = bindCall(s, callee, isRestricted);
+  Contract contract = bindCall(s, callee, proof.isRestricted);
   requireForms(s, callee, contract.targets);
   std::vector<Promise> promises;
   for (uint32_t ensure : callee.ensures)
     promise(contract, ensure, {}, {}, promises);
   Site site = makeSite(s, SiteKind::Call);
+  site.heard = proof.heard;
+  site.group = group;
+  for (const Param &p : callee.params)
+    if (!p.isBuffer && p.type == ValueType::Tree) {
+      const auto &t = std::get<TreeValue>(contract.targets.ints[p.slot]);
+      site.tree = t.tree;
+      site.root = group ? group->member(t.root) : t.root;
+    }
   for (const Param &p : callee.params) {
     if (!p.isBuffer)
       continue;

@@ -48,7 +48,8 @@ void Body::bindValue(const Param &p) {
   case ValueType::Tree: {
     Term root = prover_.constant(name + ".root");
     prover_.assume(ranks_.isRank(root));
-    slot = TreeValue{axioms_.tree(name, root), ranks_.rank, root, {}, {}, false};
+    givenTrees_.push_back(axioms_.tree(name, root));
+    slot = TreeValue{givenTrees_.back(), ranks_.rank, root, {}, {}, false};
     return;
   }
   case ValueType::Graph:
@@ -63,6 +64,10 @@ void Body::bindValue(const Param &p) {
   case ValueType::Slices:
     return; // what uses it is not shown
   }
+}
+
+const Tree *Body::treeParameter() const {
+  return givenTrees_.size() == 1 ? givenTrees_[0] : nullptr;
 }
 
 /// A default is a value like another one: all ranks have it, and it is a candidate.
@@ -380,8 +385,7 @@ void Body::promise(Contract &contract, uint32_t ensure, Terms condition, Terms v
                    operand, contributes, true});
     break;
   }
-  case EnsureKind::Synchronizes:
-    throw NotShown(node.loc, "'synchronizes' has no formula yet");
+  case EnsureKind::Synchronizes: // Synchronization.h
   case EnsureKind::Cost:
     break; // proved for the numbers of ranks that are tried
   }

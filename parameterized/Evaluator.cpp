@@ -149,6 +149,8 @@ Value Evaluator::evaluate(Frame &frame, ExprId id) {
     auto edge = std::get<EdgeValue>(evaluate(frame, e.a));
     return edge.graph->peerSlot[edge.direction](edge.viewer, edge.slot);
   }
+  case ExprKind::Aggregation:
+    return aggregation(frame, e);
   case ExprKind::TreeChildren:
   case ExprKind::ListLiteral:
   case ExprKind::ListComprehension:
@@ -377,6 +379,14 @@ Term Evaluator::builtin(Frame &frame, const Expr &e) {
     require(e.loc, a >= 1, "the argument of ceil_log2 may not be positive");
     return axioms_.logarithm(a);
   }
+  case Builtin::Log:
+  case Builtin::CeilLog: {
+    Term a = argument(0), base = argument(1);
+    require(e.loc, a >= 1, "the argument of a logarithm may not be positive");
+    require(e.loc, base >= 2, "the base of a logarithm may be less than 2");
+    return static_cast<Builtin>(e.value) == Builtin::Log ? axioms_.logarithmDown(a, base)
+                                                         : axioms_.logarithmUp(a, base);
+  }
   case Builtin::Abs: {
     Term a = argument(0);
     return z3::ite(a < 0, -a, a);
@@ -384,6 +394,24 @@ Term Evaluator::builtin(Frame &frame, const Expr &e) {
   default:
     throw NoFormula(e.loc, "this function has no formula yet");
   }
+}
+
+/// The product of one number, so often: a power of it.
+Term Evaluator::aggregation(Frame &frame, const Expr &e) {
+  if (static_cast<Aggregate>(e.value) != Aggregate::Product || e.b != kNoExpr)
+    throw NoFormula(e.loc, "this aggregate has no formula yet");
+  ListValue over = list(frame, e.a);
+  Frame inner = frame;
+  Term index = prover_.fresh("factor");
+  inner.ints[e.slot] = over.at(index);
+  WithFact with(facts, 0 <= index && index < over.length);
+  Term factor = integer(inner, e.c);
+  if (contains(factor, index))
+    throw NoFormula(e.loc, "a product of different numbers has no formula yet");
+  Term count = over.length;
+  if (count.decl().decl_kind() == Z3_OP_ITE && prover_.proves(facts, !count.arg(0)))
+    count = count.arg(2);
+  return axioms_.power(factor, count);
 }
 
 ListValue Evaluator::list(Frame &frame, ExprId id) {

@@ -87,6 +87,7 @@ private:
   Value callFunction(Frame &frame, const Expr &e);
   Term builtin(Frame &frame, const Expr &e);
   Term binary(Frame &frame, const Expr &e);
+  Term aggregation(Frame &frame, const Expr &e);
   Value select(Frame &frame, const Expr &e);
   Value makeTree(Frame &frame, const Expr &e);
   TreeValue tree(Frame &frame, const Expr &e);

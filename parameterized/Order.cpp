@@ -14,14 +14,16 @@ struct Clock {
   std::optional<Term> position; ///< of `rank`: messages of ranks with a lesser one are earlier
   bool ranksFirst = false;
   bool combinesAtOnce = false; ///< a receive combines next to its message
+  bool sendsEarly = false;     ///< what waits for no message is sent before all that does
 };
 
 /// An operation as the order sees it: a message, at one of its ends, or a copy or combine.
 struct Node {
+  size_t index;             ///< into Body::sites
   Site site;                ///< with constants of its own
   std::optional<Link> link; ///< of a receive
   bool isLocal;
-  bool isEarly = false;                         ///< local, and waits for no message
+  bool isEarly = false;                         ///< a send or local, and waits for no message
   std::vector<std::pair<Piece, bool>> accesses; ///< true: written
 };
 
@@ -31,7 +33,8 @@ public:
       : body_(body), messages_(messages), prover_(prover), ranks_(ranks) {
     for (size_t i = 0; i < body.sites.size(); ++i)
       addNodes(i);
-    findEarly();
+    findEarly(true);
+    findEarly(false);
     for (size_t i = 0; i < nodes_.size(); ++i)
       for (const Node &original : nodes_) {
         Node next = second(original);
@@ -49,7 +52,7 @@ private:
   Node second(const Node &node) const;
   Terms time(const Clock &clock, const Node &node) const;
   Terms timeOf(const Clock &clock, const Site &site, bool isLocal, bool isEarly) const;
-  void findEarly();
+  void findEarly(bool local);
   Terms conflict(const Node &first, const Node &next) const;
   Term isEarlier(const Terms &a, const Terms &b) const;
   Term touchSame(const Node &a, const Node &b) const;
@@ -69,12 +72,13 @@ private:
 
   std::vector<Node> nodes_;
   std::vector<Conflict> conflicts_;
+  std::set<size_t> earlySends_; ///< sites
 };
 
 void OrderProof::addNodes(size_t i) {
   const Site &site = body_.sites[i];
   auto add = [&](bool isLocal, const std::optional<Link> &link, bool reads, bool writes) {
-    Node node{site, link, isLocal, false, {}};
+    Node node{i, site, link, isLocal, false, {}};
     if (reads)
       for (const Piece &p : isLocal && !isRecv(site.kind) ? site.read : site.pieces)
         node.accesses.emplace_back(p, false);
@@ -147,8 +151,10 @@ Terms OrderProof::timeOf(const Clock &clock, const Site &site, bool isLocal, boo
 
 Terms OrderProof::time(const Clock &clock, const Node &node) const {
   if (!node.link || (node.isLocal && !clock.combinesAtOnce))
-    return timeOf(clock, node.site, node.isLocal, node.isEarly);
-  Terms ofSender = timeOf(clock, body_.sites[node.link->send], false, false);
+    return timeOf(clock, node.site, node.isLocal,
+                  node.isEarly && (node.isLocal || clock.sendsEarly));
+  bool isEarly = clock.sendsEarly && earlySends_.contains(node.link->send);
+  Terms ofSender = timeOf(clock, body_.sites[node.link->send], false, isEarly);
   // In the coordinates of the receive, whose constants may be renamed.
   Terms names{ranks_.rank}, those{node.site.peer};
   const Site &send = body_.sites[node.link->send];
@@ -203,9 +209,10 @@ Terms OrderProof::conflict(const Node &first, const Node &next) const {
 }
 
 /// Copies of what ranks have at entry wait for no message, whatever the clock says of their rank.
-void OrderProof::findEarly() {
+/// Sends come after them, as not all clocks have early sends.
+void OrderProof::findEarly(bool local) {
   for (Node &node : nodes_) {
-    if (!node.isLocal || node.link || node.site.label != kNoSlot ||
+    if (node.isLocal != local || node.link || node.site.label != kNoSlot ||
         node.site.kind == SiteKind::Call)
       continue;
     Node next = second(node);
@@ -216,6 +223,8 @@ void OrderProof::findEarly() {
                  prover_.refutes(conflict(first, next),
                                  mistake(node, "this may wait for a message"));
         }));
+    if (node.isEarly && !local)
+      earlySends_.insert(node.index);
   }
 }
 
@@ -288,6 +297,8 @@ void proveOrder(Body &body, const Messages &messages, Prover &prover, const Axio
   std::optional<SourceLoc> where;
   bool calls = std::any_of(body.sites.begin(), body.sites.end(),
                            [](const Site &s) { return s.kind == SiteKind::Call; });
+  clocks.push_back({.sendsEarly = true});
+  clocks.push_back({.combinesAtOnce = true, .sendsEarly = true});
   for (const Clock &clock : clocks) {
     if (calls && clock.ranksFirst)
       continue;

@@ -81,6 +81,10 @@ Terms Inverses::solve(Prover &prover, const Term &equation, const Term &x,
   case Z3_OP_MUL:
     if (equation.num_args() == 2 && equation.arg(0).is_numeral())
       add(equation.arg(1), value / equation.arg(0));
+    else if (equation.num_args() == 2 && quotient)
+      for (unsigned i = 0; i < 2; ++i)
+        if (!contains(equation.arg(1 - i), x))
+          add(equation.arg(i), (*quotient)(value, equation.arg(1 - i)));
     break;
   case Z3_OP_UNINTERPRETED:
     for (const Tree *tree : trees)

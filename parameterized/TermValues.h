@@ -120,7 +120,7 @@ struct Inverses {
   std::vector<const Tree *> trees;
   std::vector<const Graph *> graphs;
   std::vector<Division> divisions;
-  std::optional<z3::func_decl> exclusiveOr;
+  std::optional<z3::func_decl> exclusiveOr, quotient;
 
   Terms solve(Prover &prover, const Term &equation, const Term &x, const Term &value) const;
 };

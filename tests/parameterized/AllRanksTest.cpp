@@ -27,7 +27,8 @@ INSTANTIATE_TEST_SUITE_P(
         "reduce_scatter_block_pairwise", "reduce_scatter_pairwise", "reduce_scatterv_pairwise",
         "scatterv_linear", "scan_chain", "exscan_chain", "scan_direct", "exscan_direct",
         "scan_recursive_doubling", "exscan_recursive_doubling", "allgather_neighbor_exchange",
-        "allgatherv_neighbor_exchange", "fold_pairs", "unfold_pairs", "signal_up", "signal_down"));
+        "allgatherv_neighbor_exchange", "fold_pairs", "unfold_pairs", "signal_up", "signal_down",
+        "barrier_tree", "barrier_ring", "barrier_direct", "barrier_pairwise"));
 
 TEST(AllRanks, ReduceUpAnyTreeWithOperatorsThatCommute) {
   AllRanksProof proof = proofOf("reduce_up");
