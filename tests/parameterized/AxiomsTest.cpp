@@ -55,6 +55,61 @@ TEST_F(Axiomatic, PowersAndLogarithms) {
   EXPECT_TRUE(isRefuted(facts));
 }
 
+TEST_F(Axiomatic, PowersAndLogarithmsToAnyBase) {
+  for (int64_t base : {2, 3, 5}) {
+    // Constants, so that no product is one with a number.
+    Term b = prover.constant("base" + std::to_string(base));
+    Terms facts{b == number(base)};
+    int64_t power = 1;
+    std::vector<Term> exponents;
+    for (int64_t e = 0; e < 5; ++e, power *= base) {
+      exponents.push_back(prover.constant("e" + std::to_string(e)));
+      facts.push_back(exponents.back() == number(e));
+      facts.push_back(axioms.power(b, exponents.back()) == number(power));
+    }
+    for (int64_t n = 1; n <= 12; ++n) {
+      int64_t down = 0, up = 0;
+      for (int64_t p = base; p <= n; p *= base)
+        ++down;
+      for (int64_t p = 1; p < n; p *= base)
+        ++up;
+      Term value = prover.constant("n" + std::to_string(n));
+      facts.push_back(value == number(n));
+      facts.push_back(axioms.logarithmDown(value, b) == number(down));
+      facts.push_back(axioms.logarithmUp(value, b) == number(up));
+    }
+    EXPECT_FALSE(isRefuted(facts)) << base;
+    Terms wrong = facts;
+    wrong.push_back(axioms.power(b, exponents[3]) == axioms.power(b, exponents[2]));
+    EXPECT_TRUE(isRefuted(wrong)) << base;
+    wrong = facts;
+    wrong.push_back(axioms.logarithmDown(b, b) == number(0));
+    EXPECT_TRUE(isRefuted(wrong)) << base;
+    wrong = facts;
+    wrong.push_back(axioms.logarithmUp(b, b) == number(2));
+    EXPECT_TRUE(isRefuted(wrong)) << base;
+  }
+}
+
+TEST_F(Axiomatic, ProductsGrowWithTheirFactors) {
+  // The values that factors may have, those below 0 among them.
+  for (int64_t a : {-2, 0, 1, 3})
+    for (int64_t b : {-3, 0, 1, 2})
+      for (int64_t c : {-1, 0, 2, 4}) {
+        Term x = prover.constant("x"), y = prover.constant("y"), z = prover.constant("z");
+        Terms facts{x == number(a), y == number(b), z == number(c), x * z == number(a * c),
+                    y * z == number(b * c)};
+        if (c > 0) {
+          int64_t quotient = (a - (a % c + c) % c) / c;
+          facts.push_back(axioms.quotient({}, x, z) == number(quotient));
+        }
+        EXPECT_FALSE(isRefuted(facts)) << a << " " << b << " " << c;
+      }
+  Term x = prover.constant("x"), y = prover.constant("y"), z = prover.constant("z");
+  EXPECT_TRUE(isRefuted({z >= 0, x<y, x * z + z> y * z}));
+  EXPECT_TRUE(isRefuted({z > 0, x * z <= y, x > axioms.quotient({}, y, z)}));
+}
+
 TEST_F(Axiomatic, ExclusiveOr) {
   Terms facts;
   for (int64_t a = 0; a < 6; ++a)
