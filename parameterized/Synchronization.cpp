@@ -117,8 +117,8 @@ Term Hearing::brought(size_t i) const {
   return disjunction(prover_, any);
 }
 
-/// What a call has heard of: the ranks that its callee hears of, and those of which these have heard
-/// before.
+/// What a call has heard of: the ranks that its callee hears of, and those of which these have
+/// heard before.
 Term Hearing::callBrings(const Site &call) const {
   auto isMember = [&](const Term &r) {
     return call.group ? call.group->admits(r) : ranks_.isRank(r);
@@ -135,7 +135,7 @@ Term Hearing::callBrings(const Site &call) const {
         any.push_back(heardOf(substitute(holder, {ranks_.rank}, {source_})));
     } else if (h == Heard::Below) {
       any.push_back(ranks_.rank == *call.root && isMember(source_));
-      if (call.tree)
+      if (call.tree && !call.group)
         any.push_back(call.tree->isBelow(ranks_.rank, source_));
     } else {
       any.push_back(heardOf(*call.root));

@@ -114,7 +114,10 @@ enum class Builtin : uint8_t {
 #define COLLDSL_BUILTIN(Name, ...) Name,
 #include "program/Builtins.def"
 };
-inline constexpr unsigned kBuiltinKinds = static_cast<unsigned>(Builtin::ProductList) + 1;
+inline constexpr unsigned kBuiltinKinds = 0
+#define COLLDSL_BUILTIN(...) +1
+#include "program/Builtins.def"
+    ;
 
 enum class Aggregate : uint8_t {
 #define COLLDSL_AGGREGATE(Name, ...) Name,
