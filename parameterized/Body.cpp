@@ -83,7 +83,10 @@ Site Body::makeSite(const Stmt &s, SiteKind kind) {
             .sent = {},
             .content = undefined(),
             .label = s.label,
-            .labelIndices = {}};
+            .labelIndices = {},
+            .heard = {},
+            .group = {},
+            .root = {}};
   if (s.label != kNoSlot)
     site.labelIndices = indicesOf(program_.labels[s.label]);
   return site;

@@ -138,8 +138,8 @@ public:
   const Term &other() const { return other_; }
   const Program &program() const { return program_; }
   DeclId collective() const { return decl_; }
-  /// Ranks, of `rank`, on which the members of a group agree.
-  const Terms &holders() const { return holders_; }
+  /// This rank, and those on which the members of its groups agree.
+  Terms holders() const;
   /// The tree that callers give; nullptr: none or several.
   const Tree *treeParameter() const;
   Evaluator &evaluator() { return evaluator_; }

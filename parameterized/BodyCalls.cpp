@@ -290,17 +290,21 @@ Content Body::broughtBy(const Promise &promise, const Piece &target, SourceLoc l
   return all;
 }
 
+Terms Body::holders() const {
+  Terms all{ranks_.rank};
+  for (const Terms *some : {&evaluator_.leaders, &roots_})
+    for (const Term &h : *some)
+      if (std::none_of(all.begin(), all.end(), [&](const Term &t) { return z3::eq(t, h); }))
+        all.push_back(h);
+  return all;
+}
+
 /// The rank whose operand of a reduction has the contribution of `source`, where the facts hold of
 /// the operand `there` of rank `other_`. Each rank contributes to one operand only: its own, or
 /// that of a rank on which the members of its group agree.
 Term Body::holderOf(const Content &there, Terms facts, SourceLoc loc) {
   facts.push_back(there.has);
-  Terms holders{ranks_.rank};
-  for (const Terms *some : {&evaluator_.leaders, &roots_})
-    for (const Term &h : *some)
-      if (std::none_of(holders.begin(), holders.end(), [&](const Term &t) { return z3::eq(t, h); }))
-        holders.push_back(h);
-  for (const Term &h : holders) {
+  for (const Term &h : holders()) {
     Term holder = substitute(h, {ranks_.rank}, {source});
     if (!prover_.proves(facts, ranks_.isRank(source) && other_ == holder,
                         {loc, "a contribution may be to several operands"}))

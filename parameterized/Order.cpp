@@ -297,8 +297,8 @@ void proveOrder(Body &body, const Messages &messages, Prover &prover, const Axio
   std::optional<SourceLoc> where;
   bool calls = std::any_of(body.sites.begin(), body.sites.end(),
                            [](const Site &s) { return s.kind == SiteKind::Call; });
-  clocks.push_back({.sendsEarly = true});
-  clocks.push_back({.combinesAtOnce = true, .sendsEarly = true});
+  clocks.push_back({{}, false, false, true});
+  clocks.push_back({{}, false, true, true});
   for (const Clock &clock : clocks) {
     if (calls && clock.ranksFirst)
       continue;
