@@ -4,6 +4,7 @@
 #include "ir/Concat.h"
 #include "ir/ForeignFormat.h"
 #include "program/SerializedProgram.h"
+#include "program/TextDigest.h"
 #include "program/library/LibraryLayout.h"
 
 #include <algorithm>
@@ -200,6 +201,44 @@ Result<const std::vector<ImportedCollective> *> Library::imported() {
   return has(kImportedSection) ? part(imported_, kImportedSection, "imports") : &none;
 }
 
+Result<const std::vector<TextProof> *> Library::textProofs() {
+  static const std::vector<TextProof> none;
+  return has(kTextProofsSection) ? part(textProofs_, kTextProofsSection, "proofs") : &none;
+}
+
+Result<const TextProof *> Library::textProof(DeclId collective) {
+  Result<const std::vector<TextProof> *> all = textProofs();
+  if (!all)
+    return all.status();
+  auto found =
+      std::lower_bound((*all)->begin(), (*all)->end(), index(collective),
+                       [](const TextProof &proof, uint32_t id) { return proof.collective < id; });
+  bool isThere = found != (*all)->end() && found->collective == index(collective);
+  return isThere ? &*found : nullptr;
+}
+
+Status Library::check(const std::vector<TextProof> &proofs) {
+  Result<const Program *> program = this->program();
+  if (!program)
+    return program.status();
+  for (size_t i = 0; i < proofs.size(); ++i) {
+    uint32_t id = proofs[i].collective;
+    if (id >= (*program)->decls.size() || (*program)->decls[id].kind != DeclKind::Collective)
+      return Status::error(concat("declaration ", id, " is not a collective"));
+    if (i > 0 && proofs[i - 1].collective >= id)
+      return Status::error(
+          concat("declaration ", id, " does not come after ", proofs[i - 1].collective));
+    if (trust_ == Trust::AsCode)
+      continue;
+    uint64_t digest = textDigest(**program, DeclId{id});
+    if (digest != proofs[i].digest)
+      return Status::error(concat("the text of '", (*program)->nameOf((*program)->decls[id]),
+                                  "' is not the one that was proved: its digest is ",
+                                  digestWord(digest), ", not ", digestWord(proofs[i].digest)));
+  }
+  return {};
+}
+
 Status Library::check(const std::vector<ImportedCollective> &imported) {
   Result<const Program *> program = this->program();
   if (!program)
@@ -273,9 +312,9 @@ std::string_view spelling(ImageProof proof) {
   case ImageProof::None:
     return "not proved";
   case ImageProof::SomeLengths:
-    return "proved at some lengths of blocks only";
+    return "proved for these ranks at some lengths of blocks only";
   case ImageProof::Full:
-    return "proved";
+    return "proved for these ranks and n";
   }
   return "";
 }

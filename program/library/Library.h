@@ -12,6 +12,7 @@
 
 #include "ir/Image.h"
 #include "program/Program.h"
+#include "program/library/TextProof.h"
 
 #include <deque>
 #include <functional>
@@ -24,7 +25,7 @@ namespace colldsl {
 struct MachineModel;
 
 inline constexpr uint16_t kLibraryMajor = 4;
-inline constexpr uint16_t kLibraryMinor = 0;
+inline constexpr uint16_t kLibraryMinor = 1;
 
 /// The origin of the library.
 struct LibraryIdentity {
@@ -53,7 +54,7 @@ enum class ImageProof : uint8_t {
   Full,        ///< for all n of its validity range and all lengths of such blocks
 };
 inline constexpr unsigned kImageProofs = static_cast<unsigned>(ImageProof::Full) + 1;
-std::string_view spelling(ImageProof proof); ///< "not proved", ...
+std::string_view spelling(ImageProof proof); ///< "not proved", "proved for these ranks and n"
 
 /// A schedule that is ready to run, and the calls that it was made for.
 struct LibraryImage {
@@ -116,6 +117,7 @@ struct LibraryContent {
   std::vector<std::vector<std::byte>> imageBytes;
   std::vector<SelectionRule> rules;
   std::vector<ImportedCollective> imported;
+  std::vector<TextProof> textProofs; ///< ascending by collective, each once
 };
 
 /// Deterministic.
@@ -127,7 +129,7 @@ public:
   static Result<std::unique_ptr<Library>> open(const std::string &path);
   enum class Trust : uint8_t {
     None,   ///< the bytes may hold anything
-    AsCode, ///< they came with the code: what they hold is not checked again
+    AsCode, ///< they came with the code: programs and stamps are not checked again
   };
   static Result<std::unique_ptr<Library>> view(std::span<const std::byte> bytes,
                                                Trust trust = Trust::None);
@@ -149,6 +151,11 @@ public:
   Result<const std::vector<LibraryImage> *> images();
   Result<const std::vector<SelectionRule> *> rules();
   Result<const std::vector<ImportedCollective> *> imported(); ///< none in most libraries
+  /// Stamps that the library's program bears: their digests are those of its texts. They are claims
+  /// of the library, as its images are.
+  Result<const std::vector<TextProof> *> textProofs();
+  /// The stamp of a collective; null: it has none.
+  Result<const TextProof *> textProof(DeclId collective);
 
   /// A view of the library's bytes, of one of images().
   Result<const Image *> image(const LibraryImage &image);
@@ -191,6 +198,7 @@ private:
   Status check(const std::vector<LibraryImage> &images);
   Status check(const std::vector<SelectionRule> &rules);
   Status check(const std::vector<ImportedCollective> &imported);
+  Status check(const std::vector<TextProof> &proofs);
 
   std::span<const std::byte> bytes_;
   bool mapped_ = false;
@@ -201,6 +209,7 @@ private:
   Part<std::vector<LibraryImage>> images_;
   Part<std::vector<SelectionRule>> rules_;
   Part<std::vector<ImportedCollective>> imported_;
+  Part<std::vector<TextProof>> textProofs_;
   size_t numPreceding_ = 0;
   uint64_t precedingHash_ = 0;
   std::shared_ptr<const MachineModel> costs_;

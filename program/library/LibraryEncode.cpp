@@ -51,6 +51,8 @@ std::vector<std::byte> encodeLibrary(const LibraryContent &content) {
                                    {kImageBytesSection, std::move(imageBytes)}};
   if (!content.imported.empty())
     sections.push_back({kImportedSection, encode(content.imported)});
+  if (!content.textProofs.empty())
+    sections.push_back({kTextProofsSection, encode(content.textProofs)});
   LibraryHeader header{};
   std::memcpy(header.magic, kLibraryMagic, sizeof header.magic);
   header.major = kLibraryMajor;

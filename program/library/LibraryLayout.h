@@ -19,6 +19,7 @@ enum LibrarySectionKind : uint32_t {
   kRulesSection = 5,
   kImageBytesSection = 6, ///< images carry checksums of their own
   kImportedSection = 7,   ///< if something was imported
+  kTextProofsSection = 8, ///< if something is proved about a text
 };
 
 struct LibraryHeader {
@@ -86,6 +87,16 @@ template <typename Visit, Is<LibraryImage> R> void eachField(Visit &visit, R &r)
 template <typename Visit, Is<ImportedCollective> R> void eachField(Visit &visit, R &r) {
   visit(r.collective);
   visit(r.unit);
+}
+
+template <typename Visit, Is<TextProof> R> void eachField(Visit &visit, R &r) {
+  visit(r.collective);
+  visit(r.digest);
+  visit(r.allRanks);
+  visit(r.needsCommutative);
+  visit(r.leftOut);
+  visit(r.structures);
+  visit(r.mostRanks);
 }
 
 template <typename Visit, Is<SelectionRule> R> void eachField(Visit &visit, R &r) {

@@ -246,7 +246,7 @@ Status exchange(Communicator &communicator, Library &library, const GivenGraph &
 
 TEST(GraphOrder, PlansFollowItAndBringTheRightData) {
   std::vector<std::byte> bytes =
-      encodeLibrary({{"test", 1, {}}, program().program(), {}, {}, {}, {}, {}});
+      encodeLibrary({{"test", 1, {}}, program().program(), {}, {}, {}, {}, {}, {}});
   for (uint32_t ranks : {1u, 2u, 5u, 9u, 16u})
     for (const GraphOrderOptions &options : {kGather, kAsk, GraphOrderOptions{false, 0}}) {
       LocalOptions local;

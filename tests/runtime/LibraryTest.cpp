@@ -66,6 +66,37 @@ TEST(Library, EverythingComesBack) {
   ASSERT_EQ((*library->imported())->size(), 1u);
   EXPECT_EQ((*library->imported())->front().collective, "star");
   EXPECT_EQ((*library->imported())->front().unit, 2u);
+  ASSERT_EQ((*library->textProofs())->size(), 1u);
+  const TextProof &stamp = (*library->textProofs())->front();
+  EXPECT_EQ(domainInWords(stamp), "all P, for operators that commute, but for 'deterministic'");
+  EXPECT_EQ(stamp.structures, std::vector<std::string>{"kary"});
+  EXPECT_EQ(stamp.mostRanks, 5u);
+  EXPECT_EQ(*library->textProof(DeclId{stamp.collective}), &stamp);
+  DeclId star = (*library->program())->find("star", DeclKind::Collective);
+  EXPECT_EQ(*library->textProof(star), nullptr);
+}
+
+TEST(Library, StampsAreOfItsTexts) {
+  auto problemWith = [](auto change) {
+    return problemOf(changed([&](LibraryContent &c) { change(c, c.textProofs[0]); }));
+  };
+  EXPECT_NE(problemWith([](LibraryContent &, TextProof &stamp) { stamp.digest ^= 1; })
+                .find("library: proofs: the text of 'shift' is not the one that was proved: its "
+                      "digest is "),
+            std::string::npos);
+  // Another text under the stamp: `x` goes to the rank behind the next one.
+  EXPECT_NE(problemWith([](LibraryContent &c, TextProof &) {
+              for (Expr &e : c.program.exprs)
+                if (e.kind == ExprKind::Add)
+                  e.kind = ExprKind::Sub;
+            }).find("is not the one that was proved"),
+            std::string::npos);
+  EXPECT_EQ(problemWith([](LibraryContent &, TextProof &stamp) { stamp.collective = 77; }),
+            "library: proofs: declaration 77 is not a collective");
+  EXPECT_NE(problemWith([](LibraryContent &c, TextProof &stamp) {
+              c.textProofs.push_back(TextProof(stamp));
+            }).find(" does not come after "),
+            std::string::npos);
 }
 
 TEST(Library, TheSameContentGivesTheSameBytes) {
@@ -149,15 +180,17 @@ TEST(Library, ANewerMinorVersionWithUnknownSectionsIsRead) {
   EXPECT_EQ(library->rules().message(), "library: rules: it is missing");
 }
 
-TEST(Library, TheMinorVersionWithoutImportsIsRead) {
+TEST(Library, TheMinorVersionWithoutImportsAndStampsIsRead) {
   LibraryContent content = smallLibrary();
   content.imported.clear();
+  content.textProofs.clear();
   Bytes bytes = encodeLibrary(content);
   EXPECT_EQ(headerOf(bytes).sectionCount, 6u);
   headerOf(bytes).minor = 0;
   repairHead(bytes);
   EXPECT_EQ(problemOf(bytes), "");
   EXPECT_TRUE((*view(bytes)->imported())->empty());
+  EXPECT_TRUE((*view(bytes)->textProofs())->empty());
 }
 
 TEST(Library, ImportsAreOfItsCollectives) {
@@ -173,7 +206,7 @@ TEST(Library, AnotherMajorVersionIsRefusedByName) {
   Bytes bytes = sound();
   headerOf(bytes).major = kLibraryMajor + 1;
   repairHead(bytes);
-  EXPECT_EQ(problemOf(bytes), "library: its format has version 5.0, this colldsl reads 4.x");
+  EXPECT_EQ(problemOf(bytes), "library: its format has version 5.1, this colldsl reads 4.x");
 }
 
 TEST(Library, SectionsMustNotOverlapOrLeaveTheFile) {

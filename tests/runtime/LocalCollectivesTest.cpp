@@ -90,7 +90,7 @@ TEST(CollectivesOverLocalEndpoints, areCommittedAlone) {
   Compilation compilation = compileFiles({COLLDSL_ALONG});
   ASSERT_TRUE(compilation.ok());
   std::vector<std::byte> bytes =
-      encodeLibrary({{"test", 1, {}}, compilation.program(), {}, {}, {}, {}, {}});
+      encodeLibrary({{"test", 1, {}}, compilation.program(), {}, {}, {}, {}, {}, {}});
   auto *firstHasCommitted = static_cast<std::atomic<int> *>(
       mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   for (uint32_t ranks : {2u, 4u, 5u}) {

@@ -71,7 +71,7 @@ void expectChanged(Change change, bool isSame) {
   Compilation compilation = compileFiles({COLLDSL_ALONG});
   ASSERT_TRUE(compilation.ok());
   std::vector<std::byte> bytes =
-      encodeLibrary({{"test", 1, {}}, compilation.program(), {}, {}, {}, {}, {}});
+      encodeLibrary({{"test", 1, {}}, compilation.program(), {}, {}, {}, {}, {}, {}});
   LocalOptions local;
   local.numRanks = 2;
   local.timeout = std::chrono::seconds(60);
