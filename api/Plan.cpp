@@ -209,11 +209,13 @@ colldsl_status colldsl_plan_info(const colldsl_plan *plan, colldsl_plan_descript
                                  image ? "image" : "program",
                                  plan->arguments.c_str(),
                                  p.passes().c_str(),
-                                 static_cast<colldsl_proof>(p.proof()),
+                                 static_cast<colldsl_proof>(p.proof().level),
                                  p.sizeClass().min,
                                  p.sizeClass().max,
                                  p.remarks().c_str(),
-                                 plan->transfers.c_str()};
+                                 plan->transfers.c_str(),
+                                 p.proof().domain.c_str(),
+                                 p.proof().mostRanks};
     std::memcpy(description, &all, size);
     return COLLDSL_OK;
   });

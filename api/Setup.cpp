@@ -35,7 +35,7 @@ Result<colldsl_options> wholeOptions(const colldsl_options *given) {
 }
 
 Status checkOptions(const colldsl_options &options) {
-  if (static_cast<unsigned>(options.least_proof) > COLLDSL_PROOF_EXACT)
+  if (static_cast<unsigned>(options.least_proof) >= kProofLevels)
     return Status::error(concat("there is no proof ", static_cast<int>(options.least_proof)));
   if (!(options.setup_timeout >= 0))
     return Status::error("the timeout for setting up is not a number of seconds");
@@ -44,6 +44,17 @@ Status checkOptions(const colldsl_options &options) {
         !known)
       return known.status();
   return {};
+}
+
+/// That of the options, else that of the environment.
+Result<ProofLevel> leastProofOf(const colldsl_options &options) {
+  const char *word = std::getenv("COLLDSL_PROOF");
+  if (options.least_proof != COLLDSL_PROOF_NONE || !word || !*word)
+    return static_cast<ProofLevel>(options.least_proof);
+  if (std::optional<ProofLevel> level = proofLevelOf(word))
+    return *level;
+  return Status::error(
+      concat("COLLDSL_PROOF is none of report, require and all-ranks: '", word, "'"));
 }
 
 Status apply(const colldsl_options &options, colldsl_context &context) {
@@ -62,7 +73,10 @@ Status apply(const colldsl_options &options, colldsl_context &context) {
     context.shm.singleCopy = shm::SingleCopy::Off;
   if (options.setup_timeout > 0)
     context.shm.bootstrapTimeout = *toTimeout(options.setup_timeout);
-  context.compile.leastProof = static_cast<ProofStamp>(options.least_proof);
+  Result<ProofLevel> leastProof = leastProofOf(options);
+  if (!leastProof)
+    return leastProof.status();
+  context.compile.leastProof = *leastProof;
   if (options.passes)
     context.compile.passes = options.passes;
   context.strictTransfers = options.strict_transfers != 0;

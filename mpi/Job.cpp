@@ -214,8 +214,8 @@ void Job::makeCompilers() {
     settings.passes = CompileSettings().passes;
   }
   for (bool isOwn : {false, true}) {
-    bool isProved = Settings::all().requiresProof(isOwn);
-    settings.leastProof = isProved ? ProofStamp::Exact : ProofStamp::None;
+    settings.leastProof = Settings::all().leastProof(isOwn);
+    bool isProved = settings.leastProof == ProofLevel::Exact;
     settings.mostOps = isProved ? kMostOpsToProve : CompileSettings().mostOps;
     (isOwn ? ownCompiler_ : compiler_) = *PlanCompiler::make(settings);
     if (isOwn)

@@ -57,10 +57,13 @@ public:
   const std::string &library() const { return library_; }
   /// Passes that make schedules which no image serves (CompileSettings::passes).
   const std::string &passes() const { return passes_; }
-  /// True if calls whose schedule is not proved go to the MPI below. `ofOwn`: the schedule is of
+  /// Calls whose schedule is proved less go to the MPI below. `ofOwn`: the schedule is of
   /// library(), else of the standard library.
-  bool requiresProof(bool ofOwn) const {
-    return flags_ & kRequiresProof || (ofOwn && !(flags_ & kReportsProof));
+  ProofLevel leastProof(bool ofOwn) const {
+    if (flags_ & kRequiresAllRanks)
+      return ProofLevel::AllRanks;
+    bool isExact = flags_ & kRequiresProof || (ofOwn && !(flags_ & kReportsProof));
+    return isExact ? ProofLevel::Exact : ProofLevel::None;
   }
   /// Rank 0's machine profile, as JSON without measurements, or, if the job learns, with the points
   /// alone; empty: there is none that counts.
@@ -79,6 +82,7 @@ private:
   static constexpr uint32_t kRequiresProof = 16, kLearns = 32, kLearnsAlways = 64;
   static constexpr uint32_t kChecks = 128, kReportsProof = 256, kNeverPasses = 512;
   static constexpr uint32_t kAlwaysPasses = 1024, kLibfabric = 2048;
+  static constexpr uint32_t kRequiresAllRanks = 4096;
   static constexpr uint32_t kNotGiven = UINT32_MAX;
   static constexpr uint32_t kAllOff = (1u << kCallKinds) - 1;
   static Settings all_;

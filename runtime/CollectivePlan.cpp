@@ -393,7 +393,7 @@ Status CollectivePlan::gatherGraphs(const Program &program) {
   gathered_.clear();
   for (const auto &[name, graph] : graphs_) {
     const Param *param = findParam(program, decl, name);
-    if (!param || !(param->isGlobal || (compiler() && compiler()->needsAllRanks())))
+    if (!param || !(param->isGlobal || (compiler() && compiler()->needsAllRanks(isTextProved()))))
       continue;
     Result<GivenGraph> all = gatherGraph(communicator_, graph->edges);
     isGathered_ = all.ok();
@@ -406,24 +406,35 @@ Status CollectivePlan::gatherGraphs(const Program &program) {
 }
 
 // If there are several graphs, the sends are ordered along the first one that the messages go
-// along.
+// along. That is another schedule than the one that is proved.
 Status CollectivePlan::compile(const Program &program) {
   static const std::shared_ptr<const PlanCompiler> asWritten = *PlanCompiler::make({.passes = ""});
   const PlanCompiler *given = compiler();
   Result<CompiledSchedule> made =
-      (given ? given : asWritten.get())->compile(*library_, request_, communicator_.rank());
-  if (!made)
+      (given ? given : asWritten.get())
+          ->compile(*library_, request_, communicator_.rank(), isTextProved());
+  if (!made) {
+    bool isPartly = made.status().kind() == ErrorKind::NotProved && textProof_.leavesOut;
     return Status::error(made.status().kind(),
-                         concat("'", collective_, "': ", withPlace(program, made.status())));
+                         concat("'", collective_, "'",
+                                isPartly ? concat(" is ", textProof_.inWords(), ", but must be ",
+                                                  spelling(leastProof()))
+                                         : std::string(),
+                                ": ", withPlace(program, made.status())));
+  }
+  bool isOrdered = false;
   for (const auto &[name, graph] : graphs_)
-    if (!made->hasDagPasses && !made->isProved && !graph->order.round.empty() &&
-        isAlong(made->dag, graph->edges.ranks.front())) {
+    if (!isOrdered && leastProof() == ProofLevel::None && !made->hasDagPasses && !made->isProved &&
+        !graph->order.round.empty() && isAlong(made->dag, graph->edges.ranks.front())) {
       if (Status s = orderAlong(made->dag, *graph); !s)
         return s;
-      break;
+      isOrdered = true;
     }
   remarks_ = std::move(made->remarks);
-  proof_ = made->isProved ? ProofStamp::Exact : proofOfSmaller(*library_, request_);
+  proof_ = isOrdered            ? PlanProof()
+           : made->hasDagPasses ? exactProof(request_.ranks)
+           : made->isProved     ? withExact(textProof_, request_.ranks)
+                                : textProof_;
   schedule_ = RankSchedule(communicator_.rank(), std::move(made->dag), made->sizeClass);
   view_ = schedule_.view();
   sizeClass_ = scheduleSizes_ = schedule_.sizeClass();
@@ -450,7 +461,7 @@ Result<bool> CollectivePlan::takeImage(uint32_t unit) {
   Result<const LibraryImage *> found = findImage(*library_, request_, unit);
   if (!found)
     return found.status();
-  if (!*found || ((*found)->proof != ImageProof::Full && compiler() && compiler()->proves()))
+  if (!*found || proofOfImage(**found, textProof_).level < leastProof())
     return false;
   Result<const Image *> image = library_->image(**found);
   if (!image)
@@ -460,7 +471,7 @@ Result<bool> CollectivePlan::takeImage(uint32_t unit) {
     return Status::error(concat("the library's image of '", collective_, "' for ", (*found)->ranks,
                                 " ranks has other buffers than the collective"));
   image_ = *found;
-  proof_ = image_->proof == ImageProof::Full ? ProofStamp::Exact : ProofStamp::None;
+  proof_ = proofOfImage(*image_, textProof_);
   remarks_.clear();
   view_ = view;
   unit_ = unit;
@@ -495,14 +506,14 @@ std::string CollectivePlan::servedByImages(uint32_t unit) const {
 // Takes an image of an imported collective. False: a rule chose it, and the next rule is to be
 // tried; notServed_ says why.
 Result<bool> CollectivePlan::takeImported(uint32_t unit) {
+  textProof_ = {};
   Status why = describe(**library_->program());
   if (why) {
     Result<bool> isTaken = takeImage(unit);
     if (!isTaken || *isTaken)
       return isTaken;
-    proof_ = ProofStamp::None;
     Result<const LibraryImage *> found = findImage(*library_, request_, unit);
-    if (Status s = found && *found ? checkProof() : found.status(); !s)
+    if (Status s = found && *found ? checkProof(PlanProof()) : found.status(); !s)
       return s;
     why =
         Status::error(concat("'", collective_, "' was imported; it serves ", servedByImages(unit)));
@@ -517,6 +528,8 @@ Result<bool> CollectivePlan::takeImported(uint32_t unit) {
 Result<bool> CollectivePlan::makeFrom(Library &library) {
   for (const SelectionRule *last = nullptr;; last = rule_) {
     Result<bool> isThere = chooseFrom(library, last);
+    if (isThere && !*isThere && notServed_.kind() == ErrorKind::NotProved)
+      return notServed_;
     if (!isThere || !*isThere)
       return isThere;
     Result<std::optional<uint32_t>> unit = unitOf(library, request_);
@@ -528,18 +541,29 @@ Result<bool> CollectivePlan::makeFrom(Library &library) {
   }
 }
 
+// False: as takeImported().
 Result<bool> CollectivePlan::makeChosen() {
   const Program &program = **library_->program();
   if (Status s = describe(program); !s)
     return s;
+  Result<PlanProof> ofText = proofOfText(*library_, request_, commutes());
+  if (!ofText)
+    return ofText.status();
+  textProof_ = ofText.take();
   if (Status s = gatherGraphs(program); !s)
     return s;
   Result<bool> isStored = takeImage(1);
   if (!isStored || *isStored)
     return isStored;
-  if (Status s = compile(program); !s)
+  Status s = leastProof() == ProofLevel::Exact ? Status() : checkProof(textProof_);
+  if (s)
+    s = compile(program);
+  if (s)
+    return true;
+  if (!rule_ || s.kind() != ErrorKind::NotProved)
     return s;
-  return true;
+  notServed_ = s;
+  return false;
 }
 
 Status CollectivePlan::make() {
@@ -558,12 +582,20 @@ Status CollectivePlan::make() {
                               notServed_ ? "" : ": " + notServed_.message()));
 }
 
-Status CollectivePlan::checkProof() const {
-  ProofStamp least = compiler() ? compiler()->settings().leastProof : ProofStamp::None;
-  if (proof_ >= least)
+ProofLevel CollectivePlan::leastProof() const {
+  return compiler() ? compiler()->settings().leastProof : ProofLevel::None;
+}
+
+/// True if the text is proved for all P, with all its promises.
+bool CollectivePlan::isTextProved() const {
+  return textProof_.level == ProofLevel::AllRanks && !textProof_.leavesOut;
+}
+
+Status CollectivePlan::checkProof(const PlanProof &proof) const {
+  if (proof.level >= leastProof())
     return {};
-  return Status::error(ErrorKind::NotProved, concat("'", collective_, "' is ", spelling(proof_),
-                                                    ", but must be ", spelling(least)));
+  return Status::error(ErrorKind::NotProved, concat("'", collective_, "' is ", proof.inWords(),
+                                                    ", but must be ", spelling(leastProof())));
 }
 
 Status CollectivePlan::tryOut() {
@@ -574,7 +606,7 @@ Status CollectivePlan::tryOut() {
   if (Status s = make(); !s)
     return s;
   isMade_ = true;
-  if (Status s = checkProof(); !s)
+  if (Status s = checkProof(proof_); !s)
     return s;
   return checkBinding();
 }
@@ -593,7 +625,7 @@ Status CollectivePlan::commit() {
       unlessMemoryIsShort([this] { return std::exchange(isMade_, false) ? Status() : make(); });
   if (!made) // else all ranks know
     return isGathered_ && made.kind() != ErrorKind::NotProved ? refuse(made) : made;
-  if (Status s = checkProof(); !s)
+  if (Status s = checkProof(proof_); !s)
     return s;
   std::string words;
   Status bound = unlessMemoryIsShort([&] {

@@ -134,7 +134,8 @@ public:
   /// Once committed: the passes that ran, and the remarks of each if they are known.
   const std::string &passes() const;
   const std::string &remarks() const { return remarks_; }
-  ProofStamp proof() const { return proof_; }
+  /// Once committed.
+  const PlanProof &proof() const { return proof_; }
 
   /// Variant of Plan::start() with the memory that was bound last.
   Status start(uint32_t polls = 0) { return isReady() ? plan_->start(polls) : startAnew(polls); }
@@ -177,7 +178,9 @@ private:
   Result<bool> takeImage(uint32_t unit);
   bool hasOurBuffers(const Image &image, const RankView &view) const;
   Status compile(const Program &program);
-  Status checkProof() const;
+  ProofLevel leastProof() const;
+  bool isTextProved() const;
+  Status checkProof(const PlanProof &proof) const;
   uint64_t meanElements() const;
   void narrowAlike();
   size_t entryOf(std::string_view buffer) const;
@@ -220,8 +223,8 @@ private:
   const LibraryImage *image_ = nullptr;
   const SelectionRule *rule_ = nullptr; ///< null: the collective was named
   std::string reason_, remarks_;
-  Status notServed_; ///< why an imported collective that a rule chose does not serve the call
-  ProofStamp proof_ = ProofStamp::None;
+  Status notServed_; ///< why a collective that a rule chose does not serve the call
+  PlanProof textProof_, proof_;
   bool needsDisjointBlocks_ = false;
   TransferPolicy transferPolicy_ = TransferPolicy::Report;
   bool hasType_ = false;   ///< T is set, by itself or by a combiner

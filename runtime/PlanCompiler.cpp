@@ -135,18 +135,6 @@ std::string whyNotProved(const Schedule &schedule, uint64_t n, const proof::Veri
 
 } // namespace
 
-std::string_view spelling(ProofStamp proof) {
-  switch (proof) {
-  case ProofStamp::None:
-    return "not proved";
-  case ProofStamp::SmallerRanks:
-    return "proved for fewer ranks only";
-  case ProofStamp::Exact:
-    return "proved";
-  }
-  return "";
-}
-
 PlanCompiler::PlanCompiler(CompileSettings settings, Pipeline pipeline)
     : settings_(std::move(settings)), pipeline_(std::move(pipeline)),
       hash_(mixHash(mixHash(hashOf(settings_.passes), hashOf(settings_.machine.toJson())),
@@ -214,12 +202,13 @@ Result<PlanCompiler::Choice> PlanCompiler::choose(const From &from,
 }
 
 Result<CompiledSchedule> PlanCompiler::compile(Library &library, InstantiateRequest &request,
-                                               Rank rank) const {
+                                               Rank rank, bool isTextProved) const {
   Result<const Program *> program = library.program();
   if (!program)
     return program.status();
   const MachineModel &machine = library.costs() ? *library.costs() : settings_.machine;
-  From from{**program, library.checksum(), perElement(machine, request.elementBytes)};
+  From from{**program, library.checksum(), perElement(machine, request.elementBytes),
+            proves(isTextProved)};
   Choice choice;
   if (pipeline_.has(PassKind::Program)) {
     Result<Choice> chosen = choose(from, request);
@@ -231,7 +220,7 @@ Result<CompiledSchedule> PlanCompiler::compile(Library &library, InstantiateRequ
     bindTo(binding, request);
   request.leaders = choice.outcome.leaders.get();
   Result<CompiledSchedule> made = pipeline_.has(PassKind::Dag) ? compileAllOnce(from, request, rank)
-                                  : proves()                   ? compileProved(from, request, rank)
+                                  : from.proves                ? compileProved(from, request, rank)
                                                                : compileAlone(from, request, rank);
   request.leaders = nullptr; // they end with the choice
   if (!made)
@@ -304,10 +293,10 @@ Result<CompiledSchedule> PlanCompiler::compileAll(const From &from, const Instan
   request.contract = true;
   request.limits.maxTotalOps = std::min(request.limits.maxTotalOps, settings_.mostOps);
   Result<Schedule> schedule = instantiateAll(from.program, request);
-  if (!schedule && proves())
+  if (!schedule && from.proves)
     return Status::error(ErrorKind::NotProved, concat("not proved: ", schedule.message()));
   bool hasOpenLengths = schedule && schedule->hasCallTimeBlocks();
-  if (schedule && (!hasOpenLengths || proves()))
+  if (schedule && (!hasOpenLengths || from.proves))
     return passesOnAll(schedule.take(), from, request, rank);
   Result<CompiledSchedule> alone = compileAlone(from, given, rank);
   if (alone)

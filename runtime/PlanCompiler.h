@@ -1,10 +1,11 @@
 /// Makes a plan's schedule if no image of a library serves the call: program passes choose tuning
 /// parameters and leaders for the machine of the ranks; then this rank's DAG is instantiated. If
-/// passes on DAGs, or a proof, were requested, each rank instantiates all ranks, runs the passes on
-/// them, proves the result, and keeps its own DAG. Passes on DAGs do not run, and a remark says so,
-/// on a schedule that is too large for that, or that has blocks whose lengths are known at call
-/// time only. If a proof is required, a schedule that is too large is refused, and one with such
-/// blocks is proved for all lengths, since each rank knows its own alone.
+/// passes on DAGs, or a proof that the text does not have for all P, were requested, each rank
+/// instantiates all ranks, runs the passes on them, proves the result, and keeps its own DAG.
+/// Passes on DAGs do not run, and a remark says so, on a schedule that is too large for that, or
+/// that has blocks whose lengths are known at call time only. If a proof is required, a schedule
+/// that is too large is refused, and one with such blocks is proved for all lengths, since each
+/// rank knows its own alone.
 ///
 /// All decisions depend only on data that all ranks know, so that ranks make the same choice
 /// without messages.
@@ -12,6 +13,7 @@
 
 #include "passes/Pipeline.h"
 #include "program/library/Library.h"
+#include "runtime/PlanProof.h"
 #include "topology/KnownModels.h"
 
 #include <map>
@@ -20,21 +22,11 @@
 
 namespace colldsl {
 
-/// The proof that is known of the schedule that a plan runs, the weakest first.
-enum class ProofStamp : uint8_t {
-  None,
-  SmallerRanks, ///< the library has proved images of the collective for fewer ranks
-  Exact,        ///< proved for these ranks, arguments, passes, all n of the validity range, and
-                ///< for all lengths of blocks
-};
-
-std::string_view spelling(ProofStamp proof); ///< "not proved", "proved", ...
-
 /// Alike on all ranks.
 struct CompileSettings {
   std::string passes = "tune{most-ops=4096}"; ///< as Pipeline::parse() takes them
   MachineModel machine = knownModel(KnownModel::Cluster);
-  ProofStamp leastProof = ProofStamp::None; ///< a plan with less is refused
+  ProofLevel leastProof = ProofLevel::None; ///< a plan with less is refused
   /// Ops of all ranks that one rank instantiates, so that it can run passes on them or prove them.
   uint64_t mostOps = 1 << 22;
 };
@@ -55,17 +47,23 @@ public:
   static Result<std::shared_ptr<const PlanCompiler>> make(CompileSettings settings);
 
   const CompileSettings &settings() const { return settings_; }
-  /// True if a schedule is proved when it is made.
-  bool proves() const { return settings_.leastProof == ProofStamp::Exact; }
+  /// True if a schedule is proved when it is made. `isTextProved`: its text is proved for all P,
+  /// with all its promises.
+  bool proves(bool isTextProved) const {
+    return settings_.leastProof == ProofLevel::Exact && !isTextProved;
+  }
   /// A hash of all settings.
   uint64_t hash() const { return hash_; }
   /// True if compile() needs the graphs of all ranks, not only of this one.
-  bool needsAllRanks() const { return pipeline_.has(PassKind::Dag) || proves(); }
+  bool needsAllRanks(bool isTextProved) const {
+    return pipeline_.has(PassKind::Dag) || proves(isTextProved);
+  }
 
   /// Makes the schedule of a program of the library; uses the library's costs if it has some.
-  /// `request`: gets the values that program passes bind. An error: the request cannot be
-  /// instantiated, or the result of passes is not proved.
-  Result<CompiledSchedule> compile(Library &library, InstantiateRequest &request, Rank rank) const;
+  /// `request`: gets the values that program passes bind. `isTextProved`: as in proves(). An error:
+  /// the request cannot be instantiated, or the result of passes is not proved.
+  Result<CompiledSchedule> compile(Library &library, InstantiateRequest &request, Rank rank,
+                                   bool isTextProved) const;
 
 private:
   struct Choice {
@@ -79,6 +77,7 @@ private:
     const Program &program;
     uint64_t hash;  ///< of the library
     CostModel cost; ///< of the elements of the request
+    bool proves;    ///< PlanCompiler::proves()
   };
   /// The verdict on the schedule of all ranks, as it is written.
   struct Verdict {

@@ -163,17 +163,4 @@ std::string sizesInWords(const LibraryImage &image, uint32_t unit) {
   return rangeWord(sizes.min, sizes.max) + multiples;
 }
 
-ProofStamp proofOfSmaller(Library &library, const InstantiateRequest &request) {
-  Result<const Program *> program = library.program();
-  Result<const std::vector<LibraryImage> *> images = library.images();
-  if (!program || !images)
-    return ProofStamp::None;
-  const std::string &name = (*program)->nameOf((*program)->decl(request.collective));
-  bool isThere = std::any_of((*images)->begin(), (*images)->end(), [&](const LibraryImage &image) {
-    return image.proof == ImageProof::Full && image.collective == name &&
-           image.ranks < request.ranks;
-  });
-  return isThere ? ProofStamp::SmallerRanks : ProofStamp::None;
-}
-
 } // namespace colldsl

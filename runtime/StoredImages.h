@@ -9,7 +9,6 @@
 
 #include "instantiate/Instantiate.h"
 #include "program/library/Library.h"
-#include "runtime/PlanCompiler.h"
 
 namespace colldsl {
 
@@ -45,8 +44,5 @@ SizeClass inUnits(const SizeClass &sizes, uint64_t unit);
 
 /// "8..15 in multiples of 4": n of the calls that the image serves, which counts in units.
 std::string sizesInWords(const LibraryImage &image, uint32_t unit);
-
-/// The proof of a schedule that is instantiated as written, as far as the library has proved it.
-ProofStamp proofOfSmaller(Library &library, const InstantiateRequest &request);
 
 } // namespace colldsl

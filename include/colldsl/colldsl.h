@@ -122,13 +122,19 @@ typedef enum colldsl_op {
 } colldsl_op;
 
 /** The extent to which a schedule is proved: messages meet, without deadlock or race, and the data
- * is as the collective promises. The weakest comes first. */
+ * is as the collective promises. The weakest comes first. The proofs of a library are claims of its
+ * file. */
 typedef enum colldsl_proof {
   COLLDSL_PROOF_NONE = 0,      /**< not at all, as far as this library knows */
-  COLLDSL_PROOF_SMALLER_RANKS, /**< the collective is, in images of its library for fewer ranks */
-  COLLDSL_PROOF_EXACT          /**< when it was stored, or when the plan was committed: for these
+  COLLDSL_PROOF_SMALLER_RANKS, /**< the collective is proved for some numbers of ranks, which are
+                                * fewer than the plan has, or at some counts and arguments */
+  COLLDSL_PROOF_EXACT,         /**< when it was stored, or when the plan was committed: for these
                                 * ranks, arguments and passes, for the counts that the plan may
                                 * have, and all lengths of blocks */
+  COLLDSL_PROOF_ALL_RANKS      /**< the text is proved for every number of ranks, all arguments,
+                                * counts and lengths of blocks, and the schedule is as written:
+                                * passes changed no message. `proved_for` has the promises that
+                                * the proof leaves out */
 } colldsl_proof;
 
 /* ---- context ---------------------------------------------------------------------------- */
@@ -164,9 +170,12 @@ typedef struct colldsl_options {
   /** A graph of at most so many edges is gathered on all ranks to find its rounds. Alike on all
    * ranks. 0: 1,048,576. */
   uint64_t max_gathered_edges;
-  /** Plans with less proof are refused when they are committed (colldsl_plan_info()). With
-   * COLLDSL_PROOF_EXACT every rank proves a schedule that no proved image serves, which takes as
-   * long as `colldsl verify` does. Alike on all ranks. */
+  /** Plans with less proof are refused when they are committed (colldsl_plan_info()), and rules
+   * choose no collective with less. With COLLDSL_PROOF_EXACT every rank proves a schedule that no
+   * proved image serves, unless all promises of its text are proved for every number of ranks; that
+   * takes as long as `colldsl verify` does. COLLDSL_PROOF_NONE: the environment's COLLDSL_PROOF,
+   * which is "report" (no least proof), "require" (COLLDSL_PROOF_EXACT) or "all-ranks"
+   * (COLLDSL_PROOF_ALL_RANKS); without it none. Alike on all ranks. */
   colldsl_proof least_proof;
   /** Passes that make schedules faster if no image serves them, as `colldsl opt --passes` takes
    * them: "default", "tune,edge-coloring". Program passes choose tuning parameters for the places
@@ -425,6 +434,11 @@ typedef struct colldsl_plan_description {
    * which this rank receives, the number that its transport executes; the other messages travel the
    * transport's own way. Empty: the schedule has none. As of the last commit. */
   const char *transfers;
+  /** The domain of the proof: "all P, for operators that commute", "these 8 ranks", "1 to 64 ranks
+   * only, at the values tried". Empty: not proved. */
+  const char *proved_for;
+  /** The largest number of ranks that the proof covers; 0: not proved, UINT32_MAX: all. */
+  uint32_t proved_ranks;
 } colldsl_plan_description;
 
 /** Fills in the fields of the description that the caller's `size` contains. */

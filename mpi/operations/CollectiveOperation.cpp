@@ -20,7 +20,7 @@ std::string inWords(const CollectivePlan &plan) {
     words += concat(" by ", plan.passes());
   if (!plan.remarks().empty())
     words += concat(", ", plan.remarks());
-  return concat(words, ", ", spelling(plan.proof()));
+  return concat(words, ", ", plan.proof().inWords());
 }
 
 /// True if the library's function has a form in place; else a call in place copies its input.

@@ -125,7 +125,7 @@ class Settings:
     setup_timeout: float
     arena_bytes: int
     no_single_copy: bool
-    proves_all: bool
+    least_proof: int
     strict_transfers: bool
 
 class Communicator:

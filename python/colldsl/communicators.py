@@ -11,7 +11,7 @@ from ._closing import Closing
 from ._words import INT64, MOST_ELEMENTS, MOST_RANKS, integer, integers, number
 from .builder import Collective
 from .errors import ArgumentError, CancelledError, StateError
-from .plans import Graph, Plan, parameters_of, program_of, set_value
+from .plans import PROOFS, Graph, Plan, parameters_of, program_of, set_value
 from .program import Path, Program
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Communicator(Closing):
         setup_timeout: float = 0,
         arena_bytes: int = 0,
         single_copy: bool = True,
-        prove: bool = False,
+        least_proof: str = "none",
         strict_transfers: bool = False,
     ) -> "LocalRanks":
         """Ranks that are threads of this process, of which LocalRanks.run() has one each.
@@ -55,7 +55,7 @@ class Communicator(Closing):
         setup_timeout: float = 0,
         arena_bytes: int = 0,
         single_copy: bool = True,
-        prove: bool = False,
+        least_proof: str = "none",
         strict_transfers: bool = False,
     ) -> "Communicator":
         """Collective: the ranks of an intracommunicator of mpi4py, which is used in this call
@@ -81,7 +81,7 @@ class Communicator(Closing):
         setup_timeout: float = 0,
         arena_bytes: int = 0,
         single_copy: bool = True,
-        prove: bool = False,
+        least_proof: str = "none",
         strict_transfers: bool = False,
     ) -> "Communicator":
         """Collective: `allgather` takes as many bytes on each rank and returns those of all, in the
@@ -107,7 +107,7 @@ class Communicator(Closing):
         setup_timeout: float = 0,
         arena_bytes: int = 0,
         single_copy: bool = True,
-        prove: bool = False,
+        least_proof: str = "none",
         strict_transfers: bool = False,
     ) -> "Communicator":
         """Collective: the processes that mpirun or srun started; one that was started alone is a
@@ -322,6 +322,10 @@ def _settings(given: Mapping[str, Any]) -> _colldsl.Settings:
     settings.setup_timeout = number(given["setup_timeout"], "setup_timeout")
     settings.arena_bytes = integer(given["arena_bytes"], "arena_bytes", 0, MOST_ELEMENTS)
     settings.no_single_copy = not given["single_copy"]
-    settings.proves_all = given["prove"]
+    if given["least_proof"] not in PROOFS:
+        raise ArgumentError(
+            f"least_proof: {given['least_proof']!r} is none of {', '.join(PROOFS)}"
+        )
+    settings.least_proof = PROOFS.index(given["least_proof"])
     settings.strict_transfers = given["strict_transfers"]
     return settings

@@ -45,9 +45,13 @@ def parameters_of(collective: str, program: Optional[Program]) -> list[_colldsl.
         return _known[collective]
 
 
+PROOFS = ("none", "smaller ranks", "exact", "all ranks")
+"""How far a plan is proved, the weakest first: colldsl_proof of the C API."""
+
+
 @dataclass(frozen=True)
 class PlanInfo:
-    """What a committed plan runs: colldsl_plan_description of the C API."""
+    """What a committed plan runs: colldsl_plan_description of the C API. `proof` is one of PROOFS."""
 
     collective: str
     reason: str
@@ -59,6 +63,8 @@ class PlanInfo:
     max_count: int
     remarks: str
     transfers: str
+    proved_for: str
+    proved_ranks: int
 
 
 class Graph:
@@ -183,7 +189,8 @@ class Plan(Closing):
 
     @property
     def info(self) -> PlanInfo:
-        return PlanInfo(**self._native.info())
+        told = self._native.info()
+        return PlanInfo(**{**told, "proof": PROOFS[told["proof"]]})
 
     def start(self) -> "Plan":
         """Begins a run and returns at once. The first start commits the plan."""

@@ -120,7 +120,7 @@ void addCommunicators(py::module_ &module) {
       .def_readwrite("setup_timeout", &Settings::setupTimeout)
       .def_readwrite("arena_bytes", &Settings::arenaBytes)
       .def_readwrite("no_single_copy", &Settings::noSingleCopy)
-      .def_readwrite("proves_all", &Settings::provesAll)
+      .def_readwrite("least_proof", &Settings::leastProof)
       .def_readwrite("strict_transfers", &Settings::strictTransfers);
   py::class_<Communicator, std::shared_ptr<Communicator>>(module, "Communicator")
       .def_static("local", &Communicator::local)

@@ -164,7 +164,7 @@ std::shared_ptr<colldsl_context> Communicator::makeContext(const Settings &setti
   options.setup_timeout = settings.setupTimeout;
   options.arena_bytes = settings.arenaBytes;
   options.no_single_copy = settings.noSingleCopy;
-  options.least_proof = settings.provesAll ? COLLDSL_PROOF_EXACT : COLLDSL_PROOF_NONE;
+  options.least_proof = static_cast<colldsl_proof>(settings.leastProof);
   options.strict_transfers = settings.strictTransfers;
   options.interrupted = Interruption::look;
   options.user = interruption.get();

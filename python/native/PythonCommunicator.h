@@ -18,7 +18,7 @@ struct Settings {
   double setupTimeout = 0;
   uint64_t arenaBytes = 0;
   bool noSingleCopy = false;
-  bool provesAll = false;
+  int leastProof = COLLDSL_PROOF_NONE;
   bool strictTransfers = false;
 };
 

@@ -148,12 +148,12 @@ py::dict Plan::info() {
   colldsl_plan_description d{};
   d.size = sizeof d;
   check(colldsl_plan_info(plan_, &d));
-  constexpr const char *kProofs[] = {"none", "smaller ranks", "exact"};
   using namespace py::literals;
   return py::dict("collective"_a = d.collective, "reason"_a = d.reason, "schedule"_a = d.schedule,
-                  "arguments"_a = d.arguments, "passes"_a = d.passes, "proof"_a = kProofs[d.proof],
-                  "min_count"_a = d.min_count, "max_count"_a = d.max_count, "remarks"_a = d.remarks,
-                  "transfers"_a = d.transfers);
+                  "arguments"_a = d.arguments, "passes"_a = d.passes,
+                  "proof"_a = static_cast<int>(d.proof), "min_count"_a = d.min_count,
+                  "max_count"_a = d.max_count, "remarks"_a = d.remarks, "transfers"_a = d.transfers,
+                  "proved_for"_a = d.proved_for, "proved_ranks"_a = d.proved_ranks);
 }
 
 void Plan::start() {

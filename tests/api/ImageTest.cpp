@@ -31,10 +31,7 @@ template <typename T> struct Sum {
 std::string told(const coll::Plan &plan) {
   colldsl_plan_description info = plan.info();
   return std::string(info.collective) + "; " + info.reason + "; " + info.schedule + "; " +
-         info.arguments + "; " + info.passes +
-         (info.proof == COLLDSL_PROOF_EXACT           ? "; proved; "
-          : info.proof == COLLDSL_PROOF_SMALLER_RANKS ? "; proved for fewer ranks; "
-                                                      : "; not proved; ") +
+         info.arguments + "; " + info.passes + "; proved for '" + info.proved_for + "'; " +
          std::to_string(info.min_count) + ".." + std::to_string(info.max_count);
 }
 
@@ -53,51 +50,40 @@ std::string sums(uint32_t ranks, const char *name, const std::string &expected,
 }
 
 TEST(ApiImages, runWhereTheyServeTheCall) {
-  EXPECT_EQ(
-      sums<int32_t>(kRanks, "allreduce_ring",
-                    "allreduce_ring; named; image; ; default; proved; 1..18446744073709551615"),
-      "");
-  EXPECT_EQ(sums<int32_t>(kRanks, "allreduce",
-                          "allreduce_ring; rule 1 for allreduce; image; ; default; proved; "
+  EXPECT_EQ(sums<int32_t>(kRanks, "allreduce_ring",
+                          "allreduce_ring; named; image; ; default; proved for 'these 3 ranks'; "
                           "1..18446744073709551615"),
             "");
+  EXPECT_EQ(
+      sums<int32_t>(
+          kRanks, "allreduce",
+          "allreduce_ring; rule 1 for allreduce; image; ; default; proved for 'these 3 ranks'; "
+          "1..18446744073709551615"),
+      "");
 }
 
 TEST(ApiImages, ofAnotherTypeAreInstantiated) {
   EXPECT_EQ(sums<double>(kRanks, "allreduce_ring",
-                         "allreduce_ring; named; program; ; tune{most-ops=4096}; not proved; "
-                         "1..18446744073709551615"),
+                         "allreduce_ring; named; program; ; tune{most-ops=4096}; proved for "
+                         "'all P, but for 'deterministic''; 1..18446744073709551615"),
             "");
 }
 
 TEST(ApiImages, proofMayBeRequired) {
   colldsl_options options = COLLDSL_OPTIONS_INIT;
   options.least_proof = COLLDSL_PROOF_EXACT;
-  EXPECT_EQ(
-      sums<int32_t>(kRanks, "allreduce_ring",
-                    "allreduce_ring; named; image; ; default; proved; 1..18446744073709551615",
-                    options),
-      "");
-  // What no image serves is proved when the plan is committed.
-  EXPECT_EQ(sums<double>(kRanks, "allreduce_ring",
-                         "allreduce_ring; named; program; ; tune{most-ops=4096}; proved; "
-                         "1..18446744073709551615",
-                         options),
-            "");
-}
-
-TEST(ApiImages, provedOnFewerRanksCountForMore) {
-  colldsl_options options = COLLDSL_OPTIONS_INIT;
-  options.least_proof = COLLDSL_PROOF_SMALLER_RANKS;
-  EXPECT_EQ(sums<int32_t>(kRanks + 1, "allreduce_ring",
-                          "allreduce_ring; named; program; ; tune{most-ops=4096}; proved for "
-                          "fewer ranks; 1..18446744073709551615",
+  EXPECT_EQ(sums<int32_t>(kRanks, "allreduce_ring",
+                          "allreduce_ring; named; image; ; default; proved for 'these 3 ranks'; "
+                          "1..18446744073709551615",
                           options),
             "");
-  std::string refused = sums<int32_t>(kRanks - 1, "allreduce_ring", "", options);
-  EXPECT_NE(refused.find("'allreduce_ring' is not proved, but must be proved for fewer ranks only"),
-            std::string::npos)
-      << refused;
+  // What no image serves is proved when the plan is committed.
+  EXPECT_EQ(sums<double>(kRanks, "allreduce_ring",
+                         "allreduce_ring; named; program; ; tune{most-ops=4096}; proved for "
+                         "'all P, but for 'deterministic'; with all promises for these 3 "
+                         "ranks'; 1..18446744073709551615",
+                         options),
+            "");
 }
 
 /// Sums by the library of an imported schedule; the description of the plan.
@@ -117,14 +103,15 @@ std::string sumsImported(uint32_t ranks, const char *name, uint64_t count,
 }
 
 TEST(ApiImages, importedSchedulesServeTheirFunction) {
-  const char *all =
-      "pair_halves; rule 1 for allreduce; image; ; ; proved; 0..18446744073709551615\n";
+  const char *all = "pair_halves; rule 1 for allreduce; image; ; ; proved for 'these 2 ranks'; "
+                    "0..18446744073709551615\n";
   for (uint64_t count : {0, 2, 1024}) {
     EXPECT_EQ(sumsImported<int32_t>(2, "allreduce", count), std::string("rank 0: ") + all);
     EXPECT_EQ(sumsImported<double>(2, "allreduce", count), std::string("rank 0: ") + all);
   }
   EXPECT_EQ(sumsImported<int16_t>(2, "pair_halves", 6),
-            "rank 0: pair_halves; named; image; ; ; proved; 0..18446744073709551615\n");
+            "rank 0: pair_halves; named; image; ; ; proved for 'these 2 ranks'; "
+            "0..18446744073709551615\n");
 }
 
 TEST(ApiImages, importedSchedulesServeNothingElse) {

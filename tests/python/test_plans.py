@@ -42,6 +42,32 @@ def test_allreduce(ranks):
     assert ranks.run(body) == [14.0] * 4
 
 
+def test_tells_for_what_it_is_proved(ranks):
+    def info(comm, name):
+        with comm.plan(name, np.ones(3), np.zeros(12)) as plan:
+            return plan.commit().info
+
+    for found in ranks.run(lambda comm: info(comm, "allgather_ring")):
+        assert (found.proof, found.proved_for) == ("all ranks", "all P")
+        assert found.proved_ranks == 2**32 - 1
+    for found in ranks.run(lambda comm: info(comm, "allgather_bruck")):
+        assert found.proof == "smaller ranks" and found.proved_ranks == 64
+        assert found.proved_for == "1 to 64 ranks, at the values tried"
+
+
+def test_refuses_plans_that_are_proved_less():
+    def run(comm, name):
+        comm.plan(name, np.ones(3), np.zeros(12)).run(20)
+        return True
+
+    with Communicator.local(4, least_proof="all ranks") as comms:
+        assert comms.run(lambda comm: run(comm, "allgather_ring")) == [True] * 4
+        with pytest.raises(colldsl.Error, match="at the values tried, but must be proved for all P"):
+            comms.run(lambda comm: run(comm, "allgather_bruck"))
+    with pytest.raises(colldsl.ArgumentError, match="least_proof: 'most' is none of none, smaller"):
+        Communicator.local(4, least_proof="most")
+
+
 def test_values_operators_and_buffers_by_name(ranks):
     def body(comm):
         buf = np.full(7, comm.rank, dtype=np.int32)

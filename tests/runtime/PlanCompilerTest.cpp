@@ -32,7 +32,7 @@ const std::vector<std::byte> &libraryBytes() {
 }
 
 std::shared_ptr<const PlanCompiler> compiler(std::string passes,
-                                             ProofStamp least = ProofStamp::None,
+                                             ProofLevel least = ProofLevel::None,
                                              KnownModel machine = KnownModel::Cluster) {
   CompileSettings settings;
   settings.machine = knownModel(machine);
@@ -94,7 +94,7 @@ RankBytes tell(Communicator &communicator, Library &library, uint64_t n,
       return s;
   if (data != std::vector<int32_t>(n, 42))
     return Status::error("the data is wrong");
-  return asBytes(concat(plan.argumentsInWords(), "; ", plan.remarks(), "; ", spelling(plan.proof()),
+  return asBytes(concat(plan.argumentsInWords(), "; ", plan.remarks(), "; ", plan.proof().inWords(),
                         "; ", plan.sizeClass().min));
 }
 
@@ -134,7 +134,7 @@ TEST(PlanCompiler, goesByTheCostsOfTheLibraryWhereItHasSome) {
       }
       if (Status s = prefer(library, profile); !s)
         return RankBytes(s);
-      return tell(communicator, library, 1000, compiler("tune", ProofStamp::None, settings));
+      return tell(communicator, library, 1000, compiler("tune", ProofLevel::None, settings));
     }));
   };
   std::string cluster = told({}, KnownModel::Cluster), ethernet = told({}, KnownModel::Ethernet);
@@ -166,9 +166,9 @@ TEST(PlanCompiler, choosesTheSameForAllSizesOfAMagnitude) {
 
 TEST(PlanCompiler, provesWhatItMakesWhereThatIsRequired) {
   std::string told = oneOf(onRanks(5, "flat", [](Communicator &communicator, Library &library) {
-    return tell(communicator, library, 100, compiler("tune,fuse", ProofStamp::Exact));
+    return tell(communicator, library, 100, compiler("tune,fuse", ProofLevel::Exact));
   }));
-  EXPECT_NE(told.find("; proved; "), std::string::npos) << told;
+  EXPECT_NE(told.find("; proved for these 5 ranks; "), std::string::npos) << told;
 }
 
 // A plan that was proved for one length is taken for others, and what passes on DAGs made is not.
@@ -181,7 +181,7 @@ TEST(PlanCompiler, takesAProofForAllLengthsOfItsSizeClass) {
                               for (Status s :
                                    {plan.setType(ElementType::I32), plan.setElements(1000),
                                     plan.bind("buf", {data.data(), 4000}),
-                                    plan.setCompiler(compiler(passes, ProofStamp::Exact)),
+                                    plan.setCompiler(compiler(passes, ProofLevel::Exact)),
                                     runOnce(plan)})
                                 if (!s)
                                   return RankBytes(s);
@@ -195,7 +195,7 @@ TEST(PlanCompiler, provesNothingThatIsTooLarge) {
   std::string told = oneOf(onRanks(4, "flat", [](Communicator &communicator, Library &library) {
     CompileSettings settings;
     settings.passes = "";
-    settings.leastProof = ProofStamp::Exact;
+    settings.leastProof = ProofLevel::Exact;
     settings.mostOps = 4;
     return tell(communicator, library, 10, *PlanCompiler::make(settings));
   }));
@@ -211,13 +211,13 @@ TEST(PlanCompiler, provesForTheMachineOfTheRanks) {
       CollectivePlan plan(communicator, library, "told_on_node");
       for (Status s : {plan.setType(ElementType::I32), plan.setElements(1),
                        plan.bind("buf", {&data, sizeof data}),
-                       plan.setCompiler(compiler("", ProofStamp::Exact)), runOnce(plan)})
+                       plan.setCompiler(compiler("", ProofLevel::Exact)), runOnce(plan)})
         if (!s)
           return RankBytes(s);
-      return asBytes(concat(data, ", ", spelling(plan.proof())));
+      return asBytes(concat(data, ", ", plan.proof().inWords()));
     }));
   };
-  EXPECT_EQ(told("flat"), "42, proved");
+  EXPECT_EQ(told("flat"), "42, proved for these 4 ranks");
   std::string refused = told("node:2 core:2");
   EXPECT_NE(refused.find("'told_on_node': not proved for 4 ranks on 2 nodes: contract: "),
             std::string::npos)
@@ -227,7 +227,7 @@ TEST(PlanCompiler, provesForTheMachineOfTheRanks) {
 // Of half_told; afterwards the communicator serves other plans.
 RankBytes refusedThenTold(Communicator &communicator, Library &library) {
   int32_t data = 0;
-  auto proving = compiler("", ProofStamp::Exact);
+  auto proving = compiler("", ProofLevel::Exact);
   CollectivePlan plan(communicator, library, "half_told");
   for (Status s : {plan.setType(ElementType::I32), plan.setElements(1),
                    plan.bind("buf", {&data, sizeof data}), plan.setCompiler(proving)})
@@ -253,7 +253,7 @@ TEST(PlanCompiler, refusesOnAllRanksWhatIsNotTrue) {
 
 /// An exchange of blocks of this rank's number of elements, by these passes.
 RankBytes exchangeListed(Communicator &communicator, Library &library, const char *passes,
-                         ProofStamp least) {
+                         ProofLevel least) {
   uint32_t ranks = communicator.numRanks();
   std::vector<int32_t> x(ranks, static_cast<int32_t>(index(communicator.rank()))), y(ranks, -1);
   BlockTable blocks;
@@ -271,21 +271,21 @@ RankBytes exchangeListed(Communicator &communicator, Library &library, const cha
   for (uint32_t r = 0; r < ranks; ++r)
     if (y[r] != static_cast<int32_t>(r))
       return Status::error("the data is wrong");
-  return asBytes(concat(plan.remarks(), "; ", spelling(plan.proof())));
+  return asBytes(concat(plan.remarks(), "; ", plan.proof().inWords()));
 }
 
 TEST(PlanCompiler, runsAsWrittenWhatItCannotProve) {
   EXPECT_EQ(
       oneOf(onRanks(3, "flat",
                     [](Communicator &communicator, Library &library) {
-                      return exchangeListed(communicator, library, "fuse", ProofStamp::None);
+                      return exchangeListed(communicator, library, "fuse", ProofLevel::None);
                     })),
       "passes on DAGs did not run: lengths of blocks are known at call time only; not proved");
   EXPECT_EQ(oneOf(onRanks(3, "flat",
                           [](Communicator &communicator, Library &library) {
-                            return exchangeListed(communicator, library, "", ProofStamp::Exact);
+                            return exchangeListed(communicator, library, "", ProofLevel::Exact);
                           })),
-            "; proved");
+            "; proved for these 3 ranks");
 }
 
 /// All ranks send to all others in the order of the ranks, which coloring changes.
@@ -311,7 +311,7 @@ RankBytes exchangeAlong(Communicator &communicator, Library &library, const char
   for (uint32_t r = 0; r < ranks; ++r)
     if (y[r] != static_cast<int32_t>(r * ranks + me))
       return Status::error("the data is wrong");
-  return asBytes(concat(plan.remarks(), "; ", spelling(plan.proof())));
+  return asBytes(concat(plan.remarks(), "; ", plan.proof().inWords()));
 }
 
 TEST(PlanCompiler, runsPassesOnDagsAlongGraphsOfWhichEachRankKnowsItsEdges) {
@@ -319,7 +319,7 @@ TEST(PlanCompiler, runsPassesOnDagsAlongGraphsOfWhichEachRankKnowsItsEdges) {
     return exchangeAlong(communicator, library, "edge-coloring");
   }));
   EXPECT_TRUE(text.starts_with("edge-coloring: 36 messages in 6 rounds; ")) << text;
-  EXPECT_TRUE(text.ends_with("; proved")) << text;
+  EXPECT_TRUE(text.ends_with("; proved for these 6 ranks")) << text;
 }
 
 TEST(PlanCompiler, isTheSameOnAllRanks) {
