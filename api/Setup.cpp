@@ -200,14 +200,13 @@ colldsl_status colldsl_context_create(const colldsl_options *options, colldsl_co
   return guarded({{"context", context}}, [&] {
     auto made = std::make_unique<colldsl_context>();
     shm::measureOrUseKnown(made->shm);
-    if (options) {
-      Result<colldsl_options> all = wholeOptions(options);
-      Status s = all ? checkOptions(*all) : all.status();
-      if (s)
-        s = apply(*all, *made);
-      if (!s)
-        return report(s, COLLDSL_ERROR_ARGUMENT);
-    }
+    colldsl_options usual = COLLDSL_OPTIONS_INIT;
+    Result<colldsl_options> all = wholeOptions(options ? options : &usual);
+    Status s = all ? checkOptions(*all) : all.status();
+    if (s)
+      s = apply(*all, *made);
+    if (!s)
+      return report(s, COLLDSL_ERROR_ARGUMENT);
     Result<std::shared_ptr<const PlanCompiler>> compiler = PlanCompiler::make(made->compile);
     if (!compiler)
       return report(compiler.status(), COLLDSL_ERROR_ARGUMENT);

@@ -18,4 +18,7 @@ std::span<const StdlibFile> stdlibFiles();
 /// selection.rules: which collective serves a function.
 std::string_view selectionRules();
 
+/// proofs.txt: what is proved about which text.
+std::string_view stdlibProofs();
+
 } // namespace colldsl

@@ -3,8 +3,10 @@
 #include "driver/library/MakeLibrary.h"
 #include "driver/schedule/Parameters.h"
 #include "driver/source/Effects.h"
+#include "runtime/StoredImages.h"
 #include "stdlib/StdlibFiles.h"
 #include "tools/Commands.h"
+#include "tools/TextProofs.h"
 #include "tools/input/ErrorMessages.h"
 #include "tools/options/Progress.h"
 #include "tools/options/ResultStream.h"
@@ -19,6 +21,8 @@ struct LibrarySettings {
   LibraryRequest request;
   std::string output;
   std::string depfile;
+  bool allRanks = false;
+  uint64_t seconds = 60; ///< for each proof for all ranks
 
   void addTo(Options &options);
 };
@@ -30,6 +34,14 @@ void LibrarySettings::addTo(Options &options) {
                         "also write which files the library was made of, as a rule of make",
                         depfile);
   request.addTo(options);
+  options.section("proofs of texts");
+  options.addFlag(
+      "--all-ranks",
+      "prove each collective for every number of ranks, as `colldsl verify --all-ranks`\n"
+      "does, and store which ones are; the others are stored without such a proof",
+      allRanks);
+  options.addNumber("--within", "SECONDS", "for each of these proofs (default: 60)", seconds, 1,
+                    86'400);
 }
 
 /// An error: options that have no effect on the targets.
@@ -94,6 +106,15 @@ bool writeDepfile(const std::vector<std::string> &files, const LibrarySettings &
   return status || printError(status.message());
 }
 
+/// The collectives with a text: a collective that was imported has images alone.
+std::vector<uint32_t> textsOf(const LibraryContent &content) {
+  std::vector<uint32_t> texts;
+  for (uint32_t id : content.identity.exports)
+    if (!unitOf(content.imported, content.program.nameOf(content.program.decl(DeclId{id}))))
+      texts.push_back(id);
+  return texts;
+}
+
 /// `operands` of the command line.
 Exit compile(const std::vector<std::string> &operands, LibraryInput &input,
              const LibrarySettings &settings) {
@@ -103,13 +124,17 @@ Exit compile(const std::vector<std::string> &operands, LibraryInput &input,
   }();
   if (!content)
     return Exit::Failure;
+  const std::vector<uint32_t> &exports = content->identity.exports;
+  size_t proved = settings.allRanks ? addTextProofs(content->program, textsOf(*content),
+                                                    settings.seconds, content->textProofs)
+                                    : 0;
   std::vector<std::byte> bytes = encodeLibrary(*content);
   if (!write(settings.output, bytes) ||
       (!settings.depfile.empty() && !writeDepfile(filesRead(operands, input, settings), settings)))
     return Exit::Failure;
-  resultStream() << settings.output << ": "
-                 << counted(content->identity.exports.size(), "collective") << ", "
-                 << counted(content->images.size(), "image")
+  resultStream() << settings.output << ": " << counted(exports.size(), "collective")
+                 << (settings.allRanks ? " (" + std::to_string(proved) + " proved for all P)" : "")
+                 << ", " << counted(content->images.size(), "image")
                  << (settings.request.prove || content->images.empty() ? "" : " (not proved)")
                  << ", " << counted(content->rules.size(), "rule") << ", "
                  << bytesWord(bytes.size()) << "\n";
@@ -137,6 +162,9 @@ Exit compileCommand(Arguments arguments) {
   const ScheduleRequest &schedule = request.proofs.schedule;
   if (options.operands().empty() && !request.stdlib && schedule.names.empty())
     return options.refuse("nothing to compile: name files, or --stdlib");
+  if (!settings.allRanks)
+    if (Status s = options.refuseGiven({"--within"}, "it is for --all-ranks"); !s)
+      return options.refuse(s.message());
   std::optional<LibraryInput> input = readForLibrary(session(), options.operands(), request);
   if (!input)
     return Exit::Failure;

@@ -9,6 +9,7 @@
 
 #include "runtime/StoredImages.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 
@@ -23,9 +24,16 @@ struct Contents {
   const std::vector<LibraryImage> *images;
   const std::vector<SelectionRule> *rules;
   const std::vector<ImportedCollective> *imported;
+  const std::vector<TextProof> *textProofs;
 
   uint32_t unitOf(const LibraryImage &image) const {
     return colldsl::unitOf(*imported, image.collective).value_or(1);
+  }
+  /// "all P, but for 'deterministic'"; empty: the text has no stamp.
+  std::string domainOf(uint32_t collective) const {
+    auto stamp = llvm::find_if(
+        *textProofs, [&](const TextProof &proof) { return proof.collective == collective; });
+    return stamp == textProofs->end() ? "" : domainInWords(*stamp);
   }
 };
 
@@ -45,11 +53,14 @@ Result<Contents> contentsOf(Library &library) {
   auto imported = library.imported();
   if (!imported)
     return imported.status();
+  auto textProofs = library.textProofs();
+  if (!textProofs)
+    return textProofs.status();
   for (const LibraryImage &entry : **images)
     if (Result<const Image *> image = library.image(entry); !image)
       return Status::error("the image of '" + entry.collective + "' for " +
                            counted(entry.ranks, "rank") + ": " + image.message());
-  return Contents{*identity, *library.program(), *sources, *images, *rules, *imported};
+  return Contents{*identity, *library.program(), *sources, *images, *rules, *imported, *textProofs};
 }
 
 /// "x: in T[n], root: rank = ...": the parameters' names and kinds.
@@ -84,6 +95,8 @@ void print(const std::string &name, const Library &library, const Contents &c) {
     resultStream() << "  " << c.program->nameOf(decl) << signatureOf(*c.program, decl) << "\n";
     if (std::string line = briefOf(c.program->strings[decl.doc]); !line.empty())
       resultStream() << "      " << line << "\n";
+    if (std::string domain = c.domainOf(id); !domain.empty())
+      resultStream() << "      proved for " << domain << "\n";
   }
   if (!c.images->empty())
     resultStream() << "\n" << counted(c.images->size(), "image") << "\n";
@@ -111,6 +124,7 @@ void printAsJson(const std::string &name, const Library &library, const Contents
       params.push_back(jsonText(c.program->nameOf(param)));
     collectives.push_back(llvm::json::Object{{"name", jsonText(c.program->nameOf(decl))},
                                              {"doc", jsonText(c.program->strings[decl.doc])},
+                                             {"provedFor", jsonText(c.domainOf(id))},
                                              {"parameters", std::move(params)}});
   }
   for (const LibraryImage &image : *c.images) {
@@ -146,7 +160,8 @@ Exit libCommand(Arguments arguments) {
   bool json = false;
   Options options("lib", "LIB [OPTION...]",
                   "Checks a schedule library and shows what it holds: its collectives, ready\n"
-                  "images, and the rules that choose among collectives.");
+                  "images, and the rules that choose among collectives. Proofs are claims of the\n"
+                  "file; that the texts are those that were proved is checked.");
   options.completeOperands(completionOfFiles({".cdag"}));
   options.addFlag("--json", "print one JSON object", json);
   if (std::optional<Exit> exit = options.parse(arguments))

@@ -1,4 +1,5 @@
 #include "compiler/Spelling.h"
+#include "driver/library/StandardProofs.h"
 #include "driver/rules/Rules.h"
 #include "driver/source/DeclText.h"
 #include "driver/source/Source.h"
@@ -25,7 +26,8 @@ struct Section {
 
 class List {
 public:
-  explicit List(const Source &source) : source_(source), program_(source.program()) {}
+  List(const Source &source, const std::vector<TextProof> &stamps)
+      : source_(source), program_(source.program()), stamps_(stamps) {}
 
   /// Adds the standard library: collectives by the function that they compute, then their helpers.
   void addLibrary() {
@@ -104,6 +106,7 @@ public:
                                          {"section", jsonText(section.title)},
                                          {"place", jsonText(placeOf(program_, decl))},
                                          {"doc", jsonText(program_.strings[decl.doc])},
+                                         {"provedFor", jsonText(domainOf(id))},
                                          {"declaration", jsonText(head(decl))}});
       }
     return all;
@@ -126,7 +129,7 @@ private:
     for (DeclId id : section.decls) {
       const Decl &decl = program_.decl(id);
       llvm::StringRef name = program_.nameOf(decl);
-      std::string summary = summaryOf(program_.strings[decl.doc]);
+      std::string summary = summaryOf(program_.strings[decl.doc]) + bracketOf(id);
       if (summary.empty())
         resultStream() << "  " << name << "\n";
       else
@@ -155,6 +158,31 @@ private:
     if (const std::string &doc = program_.strings[decl.doc]; !doc.empty())
       resultStream() << doc << "\n\n";
     resultStream() << head(decl) << "\n";
+    if (const TextProof *stamp = stampOf(id)) {
+      resultStream() << "\nproved for " << domainInWords(*stamp) << "\n";
+      if (stamp->allRanks && !stamp->structures.empty())
+        resultStream() << "that each of these is a tree or a graph is checked when it is made: "
+                       << llvm::join(stamp->structures, ", ") << "\n";
+    }
+  }
+
+  const TextProof *stampOf(DeclId id) const {
+    auto stamp =
+        llvm::find_if(stamps_, [&](const TextProof &s) { return s.collective == index(id); });
+    return stamp == stamps_.end() ? nullptr : &*stamp;
+  }
+
+  std::string domainOf(DeclId id) const {
+    const TextProof *stamp = stampOf(id);
+    return stamp ? domainInWords(*stamp) : "";
+  }
+
+  /// " [all P]", " [1 to 64 ranks]"; empty: the text is not proved, as far as the list knows.
+  std::string bracketOf(DeclId id) const {
+    const TextProof *stamp = stampOf(id);
+    if (!stamp || domainInWords(*stamp).empty())
+      return "";
+    return stamp->allRanks ? " [all P]" : " [1 to " + std::to_string(stamp->mostRanks) + " ranks]";
   }
 
   std::string head(const Decl &decl) const {
@@ -175,13 +203,27 @@ private:
 
   const Source &source_;
   const Program &program_;
+  const std::vector<TextProof> &stamps_;
   std::vector<Section> sections_; // the functions first
   size_t numFunctions_ = 0;
 };
 
+/// The stamps of a library, or those of the standard library's texts.
+Result<std::vector<TextProof>> stampsOf(const Source &source) {
+  if (!source.library())
+    return standardProofs(source.program());
+  Result<const std::vector<TextProof> *> stored = source.library()->textProofs();
+  if (!stored)
+    return stored.status();
+  return **stored;
+}
+
 /// Prints the operands; without operands, everything.
 bool list(const Source &source, bool json) {
-  List all(source);
+  Result<std::vector<TextProof>> stamps = stampsOf(source);
+  if (!stamps)
+    return printError(stamps.message());
+  List all(source, *stamps);
   if (source.mainFile().empty())
     all.addLibrary();
   else
@@ -209,7 +251,8 @@ Exit listCommand(Arguments arguments) {
       "then trees, graphs and functions. A NAME of one of them: its documentation,\n"
       "parameters and contract; that of a function such as bcast: its collectives, and\n"
       "the rules that choose among them. A FILE of source text, or a schedule library:\n"
-      "what it declares.");
+      "what it declares. In brackets: for which numbers of ranks a collective's text is\n"
+      "proved, by the stamps of the standard library, or of the library that is named.");
   options.completeOperands(completionOfSchedules(Completion::Names::Declarations));
   options.addFlag("--json", "print one JSON object, of all", json);
   ScheduleRequest schedule;

@@ -1,6 +1,6 @@
 #include "tools/SmtFolder.h"
 
-#include "llvm/ADT/StringExtras.h"
+#include "tools/TextProofs.h"
 
 namespace colldsl::tools {
 
@@ -8,14 +8,7 @@ using parameterized::AllRanksProof;
 using parameterized::ProofStep;
 
 std::string wordsOf(const AllRanksProof &proof) {
-  if (!proof.isProved)
-    return "not shown for all P";
-  std::string text = "proved for all P";
-  if (!proof.restrictedTo.empty())
-    text += ", for " + proof.restrictedTo;
-  if (!proof.leftOut.empty())
-    text += ", but for " + llvm::join(proof.leftOut, " and ");
-  return text;
+  return proof.isProved ? "proved for " + domainInWords(textProofOf(proof)) : "not shown for all P";
 }
 
 Result<std::unique_ptr<SmtFolder>> SmtFolder::make(const std::string &path) {

@@ -3,9 +3,11 @@
 #include "driver/proofs/SmallestCounterexample.h"
 #include "ir/Printable.h"
 #include "ir/Ranges.h"
+#include "program/TextDigest.h"
 #include "tools/FailedProofs.h"
 #include "tools/OutOfMemory.h"
 #include "tools/SmtFolder.h"
+#include "tools/TextProofs.h"
 #include "tools/input/ErrorMessages.h"
 #include "tools/options/Color.h"
 #include "tools/options/ErrorStream.h"
@@ -51,7 +53,7 @@ std::string words(const Verdict &verdict, uint64_t seconds) {
   return wordsOf(proof) + (verdict.search ? searchWords(*verdict.search, seconds) : "");
 }
 
-llvm::json::Object toJson(const std::string &name, const Verdict &verdict,
+llvm::json::Object toJson(const driver::Source::Target &target, const Verdict &verdict,
                           const driver::Source &source) {
   const AllRanksProof &proof = verdict.proof;
   llvm::json::Array leftOut, structures;
@@ -59,12 +61,12 @@ llvm::json::Object toJson(const std::string &name, const Verdict &verdict,
     leftOut.push_back(promise);
   for (const std::string &structure : proof.structures)
     structures.push_back(jsonText(structure));
-  llvm::json::Object object{{"name", jsonText(name)},
-                            {"proved", proof.isProved},
-                            {"restrictedTo", proof.restrictedTo},
-                            {"leftOut", std::move(leftOut)},
-                            {"checkedWhenMade", std::move(structures)},
-                            {"reason", jsonText(proof.reason)}};
+  uint64_t digest = textDigest(source.program(), target.collective);
+  llvm::json::Object object{
+      {"name", jsonText(target.name)},   {"digest", digestWord(digest)},
+      {"proved", proof.isProved},        {"restrictedTo", proof.restrictedTo},
+      {"leftOut", std::move(leftOut)},   {"checkedWhenMade", std::move(structures)},
+      {"reason", jsonText(proof.reason)}};
   if (!proof.isProved && proof.loc.line > 0)
     object["place"] =
         jsonText(source.program().files[proof.loc.file] + ":" + std::to_string(proof.loc.line));
@@ -174,7 +176,7 @@ Exit verifyAllRanks(driver::Source &source, llvm::ArrayRef<driver::Source::Targe
     refused += verdict.refused() != nullptr;
     structures.insert(verdict.proof.structures.begin(), verdict.proof.structures.end());
     if (json)
-      all.push_back(toJson(target.name, verdict, source));
+      all.push_back(toJson(target, verdict, source));
     else
       print(verdict, target, source, settings.seconds);
   }

@@ -1,5 +1,6 @@
 #include "driver/library/ProgramContent.h"
 
+#include "driver/library/StandardProofs.h"
 #include "ir/Checksum.h"
 
 #include <set>
@@ -35,6 +36,7 @@ void addProgram(const Source &source, const std::vector<Source::Target> &targets
   for (const Source::Target &target : targets)
     content.identity.exports.push_back(index(target.collective));
   addSources(source, content);
+  content.textProofs = standardProofs(content.program);
 }
 
 } // namespace colldsl::driver

@@ -1,5 +1,6 @@
 #include "driver/regret/RulesRequest.h"
 
+#include "driver/Lists.h"
 #include "driver/files/ReadInput.h"
 #include "driver/requests/MachineRequest.h"
 #include "driver/rules/Rules.h"

@@ -93,7 +93,8 @@ void printSummary(const SimulatedRun &run, llvm::raw_ostream &out) {
                              : ", p" + std::to_string(percent) + " ")
         << percentile(sorted, percent);
   out << " ns\n";
-  out << "proof: " << (run.isProved ? "proved" : "not tried, see --verify") << "\n";
+  out << "proof: "
+      << (run.isProved ? "proved for these ranks and sizes" : "not tried, see --verify") << "\n";
   if (run.topology->numGroups(Level::Node) > 1)
     printTraffic(run.workload->traffic, *run.topology, out);
   if (!run.path.empty())
