@@ -101,7 +101,10 @@ private:
     put(s.label != kNoSlot);
     if (s.label != kNoSlot)
       putLabel(s.label);
-    putValue(info.value, s.value);
+    if (info.value == ValueUse::String)
+      put(int64_t{0}); // the name of a loop's variable, which means nothing
+    else
+      putValue(info.value, s.value);
     for (ExprId operand : {s.a, s.b, s.c, s.d})
       putExpr(operand);
     putList(info.list, s);
@@ -116,6 +119,8 @@ private:
     for (uint32_t i = 0; i < s.listCount; ++i)
       if (list == Operand::Labels)
         putLabel(s.listBegin + i);
+      else if (list == Operand::Invariants)
+        putEnsure(program_.operands[s.listBegin + i]);
       else
         putStmt(StmtId{program_.operands[s.listBegin + i]});
   }
