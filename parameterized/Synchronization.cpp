@@ -215,7 +215,7 @@ Term Hearing::awaitedBy(const Site &site, const StatedOrder &order, size_t i) co
   for (const Terms &values : combinations(choices)) {
     // A value may contain other indices, which have theirs.
     Term instance = substitute(formula, indices, values);
-    for (size_t round = 0; round < 2; ++round)
+    for (size_t round = 1; round < indices.size(); ++round)
       instance = substitute(instance, indices, values);
     add(any, instance);
   }
