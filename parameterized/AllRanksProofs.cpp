@@ -122,9 +122,10 @@ std::optional<Content> FormProof::sent(const Site &recv) {
 }
 
 std::optional<Content> FormProof::promised(const Site &recv, bool atPeer) {
-  if (recv.pieces.size() != 1)
-    return std::nullopt;
   const Piece &target = recv.pieces[0];
+  if (std::any_of(recv.pieces.begin(), recv.pieces.end(),
+                  [&](const Piece &p) { return p.buffer != target.buffer; }))
+    return std::nullopt;
   std::optional<Content> any;
   for (const Promise &p : body_.promises()) {
     const Piece &goal = p.target.alternatives[0].pieces[0];

@@ -58,6 +58,7 @@ Axioms::Axioms(Prover &prover, const Ranks &ranks)
     out.push_back(implies(a >= 1, app >= 0 && power_(app) >= a));
     out.push_back(implies(1 <= a && a <= kMostRanks, app <= 31));
     out.push_back(implies(a > 1, app >= 1 && power_(app - 1) < a));
+    out.push_back(implies(a == 1, app == 0));
   });
   prover.addAxiom(segmentCount_, [](const Term &app, Terms &out) {
     out.push_back(app >= 0);

@@ -263,6 +263,7 @@ void Body::executeMessage(const Stmt &s) {
       for (size_t k = 0; k < i; ++k)
         requireApart(s.loc, site.pieces[i], site.pieces[k]);
     for (const Piece &p : site.pieces) {
+      requireAddress(s.loc, p);
       access(s.loc, p, !sends);
       if (sends)
         site.sent.push_back(state_[p.buffer]);
@@ -305,6 +306,8 @@ void Body::executeCopy(const Stmt &s, bool combines) {
       for (size_t i = 0; i < a.pieces.size(); ++i) {
         const Piece &source = a.pieces[i], &target = b.pieces[i];
         requireAlike(s.loc, source, target);
+        requireAddress(s.loc, source);
+        requireAddress(s.loc, target);
         access(s.loc, source, false);
         access(s.loc, target, true);
         if (!combines && isSame(source, target))
@@ -348,6 +351,12 @@ void Body::requireAlike(SourceLoc loc, const Piece &a, const Piece &b) {
                                                        buffers()[b.buffer].length(b.block + at));
   }
   evaluator_.require(loc, alike, "the two slices may not have as many elements");
+}
+
+/// Blocks of call-time length do not lie side by side.
+void Body::requireAddress(SourceLoc loc, const Piece &p) {
+  if (p.isRun && buffers()[p.buffer].isOpen)
+    evaluator_.require(loc, p.blocks <= 1, "blocks of call-time length need not lie side by side");
 }
 
 /// The buffer is there, and may be written.

@@ -247,6 +247,7 @@ private:
   void requireLabel(SourceLoc loc, const LabelRef &label, const Terms &indices);
   Site makeSite(const Stmt &s, SiteKind kind);
   std::vector<SliceValue::Alternative> possible(const SliceValue &s);
+  void requireAddress(SourceLoc loc, const Piece &p);
   void access(SourceLoc loc, const Piece &p, bool writes);
   /// The alternative of the slice, outside of which the statement writes another one.
   void write(const Site &site, const Term &alternative, const Piece &target, const Content &value);

@@ -15,22 +15,21 @@ TEST_P(Proved, ForEveryNumberOfRanks) {
 
 INSTANTIATE_TEST_SUITE_P(
     Library, Proved,
-    testing::Values("allgather_ring", "allgatherv_ring", "allgather_rotated", "allgather_pairwise",
-                    "allgather_recursive_doubling", "allgatherv_recursive_doubling",
-                    "allreduce_recursive_doubling", "allgather_concurrent_bcast", "allreduce_ring",
-                    "allreduce_ring_segmented", "allreduce_exchange", "alltoall_rotated",
-                    "alltoallv_rotated", "alltoallw_rotated", "alltoall_pairwise",
-                    "alltoall_exchange", "bcast_tree", "bcast_binomial", "bcast_chain",
-                    "bcast_two_trees", "gather_linear", "gatherv_linear", "scatter_linear",
-                    "neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw",
-                    "neighbor_allgather", "neighbor_allgatherv", "reduce_chain",
-                    "reduce_scatter_block_pairwise", "reduce_scatter_pairwise",
-                    "reduce_scatterv_pairwise", "scatterv_linear", "scan_chain", "exscan_chain",
-                    "scan_direct", "exscan_direct", "scan_recursive_doubling",
-                    "exscan_recursive_doubling", "allgather_neighbor_exchange",
-                    "allgatherv_neighbor_exchange", "fold_pairs", "unfold_pairs", "signal_up",
-                    "signal_down", "barrier_tree", "barrier_ring", "barrier_direct",
-                    "barrier_pairwise", "barrier_dissemination", "barrier_hierarchical"));
+    testing::Values(
+        "allgather_ring", "allgatherv_ring", "allgather_rotated", "allgather_pairwise",
+        "allgather_recursive_doubling", "allgatherv_recursive_doubling",
+        "allreduce_recursive_doubling", "allgather_concurrent_bcast", "allreduce_ring",
+        "allreduce_ring_segmented", "allreduce_exchange", "alltoall_rotated", "alltoallv_rotated",
+        "alltoallw_rotated", "alltoall_pairwise", "alltoall_exchange", "bcast_tree",
+        "bcast_binomial", "bcast_chain", "bcast_two_trees", "gather_linear", "gatherv_linear",
+        "scatter_linear", "neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw",
+        "neighbor_allgather", "neighbor_allgatherv", "reduce_chain",
+        "reduce_scatter_block_pairwise", "reduce_scatter_pairwise", "reduce_scatterv_pairwise",
+        "scatterv_linear", "scan_chain", "exscan_chain", "scan_direct", "exscan_direct",
+        "scan_recursive_doubling", "exscan_recursive_doubling", "allgather_neighbor_exchange",
+        "allgatherv_neighbor_exchange", "fold_pairs", "unfold_pairs", "signal_up", "signal_down",
+        "barrier_tree", "barrier_ring", "barrier_direct", "barrier_pairwise",
+        "barrier_dissemination", "barrier_hierarchical", "allgather_bruck", "allgatherv_bruck"));
 
 TEST(AllRanks, ReduceUpAnyTreeWithOperatorsThatCommute) {
   AllRanksProof proof = proofOf("reduce_up");
