@@ -95,7 +95,7 @@ TEST(Requests, HaveEachFieldInATable) {
     return old != before;
   };
   auto &[names, type, reduction, settings, topology, inPlace, noWarn, machine, passes, compile,
-         text, instantiate] = request.single.schedule;
+         text, instantiate, invariants] = request.single.schedule;
   names = {"ring"};
   EXPECT_TRUE(shows());
   type = ElementType::I32; // the usual one
@@ -120,6 +120,8 @@ TEST(Requests, HaveEachFieldInATable) {
   EXPECT_TRUE(shows());
   instantiate.maxSteps = 7;
   EXPECT_TRUE(shows());
+  invariants = Invariants::Copied; // by the command, not by a field
+  EXPECT_FALSE(shows());
   auto &[schedule, ranks, bytes, multicast, tcp] = request.single;
   ranks = 8;
   EXPECT_TRUE(shows());
