@@ -92,10 +92,11 @@ void Summary::findPromisesOfNothing(const Program &program) {
     return findPromisesOfNothing(*target.schedule);
   for (uint32_t root : program.decl(target.collective).ensures) {
     const EnsureNode &node = program.statementOf(root);
-    if (node.kind != EnsureKind::Synchronizes && !isCompared(node.loc))
-      addVacuous(node.loc, node.kind == EnsureKind::Cost);
+    bool isCost = node.kind == EnsureKind::Cost;
+    if (node.kind != EnsureKind::Synchronizes && !isCompared(node.loc) && (isAsWritten || !isCost))
+      addVacuous(node.loc, isCost);
   }
-  if (!checksInvariants)
+  if (!isAsWritten)
     return;
   forEachInvariant(program, program.decl(target.collective).body, [&](uint32_t root) {
     if (SourceLoc loc = program.statementOf(root).loc; !isCompared(loc))

@@ -13,7 +13,8 @@ struct Summary {
   /// A vacuous promise may be due to values of --set, or to values chosen when the schedule was
   /// made.
   bool mayBeVacuous = false;
-  bool checksInvariants = true; ///< not of schedules that passes changed
+  bool isAsWritten =
+      true; ///< else passes changed schedules, which have no invariants and bounds then
 
   size_t count(ProofOutcome::Kind kind) const;
   bool hasFailed(size_t task) const;

@@ -22,7 +22,7 @@ Result<Summary> proveTarget(Proofs &proofs, const Source &source, const Source::
   summary.target = target;
   summary.tasks = tasks.take();
   summary.mayBeVacuous = !proofs.request().schedule.settings.empty();
-  summary.checksInvariants = proofs.request().schedule.passes.pipeline.empty();
+  summary.isAsWritten = proofs.request().schedule.passes.pipeline.empty();
   summary.outcomes.resize(summary.tasks.size());
   Steps steps(watch, target.name, summary.tasks.size());
   forEachInParallel(summary.tasks.size(), [&](size_t i) {
