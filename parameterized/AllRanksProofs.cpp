@@ -11,7 +11,7 @@
 namespace colldsl::parameterized {
 namespace {
 
-constexpr const char *kNoMemory = "not shown: there is not enough memory for the solver";
+constexpr const char *kNoMemory = "not shown within the memory of the solver";
 
 /// A guess of what a receive brings; the proof tries them.
 enum class Guess : uint8_t {

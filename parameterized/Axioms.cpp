@@ -95,7 +95,7 @@ Term Axioms::shiftedLeft(const Term &a, const Term &k) const {
 void Axioms::addProducts() {
   z3::func_decl product = (prover_.constant("a") * prover_.constant("b")).decl();
   auto isOfTwo = [](const Term &t) { return t.num_args() == 2 && !t.arg(0).is_numeral(); };
-  // Whether terms may be equal: that is a hypothesis then.
+  // Terms that may be equal: that is a hypothesis then.
   auto mayBeEqual = [](const Term &a, const Term &b) {
     return z3::eq(a, b) || (a.num_args() > 0 && b.num_args() > 0 && a.decl().id() == b.decl().id());
   };

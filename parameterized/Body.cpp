@@ -356,7 +356,8 @@ void Body::requireAlike(SourceLoc loc, const Piece &a, const Piece &b) {
 /// Blocks of call-time length do not lie side by side.
 void Body::requireAddress(SourceLoc loc, const Piece &p) {
   if (p.isRun && buffers()[p.buffer].isOpen)
-    evaluator_.require(loc, p.blocks <= 1, "blocks of call-time length need not lie side by side");
+    evaluator_.require(loc, p.blocks <= 1,
+                       "several open blocks are no slice of a message or a copy");
 }
 
 /// The buffer is there, and may be written.

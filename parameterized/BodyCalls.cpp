@@ -337,7 +337,7 @@ void Body::requirePromisedLength(SourceLoc loc, const Promise &promise,
     facts.insert(facts.end(), promise.condition.begin(), promise.condition.end());
     facts.insert(facts.end(), {target.condition, held(a.condition), held(promise.has)});
     if (to.isRun || from.isRun)
-      throw NoFormula(loc, "several blocks of call-time length have no formula in a call yet");
+      throw NoFormula(loc, "several open blocks have no formula in a call yet");
     prover_.require(facts, to.length == held(from.length),
                     {loc, "a slice may not be as long as the one that it becomes"});
   }

@@ -1,4 +1,4 @@
-/// What a call rests on: a proof of its callee for every number of ranks.
+/// The proof of a callee for every number of ranks, on which a call rests.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,8 @@
 
 namespace colldsl::parameterized {
 
-/// Of which ranks a rank has heard at the end of a collective: those whose start it has waited for.
+/// The ranks of which a rank has heard at the end of a collective: those whose start it has waited
+/// for.
 enum class Heard : uint8_t {
   All,
   Below, ///< those below it in the collective's tree

@@ -95,7 +95,7 @@ bool Hearing::hasLabel(const Site &site, uint32_t name) const {
   return site.label != kNoSlot && body_.program().labels[site.label].name == name;
 }
 
-/// What a site claims, and itself.
+/// A site claims these ranks, and its own.
 Term Hearing::own(size_t site) const {
   Terms any = claims_[site];
   any.push_back(source_ == ranks_.rank);
@@ -104,8 +104,8 @@ Term Hearing::own(size_t site) const {
 
 Term Hearing::heard(size_t i) const { return own(i) || brought(i); }
 
-/// What the signal or the call of a site brings. A message with data may be empty, and then it need
-/// not travel.
+/// The signal or the call of a site brings news of these ranks. A message with data may be empty,
+/// and then it need not travel.
 Term Hearing::brought(size_t i) const {
   const Site &site = body_.sites[i];
   Terms any;
@@ -117,8 +117,7 @@ Term Hearing::brought(size_t i) const {
   return disjunction(prover_, any);
 }
 
-/// What a call has heard of: the ranks that its callee hears of, and those of which these have
-/// heard before.
+/// A call hears of the ranks of which its callee hears, and of those of which these had heard.
 Term Hearing::callBrings(const Site &call) const {
   auto isMember = [&](const Term &r) {
     return call.group ? call.group->admits(r) : ranks_.isRank(r);
@@ -130,7 +129,7 @@ Term Hearing::callBrings(const Site &call) const {
   for (Heard h : call.heard)
     if (h == Heard::All) {
       any.push_back(isMember(source_));
-      // Of the ranks that members have heard of, those on which the members of a group agree.
+      // Members have heard of others: those on which the members of a group agree stand for them.
       for (const Term &holder : body_.holders())
         any.push_back(heardOf(substitute(holder, {ranks_.rank}, {source_})));
     } else if (h == Heard::Below) {
@@ -143,7 +142,7 @@ Term Hearing::callBrings(const Site &call) const {
   return disjunction(prover_, any);
 }
 
-/// What has been heard of when the operations that this one requires have ended, and itself.
+/// The ranks heard of when the operations that this one requires have ended, and its own.
 Term Hearing::before(const Site &site) const {
   Terms any{source_ == ranks_.rank};
   for (const StatedOrder &order : body_.orders)

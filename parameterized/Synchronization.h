@@ -14,7 +14,7 @@ namespace colldsl::parameterized {
 bool synchronizes(const Body &body, const Messages &messages, Prover &prover, const Axioms &axioms,
                   const Ranks &ranks);
 
-/// Of which ranks a rank has heard when it finishes: those below it in the tree, the root.
+/// The ranks of which a rank has heard when it finishes: those below it in the tree, the root.
 std::set<Heard> heardAlong(const Tree &tree, const Body &body, const Messages &messages,
                            Prover &prover, const Axioms &axioms, const Ranks &ranks);
 

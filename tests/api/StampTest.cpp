@@ -50,24 +50,25 @@ TEST(ApiStamps, areThoseOfTheStandardLibrary) {
   EXPECT_EQ(run("allgather_ring", nullptr, any), "allgather_ring: 3, all P, 4294967295");
   EXPECT_EQ(run("allreduce_ring", nullptr, any),
             "allreduce_ring: 3, all P, but for 'deterministic', 4294967295");
-  EXPECT_EQ(run("allgather_bruck", nullptr, any),
-            "allgather_bruck: 1, 1 to 64 ranks, at the values tried, 64");
+  EXPECT_EQ(run("allgather_distance_ring", nullptr, any),
+            "allgather_distance_ring: 1, 1 to 64 ranks, at the values tried, 64");
 }
 
 TEST(ApiStamps, mayBeRequired) {
   colldsl_options all = least(COLLDSL_PROOF_ALL_RANKS);
   EXPECT_EQ(run("allgather_ring", nullptr, all), "allgather_ring: 3, all P, 4294967295");
-  EXPECT_EQ(run("allgather_bruck", nullptr, all),
-            "'allgather_bruck' is proved for 1 to 64 ranks, at the values tried, but must be "
-            "proved for all P");
+  EXPECT_EQ(
+      run("allgather_distance_ring", nullptr, all),
+      "'allgather_distance_ring' is proved for 1 to 64 ranks, at the values tried, but must be "
+      "proved for all P");
   // The rules of the function pass over those that are proved for some ranks alone.
   std::string chosen = run("allgather", nullptr, all);
   EXPECT_NE(chosen.find(": 3, all P, "), std::string::npos) << chosen;
   // Passes make another schedule, which is proved for these ranks.
   EXPECT_EQ(run("allgather_ring", nullptr, least(COLLDSL_PROOF_ALL_RANKS, "fuse")),
             "'allgather_ring' is proved for these 3 ranks, but must be proved for all P");
-  EXPECT_EQ(run("allgather_bruck", nullptr, least(COLLDSL_PROOF_EXACT)),
-            "allgather_bruck: 2, these 3 ranks, 3");
+  EXPECT_EQ(run("allgather_distance_ring", nullptr, least(COLLDSL_PROOF_EXACT)),
+            "allgather_distance_ring: 2, these 3 ranks, 3");
 }
 
 TEST(ApiStamps, areThoseOfALibrary) {

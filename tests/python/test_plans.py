@@ -50,7 +50,7 @@ def test_tells_for_what_it_is_proved(ranks):
     for found in ranks.run(lambda comm: info(comm, "allgather_ring")):
         assert (found.proof, found.proved_for) == ("all ranks", "all P")
         assert found.proved_ranks == 2**32 - 1
-    for found in ranks.run(lambda comm: info(comm, "allgather_bruck")):
+    for found in ranks.run(lambda comm: info(comm, "allgather_distance_ring")):
         assert found.proof == "smaller ranks" and found.proved_ranks == 64
         assert found.proved_for == "1 to 64 ranks, at the values tried"
 
@@ -63,7 +63,7 @@ def test_refuses_plans_that_are_proved_less():
     with Communicator.local(4, least_proof="all ranks") as comms:
         assert comms.run(lambda comm: run(comm, "allgather_ring")) == [True] * 4
         with pytest.raises(colldsl.Error, match="at the values tried, but must be proved for all P"):
-            comms.run(lambda comm: run(comm, "allgather_bruck"))
+            comms.run(lambda comm: run(comm, "allgather_distance_ring"))
     with pytest.raises(colldsl.ArgumentError, match="least_proof: 'most' is none of none, smaller"):
         Communicator.local(4, least_proof="most")
 
