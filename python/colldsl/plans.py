@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Optional, SupportsIndex, Union
+from typing import Any, Dict, Optional, SupportsIndex, Union
 
 from . import _colldsl
 from ._closing import Closing
@@ -189,8 +189,9 @@ class Plan(Closing):
 
     @property
     def info(self) -> PlanInfo:
-        told = self._native.info()
-        return PlanInfo(**{**told, "proof": PROOFS[told["proof"]]})
+        told: Dict[str, Any] = dict(self._native.info())
+        told["proof"] = PROOFS[told["proof"]]
+        return PlanInfo(**told)
 
     def start(self) -> "Plan":
         """Begins a run and returns at once. The first start commits the plan."""

@@ -16,7 +16,7 @@ colldsl_options proving() {
 std::string told(const coll::Plan &plan) {
   colldsl_plan_description info = plan.info();
   return std::string(info.schedule) +
-         (info.proof == COLLDSL_PROOF_EXACT ? ", proved" : ", not proved");
+         (info.proof >= COLLDSL_PROOF_EXACT ? ", proved" : ", not proved");
 }
 
 /// Runs turn_twice on n elements; what is told of the plan, or what went wrong.
