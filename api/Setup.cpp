@@ -46,7 +46,7 @@ Status checkOptions(const colldsl_options &options) {
   return {};
 }
 
-/// That of the options, else that of the environment.
+/// The least proof that the options ask for, else the one that the environment does.
 Result<ProofLevel> leastProofOf(const colldsl_options &options) {
   const char *word = std::getenv("COLLDSL_PROOF");
   if (options.least_proof != COLLDSL_PROOF_NONE || !word || !*word)

@@ -37,7 +37,7 @@ struct AllRanksProof {
   /// The first condition that was not shown, or the limit that was reached.
   std::string reason;
   SourceLoc loc; ///< of the reason, in the text
-  /// Of a collective without data: of which ranks each rank has heard in the end.
+  /// The ranks of which each rank has heard in the end, if the collective moves no data.
   std::set<Heard> heard;
   double seconds = 0;
   unsigned queries = 0;

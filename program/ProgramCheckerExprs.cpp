@@ -298,7 +298,7 @@ void ProgramChecker::temporary(const Stmt &s) {
   giveSlice(s.slot);
 }
 
-/// Those of a loop, whose variable has a value.
+/// The invariants of a loop, whose variable has a value.
 void ProgramChecker::invariants(const Stmt &s) {
   bool mayHave = decl_->kind == DeclKind::Collective &&
                  (!ok() || program_.expr(s.a).kind == ExprKind::RangeOf);

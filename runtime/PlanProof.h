@@ -44,7 +44,7 @@ PlanProof exactProof(uint32_t ranks);
 /// call does. An error: a part of the library is corrupt.
 Result<PlanProof> proofOfText(Library &library, const InstantiateRequest &request, bool commutes);
 
-/// That proof beside the one of the text, whose left out promises it has, too.
+/// The proof of the schedule beside that of the text. Both leave out what the one of the text does.
 PlanProof withExact(const PlanProof &ofText, uint32_t ranks);
 
 /// The proof of an image: its own, and that of the text if no pass changed the schedule. `ofText`:

@@ -31,7 +31,7 @@ TEST(Limits, NoQueryRunsPastTheDeadline) {
       EXPECT_FALSE(prover.refutes(hardFacts(prover)));
   };
   EXPECT_THROW(ask(), OutOfTime);
-  // Not even one that is easy.
+  // After the deadline an easy proof fails, too.
   EXPECT_THROW(prover.refutes({prover.constant("a") < prover.constant("a")}), OutOfTime);
 }
 

@@ -215,7 +215,7 @@ private:
     return c;
   }
 
-  /// What the ranks at some distances before this one have; messages of one key if there are few
+  /// Each rank gets what the ranks at some distances before it have; messages of one key if there are few
   /// ranks.
   Collective window() {
     Collective c = exchange();

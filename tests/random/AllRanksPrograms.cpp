@@ -32,7 +32,7 @@ struct Settings {
   bool all = false, json = false;
 };
 
-/// What was said of programs, and what they are.
+/// Counts of programs: what the engine says of them, and whether they are right.
 enum class Kind : uint8_t {
   Proved,   ///< for all, and right for all numbers that were tried
   Wrong,    ///< not proved, and wrong for few ranks
