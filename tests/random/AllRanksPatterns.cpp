@@ -215,8 +215,8 @@ private:
     return c;
   }
 
-  /// Each rank gets what the ranks at some distances before it have; messages of one key if there are few
-  /// ranks.
+  /// Each rank gets what the ranks at some distances before it have; messages of one key if there
+  /// are few ranks.
   Collective window() {
     Collective c = exchange();
     int64_t width = random_.between(1, 4), begin = random_.between(-1, 2);
