@@ -8,9 +8,9 @@ Axioms::Axioms(Prover &prover, const Ranks &ranks)
       xor_(prover.function("bitwise_xor", 2)), power_(prover.function("pow2", 1)),
       logarithm_(prover.function("ceil_log2", 1)), logarithmDown_(prover.function("log2", 1)),
       shift_(prover.function("shift", 2)), aligned_(prover.function("aligned", 2)),
-      powerOf_(prover.function("power", 2)), logarithmDownTo_(prover.function("log", 2)),
-      logarithmUpTo_(prover.function("ceil_log", 2)), parts_(division("part")),
-      segments_(division("segment")) {
+      reversed_(prover.function("bitreverse", 2)), powerOf_(prover.function("power", 2)),
+      logarithmDownTo_(prover.function("log", 2)), logarithmUpTo_(prover.function("ceil_log", 2)),
+      parts_(division("part")), segments_(division("segment")) {
   auto euclid = [this](const Term &app, Terms &out) {
     Term a = app.arg(0), b = app.arg(1), q = quotient_(a, b), r = remainder_(a, b);
     out.push_back(implies(b > 0, a == q * b + r && 0 <= r && r < b));
@@ -41,6 +41,7 @@ Axioms::Axioms(Prover &prover, const Ranks &ranks)
         implies(0 <= a && a < power && 0 <= b && b < power && power.arg(0) >= 0, x < power));
   });
   addBits();
+  addReversals();
   addProducts();
   addPowers();
   prover.addAxiom(power_, [](const Term &app, Terms &out) {
@@ -218,6 +219,20 @@ void Axioms::addBits() {
     out.push_back(implies(
         holds, aligned_(x, k) == z3::ite(isOdd, aligned_(a, k) - power, aligned_(a, k) + power)));
     out.push_back(implies(holds, shift_(x, k + 1) == shift_(a, k + 1)));
+  });
+}
+
+/// A bit that changes in a number changes its mirror image in the reversed one.
+void Axioms::addReversals() {
+  prover_.addAxiom(reversed_, [this](const Term &app, Terms &out) {
+    Term a = app.arg(0), bits = app.arg(1);
+    out.push_back(implies(bits >= 0, 0 <= app && app < power_(bits)));
+    out.push_back(implies(0 <= a && bits >= 0 && a < power_(bits), reversed_(app, bits) == a));
+    if (a.decl().id() != xor_.id() || a.arg(1).decl().id() != power_.id())
+      return;
+    Term changed = a.arg(0), k = a.arg(1).arg(0), mirrored = (bits - 1 - k).simplify();
+    out.push_back(implies(changed >= 0 && 0 <= k && k < bits,
+                          app == xor_(reversed_(changed, bits), power_(mirrored))));
   });
 }
 

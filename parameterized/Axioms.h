@@ -4,6 +4,7 @@
 #include "parameterized/TermValues.h"
 
 #include <deque>
+#include <functional>
 #include <map>
 
 namespace colldsl::parameterized {
@@ -37,6 +38,8 @@ public:
   Term shiftedRight(const Terms &facts, const Term &a, const Term &k) const;
   Term shiftedLeft(const Term &a, const Term &k) const;
   Term product(const Term &a, const Term &b) const;
+  /// The lowest bits of a, reversed.
+  Term reversed(const Term &a, const Term &bits) { return reversed_(a, bits); }
   /// A graph about which nothing else is known.
   const Graph *graph(const std::string &name);
 
@@ -65,8 +68,17 @@ private:
   };
   const MachineLevel &level(Level level);
   void addGroupAxioms(const RankGroups &groups);
+  /// Members and their numbers by formulas.
+  struct Numbering {
+    Term size;
+    std::function<Term(const Term &)> numberOf, member; ///< of a member, of a number
+  };
+  std::vector<Numbering> possibleNumberings() const;
+  bool isNumbering(const RankGroups &groups, const Numbering &numbering);
+  void addNumbering(const RankGroups &groups);
   Division division(const std::string &name);
   void addBits();
+  void addReversals();
   void addProducts();
   void addPowers();
 
@@ -77,7 +89,7 @@ private:
   std::deque<RankGroups> groups_;
   std::map<Level, MachineLevel> levels_;
   z3::func_decl quotient_, remainder_, segmentCount_, xor_, power_, logarithm_, logarithmDown_,
-      shift_, aligned_, powerOf_, logarithmDownTo_, logarithmUpTo_;
+      shift_, aligned_, reversed_, powerOf_, logarithmDownTo_, logarithmUpTo_;
   Inverses inverses_; ///< of what the members after it make
   Division parts_, segments_;
 };

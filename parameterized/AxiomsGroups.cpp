@@ -43,7 +43,55 @@ GroupValue Axioms::group(const Term &condition, const Term &member, const Terms 
                  prover_.function(name + ".member", arity + 1),
                  prover_.function(name + ".number", arity + 1)});
   addGroupAxioms(made);
+  if (keys.empty())
+    addNumbering(made);
   return {&made, keys};
+}
+
+/// Ranks beyond a power of two fold in pairs, the first ones first, and one of each pair goes on.
+std::vector<Axioms::Numbering> Axioms::possibleNumberings() const {
+  Term size = powerOfTwoUpTo(ranks_.ranks), rest = ranks_.ranks - size;
+  auto numberOf = [rest](const Term &r) { return z3::ite(r < 2 * rest, r / 2, r - rest); };
+  std::vector<Numbering> all;
+  for (int side : {0, 1})
+    all.push_back({size, numberOf, [rest, side](const Term &i) {
+                     return z3::ite(i < rest, 2 * i + side, i + rest);
+                   }});
+  return all;
+}
+
+/// True if members and numbers are inverse by these formulas, and ascend.
+bool Axioms::isNumbering(const RankGroups &g, const Numbering &numbering) {
+  GroupValue group{&g, {}};
+  Term r = prover_.fresh("member"), s = prover_.fresh("member"), i = prover_.fresh("number");
+  Term number = numbering.numberOf(r), member = numbering.member(i);
+  auto isMember = [&](const Term &t) { return ranks_.isRank(t) && group.admits(t); };
+  Prover::Attempt attempt(prover_);
+  return attempt.succeed(
+      prover_.proves({isMember(r)},
+                     0 <= number && number < numbering.size && numbering.member(number) == r) &&
+      prover_.proves({0 <= i && i < numbering.size},
+                     isMember(member) && numbering.numberOf(member) == i) &&
+      prover_.proves({isMember(r), isMember(s), r < s}, number < numbering.numberOf(s)));
+}
+
+/// The size of a group has a formula if its members have a numbering by formulas.
+void Axioms::addNumbering(const RankGroups &g) {
+  for (const Numbering &n : possibleNumberings()) {
+    if (!isNumbering(g, n))
+      continue;
+    prover_.addAxiom(g.size, [n](const Term &app, Terms &out) { out.push_back(app == n.size); });
+    prover_.addAxiom(g.at, [n](const Term &app, Terms &out) {
+      Term i = app.arg(0);
+      out.push_back(implies(0 <= i && i < n.size, app == n.member(i)));
+    });
+    prover_.addAxiom(g.number, [this, &g, n](const Term &app, Terms &out) {
+      Term r = app.arg(0);
+      out.push_back(
+          implies(ranks_.isRank(r) && GroupValue{&g, {}}.admits(r), app == n.numberOf(r)));
+    });
+    return;
+  }
 }
 
 /// Members and their numbers are inverse, and both ascend.

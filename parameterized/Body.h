@@ -207,6 +207,7 @@ private:
   Value translated(SourceLoc loc, const Param &p, const Value &value);
   Term isPartner() const;
   bool isAgreed(const Term &value, const Mistake &mistake);
+  Terms possibleHolders(const Term &has);
   Term holderOf(const Content &there, Terms facts, SourceLoc loc);
   void requirePromisedLength(SourceLoc loc, const Promise &promise,
                              const SliceValue::Alternative &target);
@@ -233,7 +234,7 @@ private:
                    const std::vector<Written> &writes);
   Term endOf(const Loop &loop) const;
   Term isInBuffer(unsigned buffer) const;
-  Terms solveContribution(const Term &has, const Term &index);
+  Terms solveContribution(const Term &has, const Term &index, bool atEnds = false);
   bool isBase(SourceLoc loc, const Loop &loop, const std::vector<Content> &before,
               const std::vector<Content> &guess, const std::set<unsigned> &touched,
               const Terms &facts);

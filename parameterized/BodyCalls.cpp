@@ -299,13 +299,29 @@ Terms Body::holders() const {
   return all;
 }
 
+/// Ranks that may hold the contribution of `source`, where `has` tells whether `other_` does: those
+/// on which the members of its group agree, and those that the condition names. The last ones hold
+/// it by turns.
+Terms Body::possibleHolders(const Term &has) {
+  Terms all;
+  for (const Term &h : holders())
+    all.push_back(substitute(h, {ranks_.rank}, {source}));
+  Terms named = solveContribution(has, other_, true);
+  std::erase_if(named, [&](const Term &t) { return contains(t, other_); });
+  for (const Term &first : named)
+    for (const Term &second : named)
+      if (!z3::eq(first, second))
+        all.push_back(
+            z3::ite(ranks_.isRank(first) && substitute(has && isPartner(), {other_}, {first}),
+                    first, second));
+  return all;
+}
+
 /// The rank whose operand of a reduction has the contribution of `source`, where the facts hold of
-/// the operand `there` of rank `other_`. Each rank contributes to one operand only: its own, or
-/// that of a rank on which the members of its group agree.
+/// the operand `there` of rank `other_`. Each rank contributes to one operand only.
 Term Body::holderOf(const Content &there, Terms facts, SourceLoc loc) {
   facts.push_back(there.has);
-  for (const Term &h : holders()) {
-    Term holder = substitute(h, {ranks_.rank}, {source});
+  for (const Term &holder : possibleHolders(there.has)) {
     if (!prover_.proves(facts, ranks_.isRank(source) && other_ == holder,
                         {loc, "a contribution may be to several operands"}))
       continue;

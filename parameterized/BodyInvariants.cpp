@@ -50,6 +50,8 @@ std::map<unsigned, Content> Body::contentsOf(const std::vector<Promise> &stated)
       // The variable by which the position is the target.
       const Term &variable = p.variables[0];
       Terms values = axioms_.inverses().solve(prover_, goal.block, variable, block);
+      if (values.empty() && !goal.isRun)
+        values = axioms_.inverses().solve(prover_, goal.begin, variable, element);
       if (p.variables.size() > 1 || values.empty())
         throw NoFormula(p.loc, "this invariant has no formula yet");
       for (const Term &v : values)

@@ -95,22 +95,25 @@ Content Body::guessSum(const Loop &loop, unsigned buffer, const Content &before,
   return head;
 }
 
-/// The indices at which rank `source` contributes, by the form of the condition.
-Terms Body::solveContribution(const Term &has, const Term &index) {
+/// The indices at which rank `source` contributes, by the form of the condition: those that solve
+/// its equations, and its inequalities if they are to count as such.
+Terms Body::solveContribution(const Term &has, const Term &index, bool atEnds) {
   Terms all, open{has};
   while (!open.empty()) {
     Term t = open.back();
     open.pop_back();
     if (!t.is_app() || !contains(t, index))
       continue;
-    if (t.is_eq() && t.arg(0).is_int())
+    Z3_decl_kind kind = t.decl().decl_kind();
+    bool isEnd = atEnds && (kind == Z3_OP_LE || kind == Z3_OP_GE);
+    if ((t.is_eq() || isEnd) && t.arg(0).is_int())
       for (unsigned side = 0; side < 2; ++side) {
         if (!contains(t.arg(1 - side), index)) {
           Terms more = axioms_.inverses().solve(prover_, t.arg(side), index, t.arg(1 - side));
           all.insert(all.end(), more.begin(), more.end());
         }
       }
-    else if (t.decl().decl_kind() == Z3_OP_UNINTERPRETED)
+    else if (kind == Z3_OP_UNINTERPRETED)
       for (const Tree *tree : axioms_.inverses().trees)
         if (t.decl().id() == tree->isBelow.id()) {
           Terms more = axioms_.inverses().solve(prover_, t.arg(0), index, t.arg(1));

@@ -387,6 +387,11 @@ Term Evaluator::builtin(Frame &frame, const Expr &e) {
     return static_cast<Builtin>(e.value) == Builtin::Log ? axioms_.logarithmDown(a, base)
                                                          : axioms_.logarithmUp(a, base);
   }
+  case Builtin::BitReverse: {
+    Term a = argument(0), bits = argument(1);
+    require(e.loc, 0 <= bits && bits <= 62, "so many bits may not be reversed");
+    return axioms_.reversed(a, bits);
+  }
   case Builtin::Abs: {
     Term a = argument(0);
     return z3::ite(a < 0, -a, a);

@@ -29,7 +29,8 @@ INSTANTIATE_TEST_SUITE_P(
         "scan_recursive_doubling", "exscan_recursive_doubling", "allgather_neighbor_exchange",
         "allgatherv_neighbor_exchange", "fold_pairs", "unfold_pairs", "signal_up", "signal_down",
         "barrier_tree", "barrier_ring", "barrier_direct", "barrier_pairwise",
-        "barrier_dissemination", "barrier_hierarchical", "allgather_bruck", "allgatherv_bruck"));
+        "barrier_dissemination", "barrier_hierarchical", "allgather_bruck", "allgatherv_bruck",
+        "allreduce_butterfly", "allreduce_rabenseifner"));
 
 TEST(AllRanks, ReduceUpAnyTreeWithOperatorsThatCommute) {
   AllRanksProof proof = proofOf("reduce_up");

@@ -283,6 +283,63 @@ TEST_F(Axiomatic, GroupsOfRanksForWhichAConditionHolds) {
   EXPECT_TRUE(isRefuted({one.size() == 0, one.numberOf(number(0)) >= 0}));
 }
 
+/// Ranks fold in pairs below a power of two, and the odd ones go on, or the even ones.
+TEST_F(Axiomatic, RanksThatGoOnHaveNumbersByAFormula) {
+  Term r = prover.constant("r"), rest = ranks.ranks - axioms.powerOfTwoUpTo(ranks.ranks);
+  Term isPaired = r < 2 * rest, isOdd = z3::mod(r, 2) == 1;
+  GroupValue odd = axioms.group(!isPaired || isOdd, r, {});
+  GroupValue even = axioms.group(!isPaired || !isOdd, r, {});
+  GroupValue oddAlone = axioms.group(isOdd, r, {}), all = axioms.group(r == r + 0 * rest, r, {});
+  Terms facts{ranks.ranks == 6};
+  for (const GroupValue *g : {&odd, &even})
+    facts.push_back(g->size() == 4);
+  for (int64_t i = 0; i < 4; ++i) {
+    int64_t first = i < 2 ? 2 * i : i + 2; // of its pair
+    for (const GroupValue *g : {&odd, &even}) {
+      int64_t member = g == &odd && i < 2 ? first + 1 : first;
+      facts.push_back(g->member(number(i)) == number(member));
+      facts.push_back(g->numberOf(number(member)) == number(i));
+    }
+  }
+  facts.push_back(oddAlone.size() == 3 && oddAlone.member(number(1)) == 3);
+  facts.push_back(all.size() == 6 && all.member(number(5)) == 5);
+  EXPECT_FALSE(isRefuted(facts));
+  EXPECT_TRUE(prover.proves({}, odd.size() == axioms.powerOfTwoUpTo(ranks.ranks)));
+  EXPECT_TRUE(isRefuted({ranks.ranks == 6, even.size() == 3}));
+  EXPECT_TRUE(isRefuted({ranks.ranks == 6, rest == 2, odd.member(number(1)) == 2}));
+  EXPECT_TRUE(isRefuted({ranks.ranks == 6, rest == 2, odd.numberOf(number(3)) == 2}));
+}
+
+TEST_F(Axiomatic, ReversedBits) {
+  auto reverse = [](int64_t a, int64_t bits) {
+    int64_t result = 0;
+    for (; bits > 0; --bits, a /= 2)
+      result = 2 * result + a % 2;
+    return result;
+  };
+  for (int64_t bits = 0; bits < 4; ++bits)
+    for (int64_t a = 0; a < 16; ++a)
+      for (int64_t k = 0; k < 5; ++k) {
+        Term x = prover.constant("x"),
+             changed = axioms.exclusiveOr(x, axioms.powerOfTwo(number(k)));
+        Terms facts{x == number(a), changed == number(a ^ (int64_t{1} << k)),
+                    axioms.reversed(x, number(bits)) == number(reverse(a, bits))};
+        // A power of no meaning, if the bit is none of those.
+        int64_t mirrored = k < bits ? int64_t{1} << (bits - 1 - k) : 7;
+        Term power = axioms.powerOfTwo(number(bits - 1 - k));
+        facts.push_back(power == number(mirrored));
+        facts.push_back(axioms.exclusiveOr(number(reverse(a, bits)), power) ==
+                        number(reverse(a, bits) ^ mirrored));
+        int64_t wanted = reverse(a ^ (int64_t{1} << k), bits);
+        facts.push_back(axioms.reversed(changed, number(bits)) == number(wanted));
+        EXPECT_FALSE(isRefuted(facts)) << a << " " << bits << " " << k;
+        facts.back() = axioms.reversed(changed, number(bits)) != number(wanted);
+        if (k < bits) {
+          EXPECT_TRUE(isRefuted(facts)) << a << " " << bits << " " << k;
+        }
+      }
+}
+
 /// The value of a function for some arguments.
 struct Given {
   const char *function;
@@ -347,6 +404,9 @@ TEST_F(Axiomatic, SayNothingBeyondTheirHypotheses) {
       {"aligned beyond a smaller power", {{"aligned", {9, 3}, 8}, {"pow2", {2}, 4}}},
       {"aligned and a negative exponent", {{"aligned", {3, 1}, 2}, {"pow2", {-1}, 100}}},
       {"aligned to a bit below the exponent", {{"aligned", {3, 0}, 3}, {"pow2", {2}, 4}}},
+      {"bits of a negative number", {{"bitreverse", {-3, 2}, 2}, {"bitreverse", {2, 2}, 1}}},
+      {"bits beyond those reversed", {{"bitreverse", {9, 2}, 2}, {"bitreverse", {2, 2}, 1}}},
+      {"a negative number of bits", {{"bitreverse", {5, -1}, -9}, {"pow2", {-1}, 7}}},
       {"part of a negative length",
        {{"part_begin", {-5, 3, 1}, 40}, {"part_begin", {-5, 3, 2}, 20}}},
       {"part before the first", {{"part_begin", {9, 3, -1}, -4}}},
