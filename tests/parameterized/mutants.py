@@ -2,7 +2,8 @@
 """Makes one small mistake after the other in the collectives of the standard library that are proved for every number
 of ranks. A text with a mistake that is still proved for all ranks must be right for the numbers that are tried.
 
-usage: mutants.py COLLDSL STDLIB [--every N] [--ranks LIST] [--within SECONDS] [--up-to N] [--seconds N] [--json]
+usage: mutants.py COLLDSL STDLIB [--only NAME...] [--every N] [--ranks LIST] [--within SECONDS] [--up-to N]
+                  [--seconds N] [--json]
 """
 import argparse
 import json
@@ -62,6 +63,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("colldsl")
     parser.add_argument("stdlib", type=pathlib.Path)
+    parser.add_argument("--only", nargs="+", help="these collectives, not all that STDLIB/proofs.txt says are proved")
     parser.add_argument("--every", type=int, default=1, help="tries each N-th mistake only")
     parser.add_argument("--ranks", default="1..13,16,17")
     parser.add_argument("--within", type=int, default=20)
@@ -70,11 +72,14 @@ def main():
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     args = parser.parse_args()
     begin = time.monotonic()
+    stamps = [line.split(" | ") for line in (args.stdlib / "proofs.txt").read_text().splitlines() if " | " in line]
+    chosen = args.only or [stamp[0] for stamp in stamps if "all" in stamp[3:4]]
     texts = {}
     for file in sorted(args.stdlib.glob("*.coll")):
         for match in COLLECTIVE.finditer(file.read_text()):
             # The proofs leave `deterministic` out.
-            texts[match.group(1)] = match.group(0).removeprefix("deterministic ")
+            if match.group(1) in chosen:
+                texts[match.group(1)] = match.group(0).removeprefix("deterministic ")
     right = {}  # by name: whether the text without a mistake is proved
     number = tried = harmless = refused = 0
     wrong = []
