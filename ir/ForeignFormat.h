@@ -11,6 +11,9 @@ namespace colldsl {
 /// The formats that the reader at hand takes: text, and perhaps JSON.
 enum class Readable : uint8_t { Text, Json };
 
+/// Of execution plans of MSCCL++, which one command proves.
+inline constexpr std::string_view kExecutionPlan = "JSON, an execution plan of MSCCL++";
+
 /// "gzip, compressed data", "JSON, an execution plan of MSCCL++". Empty: it may be what the reader
 /// takes. Looks at the first 64 KiB at most. MSCCL's XML is not foreign; JSON is, unless it is
 /// readable and of no known kind.

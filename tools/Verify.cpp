@@ -12,6 +12,7 @@
 #include "tools/Commands.h"
 #include "tools/FailedProofs.h"
 #include "tools/VerifyAllRanks.h"
+#include "tools/VerifyPlans.h"
 #include "tools/input/ErrorMessages.h"
 #include "tools/options/Color.h"
 #include "tools/options/ErrorStream.h"
@@ -40,6 +41,7 @@ struct VerifySettings {
 
   void addTo(Options &options);
   Status checkAllRanks(const Options &options) const;
+  Status checkPlans(const Options &options) const;
 };
 
 void VerifySettings::addTo(Options &options) {
@@ -86,6 +88,17 @@ Status VerifySettings::checkAllRanks(const Options &options) const {
                               "--thorough", "--set", "--op", "--type", "--channel-slots", "--seed",
                               "--max-failures", "--counterexamples", "--show", "--svg"},
                              "--all-ranks proves a collective for all there are");
+}
+
+/// A plan has its ranks, sizes and buffers, and is proved for all launches.
+Status VerifySettings::checkPlans(const Options &options) const {
+  if (!llvm::all_of(options.operands(), isExecutionPlan) || !proofs.schedule.names.empty())
+    return Status::error("execution plans are proved alone: name nothing else");
+  return options.refuseGiven({"--all-ranks", "--ranks", "--bytes", "--topology", "--roots",
+                              "--in-place", "--thorough", "--set", "--op", "--type",
+                              "--channel-slots", "--seed", "--max-failures", "--show", "--svg",
+                              "--within", "--up-to", "--memory", "--smt"},
+                             "an execution plan leaves it no choice");
 }
 
 void print(const Summary &summary, const Source &source, uint32_t shown) {
@@ -208,8 +221,9 @@ Exit verifyCommand(Arguments arguments) {
   Options options("verify", "[FILE|COLLECTIVE]... [OPTION...]",
                   "Proves that schedules meet, cannot deadlock or race, and keep their contract,\n"
                   "or shows a counterexample. A FILE is source text (.coll), the text form or\n"
-                  "GOAL, an image or a schedule library, `-` standard input; a COLLECTIVE is one\n"
-                  "of the standard library, or a function such as bcast: all that its rules name.");
+                  "GOAL, an image or a schedule library, `-` standard input, or an execution plan\n"
+                  "of MSCCL++ (.json); a COLLECTIVE is one of the standard library, or a function\n"
+                  "such as bcast: all that its rules name.");
   options.completeOperands(completionOfSchedules());
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
@@ -225,6 +239,11 @@ Exit verifyCommand(Arguments arguments) {
     return options.refuse("nothing to prove: name a file, a collective, or --stdlib");
   if (Status s = settings.checkAllRanks(options); !s)
     return options.refuse(s.message());
+  if (llvm::any_of(options.operands(), isExecutionPlan)) {
+    if (Status s = settings.checkPlans(options); !s)
+      return options.refuse(s.message());
+    return verifyPlans(options.operands(), settings.shown, settings.json);
+  }
   RightOperands right = readRight(session(), options.operands(), settings.proofs.schedule);
   const std::unique_ptr<Source> &source = right.source;
   if (!source)

@@ -45,13 +45,17 @@ Status JsonPlace::error(const std::string &why) const {
   return Status::error(concat(what, ": ", path.empty() ? "the text" : path, " ", why));
 }
 
-// No exception of the library leaves this function.
 Result<Json> parseJson(std::string_view text, const std::string &what, size_t maxBytes) {
+  if (std::string format = foreignFormat(text, Readable::Json); !format.empty())
+    return Status::error(concat(what, ": the text is ", format));
+  return parseAnyJson(text, what, maxBytes);
+}
+
+// No exception of the library leaves this function.
+Result<Json> parseAnyJson(std::string_view text, const std::string &what, size_t maxBytes) {
   if (text.size() > maxBytes)
     return Status::error(
         concat(what, ": the text has ", text.size(), " bytes, the limit is ", maxBytes));
-  if (std::string format = foreignFormat(text, Readable::Json); !format.empty())
-    return Status::error(concat(what, ": the text is ", format));
   try {
     DuplicateFinder duplicates;
     Json json = Json::parse(text, std::ref(duplicates));

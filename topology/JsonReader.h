@@ -26,8 +26,11 @@ struct JsonPlace {
   Status error(const std::string &why) const;
 };
 
-/// Parses a text of at most so many bytes. Members that are given twice are an error.
+/// Parses a text of at most so many bytes. Members that are given twice are an error, and so is
+/// JSON of another tool.
 Result<Json> parseJson(std::string_view text, const std::string &what, size_t maxBytes);
+/// Variant of parseJson() for the JSON of any tool.
+Result<Json> parseAnyJson(std::string_view text, const std::string &what, size_t maxBytes);
 
 /// Reads the members of one object, and keeps the first error.
 class JsonReader {

@@ -20,6 +20,7 @@ NAMESPACES = {
     "ir": "colldsl",
     "lsp": "colldsl::lsp",
     "mpi": "colldsl::mpi",
+    "mscclpp": "colldsl::mscclpp",
     "parameterized": "colldsl::parameterized",
     "passes": "colldsl",
     "program": "colldsl",

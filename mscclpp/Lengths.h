@@ -1,0 +1,18 @@
+/// The lengths of chunks for which a plan is proved.
+#pragma once
+
+#include "ir/Result.h"
+#include "mscclpp/Memory.h"
+
+namespace colldsl::mscclpp {
+
+struct Lengths {
+  std::vector<CellCounts> cases;
+  std::string words; ///< "chunks of any multiple of 16 bytes"
+};
+
+/// Each element of a cell goes the same way, so a plan without pipelines has one case. A pipeline
+/// has one per number of iterations, up to one that wraps around in scratch.
+Result<Lengths> lengthsOf(const Plan &plan);
+
+} // namespace colldsl::mscclpp

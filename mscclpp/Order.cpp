@@ -1,0 +1,102 @@
+#include "mscclpp/Order.h"
+
+#include <algorithm>
+
+namespace colldsl::mscclpp {
+
+void Reach::compute(const std::vector<std::vector<uint32_t>> &before) {
+  std::fill(bits_.begin(), bits_.end(), 0);
+  for (size_t to = 0; to < before.size(); ++to) {
+    uint64_t *row = &bits_[to * words_];
+    for (uint32_t from : before[to]) {
+      const uint64_t *earlier = &bits_[from * words_];
+      for (size_t w = 0; w < words_; ++w)
+        row[w] |= earlier[w];
+      row[from / 64] |= uint64_t{1} << (from % 64);
+    }
+  }
+}
+
+Order::Order(const Events &events, const Execution &execution)
+    : events_(events), execution_(execution), positions_(events.all.size(), 0),
+      data_(events.all.size()), time_(events.all.size()), packetReaders_(events.all.size()),
+      signals_(events.counters.size()), waits_(events.counters.size()),
+      withData_(events.all.size()), inTime_(events.all.size()) {
+  for (uint32_t i = 0; i < execution.order.size(); ++i)
+    positions_[execution.order[i]] = i;
+  for (EventId id : execution.order) {
+    const Event &event = events.all[id];
+    for (EventId before : event.before)
+      data_[at(id)].push_back(at(before));
+    if (event.counter == kNone)
+      continue;
+    bool waits = event.step == Step::Wait || event.step == Step::Acquire;
+    (waits ? waits_ : signals_)[event.counter].push_back(id);
+  }
+  for (size_t i = 0; i < events.counters.size(); ++i)
+    linked_.emplace_back(waits_[i].size() * signals_[i].size(), false);
+  addPacketEdges();
+  do
+    compute();
+  while (addSignalEdges());
+}
+
+void Order::compute() {
+  withData_.compute(data_);
+  std::vector<std::vector<uint32_t>> all = data_;
+  for (size_t i = 0; i < all.size(); ++i)
+    all[i].insert(all[i].end(), time_[i].begin(), time_[i].end());
+  inTime_.compute(all);
+}
+
+void Order::addPacketEdges() {
+  for (const PacketUse &use : execution_.packets)
+    for (EventId from : use.writes)
+      for (EventId to : use.reads) {
+        packetReaders_[from].push_back(to);
+        time_[at(to)].push_back(at(from));
+      }
+}
+
+// A wait is the n-th at least, if n - 1 others come before it. It returns after n signals. So it
+// comes after a signal if fewer than n others can do without that one.
+bool Order::addSignalEdges() {
+  bool found = false;
+  for (size_t c = 0; c < events_.counters.size(); ++c)
+    for (size_t w = 0; w < waits_[c].size(); ++w) {
+      EventId wait = waits_[c][w];
+      auto isEarlier = [&](EventId other) { return other != wait && isBefore(other, wait); };
+      int64_t number = 1 + std::count_if(waits_[c].begin(), waits_[c].end(), isEarlier) -
+                       events_.counters[c].initial;
+      for (size_t s = 0; s < signals_[c].size(); ++s) {
+        EventId signal = signals_[c][s];
+        auto canDoWithout = [&](EventId other) {
+          return other != signal && !isBefore(signal, other);
+        };
+        if (linked_[c][w * signals_[c].size() + s] ||
+            std::count_if(signals_[c].begin(), signals_[c].end(), canDoWithout) >= number)
+          continue;
+        linked_[c][w * signals_[c].size() + s] = found = true;
+        bool relaxed = events_.all[wait].relaxed || events_.all[signal].relaxed;
+        (relaxed ? time_ : data_)[at(wait)].push_back(at(signal));
+      }
+    }
+  return found;
+}
+
+// The cases of docs/mscclpp.md: released and acquired; complete at the border of a kernel; a value
+// that went into a packet was read before; a packet that was received has been written.
+bool Order::isCompleteBefore(EventId a, const Access &access, EventId b) const {
+  if (withData_.has(at(a), at(b)))
+    return true;
+  for (EventId complete : events_.completions)
+    if (withData_.has(at(a), at(complete)) && isBefore(complete, b))
+      return true;
+  if (access.kind != AccessKind::Write)
+    for (EventId reader : packetReaders_[a])
+      if (reader == b || isBefore(reader, b))
+        return true;
+  return false;
+}
+
+} // namespace colldsl::mscclpp

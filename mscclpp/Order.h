@@ -1,0 +1,49 @@
+/// Which steps come before which in every execution, and whether an access of one is complete when
+/// the other begins.
+#pragma once
+
+#include "mscclpp/Execution.h"
+
+namespace colldsl::mscclpp {
+
+/// Steps before steps, transitively, by their positions in an execution.
+class Reach {
+public:
+  explicit Reach(size_t size) : words_((size + 63) / 64), bits_(size * words_, 0) {}
+  void compute(const std::vector<std::vector<uint32_t>> &before);
+  bool has(uint32_t from, uint32_t to) const {
+    return bits_[to * words_ + from / 64] >> (from % 64) & 1;
+  }
+
+private:
+  size_t words_;
+  std::vector<uint64_t> bits_;
+};
+
+class Order {
+public:
+  /// Of an execution that came to its end.
+  Order(const Events &events, const Execution &execution);
+
+  /// True if `a` happens in time before `b`; nothing is said of data.
+  bool isBefore(EventId a, EventId b) const { return inTime_.has(at(a), at(b)); }
+  /// True if that access of `a` is complete, and seen, when `b` begins.
+  bool isCompleteBefore(EventId a, const Access &access, EventId b) const;
+  uint32_t at(EventId id) const { return positions_[id]; }
+
+private:
+  bool addSignalEdges();
+  void addPacketEdges();
+  void compute();
+
+  const Events &events_;
+  const Execution &execution_;
+  std::vector<uint32_t> positions_;
+  std::vector<std::vector<uint32_t>> data_, time_;    ///< positions before a position
+  std::vector<std::vector<EventId>> packetReaders_;   ///< of what a step sends
+  std::vector<std::vector<EventId>> signals_, waits_; ///< per counter
+  std::vector<std::vector<bool>> linked_;             ///< per counter, by wait and signal
+  Reach withData_, inTime_;
+};
+
+} // namespace colldsl::mscclpp
