@@ -11,7 +11,7 @@ namespace colldsl {
 /// The formats that the reader at hand takes: text, and perhaps JSON.
 enum class Readable : uint8_t { Text, Json };
 
-/// Of execution plans of MSCCL++, which one command proves.
+/// The name of execution plans of MSCCL++, which one command proves.
 inline constexpr std::string_view kExecutionPlan = "JSON, an execution plan of MSCCL++";
 
 /// "gzip, compressed data", "JSON, an execution plan of MSCCL++". Empty: it may be what the reader

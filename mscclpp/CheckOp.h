@@ -1,7 +1,7 @@
 /// Refuses ops that the executor cannot execute, or executes otherwise than they read.
 #pragma once
 
-#include "mscclpp/Plan.h"
+#include "mscclpp/ExecutionPlan.h"
 
 namespace colldsl::mscclpp {
 

@@ -71,7 +71,7 @@ private:
   Status finishBarriers();
 
   struct BarrierCall {
-    uint32_t size;
+    std::vector<uint32_t> sizes; ///< that each of its calls gives
     std::vector<EventId> in, out;
     std::set<uint32_t> blocks;
   };
@@ -146,7 +146,7 @@ void Builder::barrier(Block &block, const Op &op) {
     return;
   uint32_t call = block.barrierCalls[op.barrier]++;
   BarrierCall &meeting = barriers_[{block.launch, block.gpu, op.barrier, call}];
-  meeting.size = op.barrierSize;
+  meeting.sizes.push_back(op.barrierSize);
   meeting.in.push_back(in);
   meeting.out.push_back(sync(block));
   meeting.blocks.insert(block.block);
@@ -154,10 +154,12 @@ void Builder::barrier(Block &block, const Op &op) {
 
 Status Builder::finishBarriers() {
   for (auto &[key, meeting] : barriers_) {
-    if (meeting.blocks.size() != meeting.size)
-      return Status::error(concat("barrier: ", describe(made_.all[meeting.in.front()]), ": call ",
-                                  key[3] + 1, " of barrier ", key[2], " is for ", meeting.size,
-                                  " threadblocks, ", meeting.blocks.size(), " make it"));
+    for (size_t i = 0; i < meeting.in.size(); ++i)
+      if (meeting.sizes[i] != meeting.blocks.size())
+        return Status::error(concat("barrier: ", describe(made_.all[meeting.in[i]]), ": call ",
+                                    key[3] + 1, " of barrier ", key[2], " is for ",
+                                    meeting.sizes[i], " threadblocks, ", meeting.blocks.size(),
+                                    meeting.blocks.size() == 1 ? " makes it" : " make it"));
     for (EventId out : meeting.out)
       for (EventId in : meeting.in)
         made_.all[out].before.push_back(in);

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "ir/Result.h"
-#include "mscclpp/Memory.h"
-#include "mscclpp/Plan.h"
+#include "mscclpp/ExecutionPlan.h"
+#include "mscclpp/PlanMemory.h"
 
 namespace colldsl::mscclpp {
 

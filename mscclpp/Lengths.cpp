@@ -28,14 +28,15 @@ bool usesScratch(const std::vector<ChunkRange> &ranges, size_t first = 0) {
 Status look(const Op &op, Findings &found) {
   found.slices = std::lcm(found.slices, uint64_t{op.slices});
   if (found.slices > kMostSlices)
-    return Status::error(concat("tbg_info divides chunks into more than ", kMostSlices, " parts"));
+    return Status::error(
+        concat("plan: tbg_info divides chunks into more than ", kMostSlices, " parts"));
   if (op.kind != OpKind::Pipeline) {
     found.scratchOutsidePipelines |= usesScratch(op.sources) || usesScratch(op.destinations);
     return {};
   }
   if (found.unitBytes != 0 && found.unitBytes != op.unitBytes)
-    return Status::error(concat("pipelines with unit_size ", found.unitBytes, " and ", op.unitBytes,
-                                ": plans with one unit are proved"));
+    return Status::error(concat("plan: pipelines with unit_size ", found.unitBytes, " and ",
+                                op.unitBytes, ": plans with one unit are proved"));
   found.unitBytes = op.unitBytes;
   for (const Op &member : op.members)
     found.sumsOfScratch |= (member.kind == OpKind::Reduce || member.kind == OpKind::ReduceSend) &&

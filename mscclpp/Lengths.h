@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ir/Result.h"
-#include "mscclpp/Memory.h"
+#include "mscclpp/PlanMemory.h"
 
 namespace colldsl::mscclpp {
 

@@ -2,9 +2,9 @@
 
 #include "ir/Concat.h"
 #include "mscclpp/CheckOp.h"
-#include "mscclpp/Contract.h"
 #include "mscclpp/Lengths.h"
-#include "mscclpp/Order.h"
+#include "mscclpp/PlanResult.h"
+#include "mscclpp/StepOrder.h"
 
 #include <algorithm>
 #include <array>
@@ -16,6 +16,10 @@ namespace {
 
 constexpr size_t kMostEvents = 30000;
 constexpr size_t kMostRefusals = 16, kMostBlocked = 6;
+
+std::string counted(size_t count, std::string_view word) {
+  return concat(count, " ", word, count == 1 ? "" : "s");
+}
 
 class Prover {
 public:
@@ -84,9 +88,9 @@ void Prover::matchCounters() {
       if (example != kNoEvent)
         notes.push_back("one of them is " + describe(events_.all[example]));
     bool isSemaphore = events_.counters[i].kind == ChannelKind::None;
-    refuse(concat("matching: ", counterWords(static_cast<uint32_t>(i)), " has ", counts[i][0],
-                  isSemaphore ? " releases" : " signals", " and ", counts[i][1],
-                  isSemaphore ? " acquires" : " waits", " per launch"),
+    refuse(concat("matching: ", counterWords(static_cast<uint32_t>(i)), " has ",
+                  counted(counts[i][0], isSemaphore ? "release" : "signal"), " and ",
+                  counted(counts[i][1], isSemaphore ? "acquire" : "wait"), " per launch"),
            std::move(notes));
   }
 }
@@ -103,13 +107,14 @@ std::string Prover::waitWords(const Event &event) const {
 void Prover::refuseBlocked(const Execution &execution) {
   std::vector<std::string> notes;
   std::set<std::array<uint32_t, 3>> seen;
+  uint32_t launch = events_.all[execution.blocked.front()].launch;
   for (EventId id : execution.blocked) {
     const Event &event = events_.all[id];
-    if (seen.insert({event.gpu, event.block, event.op}).second && notes.size() < kMostBlocked)
+    if (event.launch == launch && seen.insert({event.gpu, event.block, event.op}).second &&
+        notes.size() < kMostBlocked)
       notes.push_back(waitWords(event));
   }
-  refuse(concat("deadlock: ", seen.size(), " ops wait for ever, the first in launch ",
-                events_.all[execution.blocked.front()].launch),
+  refuse(concat("deadlock: ", counted(seen.size(), "op"), " of launch ", launch, " wait for ever"),
          std::move(notes));
 }
 
@@ -128,7 +133,7 @@ void Prover::checkFlags(const Execution &execution) {
   }
 }
 
-// Which of two signals is for which wait is open if the waits are in no order.
+// Waits in no order leave it open which signal is for which of them.
 void Prover::checkWaiters(const Execution &execution, const Order &order) {
   std::vector<EventId> last(events_.counters.size(), kNoEvent);
   for (EventId id : execution.order) {
@@ -316,9 +321,9 @@ Status refuseMixedScratch(const Plan &plan) {
       }
   for (uint32_t gpu = 0; gpu < plan.numGpus(); ++gpu)
     if (packets[gpu] && payload[gpu])
-      return Status::error(concat(
-          "gpu ", gpu,
-          ": scratch has packets and payload, which overlap; plans with one of them are proved"));
+      return Status::error(concat("plan: gpu ", gpu,
+                                  " has packets and payload in scratch, where they overlap; plans "
+                                  "with one of them are proved"));
   return {};
 }
 
@@ -349,7 +354,7 @@ Result<Verdict> prove(const Plan &plan) {
       return verdict;
     }
     if (events->all.size() > kMostEvents)
-      return Status::error(concat("the plan has ", events->all.size(), " steps in ",
+      return Status::error(concat("plan: it has ", events->all.size(), " steps in ",
                                   verdict.launches, " launches, plans with ", kMostEvents,
                                   " are proved"));
     verdict.refusals = Prover(plan, *memory, *events, *contract).run();

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ir/Result.h"
-#include "mscclpp/Plan.h"
+#include "mscclpp/ExecutionPlan.h"
 
 namespace colldsl::mscclpp {
 

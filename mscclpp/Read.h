@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ir/Result.h"
-#include "mscclpp/Plan.h"
+#include "mscclpp/ExecutionPlan.h"
 
 #include <string_view>
 

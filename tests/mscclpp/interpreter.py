@@ -138,7 +138,8 @@ class Machine:
         """Adds a step: it needs those before which it may not pass."""
         for other, t, segment in self.sequence:
             before = segment < self.segment or (thread is not None and t == thread)
-            if before and (other.kind in ("wait", "meet", "acquire") or release or step.touches(other)):
+            same_counter = step.counter is not None and other.counter == step.counter
+            if before and (other.kind in ("wait", "meet", "acquire") or release or same_counter or step.touches(other)):
                 step.needs.append(other)
         self.sequence.append((step, thread, self.segment))
         return step

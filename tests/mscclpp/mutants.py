@@ -70,9 +70,10 @@ def edits(op):
             ops[i]["tbg_info"]["tb_id"] = 0
         yield "slice", slice_
     if op["name"] == "barrier":
-        def count(ops, i):
-            ops[i]["num_threadblocks"] -= 1
-        yield "count", count
+        for by in (-1, 1):
+            def count(ops, i, by=by):
+                ops[i]["num_threadblocks"] += by
+            yield f"count {by:+}", count
 
 
 def mutants(plan):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Execution plans of MSCCL++ for tests, each for any number of GPUs.
 
-usage: plans.py NAME GPUS      prints a plan as JSON
-       plans.py --list         prints the names
+usage: plans.py GPUS FOLDER [NAME...]    writes plans, or all, to FOLDER/NAME.json
 """
 import json
+import os
 import sys
 
 
@@ -198,7 +198,6 @@ ALL = {f.__name__: f for f in (
     allreduce_switch, allreduce_pipeline, alltoall_get, broadcast_switch)}
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--list"]:
-        print("\n".join(ALL))
-    else:
-        print(json.dumps(ALL[sys.argv[1]](int(sys.argv[2])), indent=1))
+    for wanted in sys.argv[3:] or ALL:
+        with open(os.path.join(sys.argv[2], wanted + ".json"), "w", encoding="utf-8") as out:
+            json.dump(ALL[wanted](int(sys.argv[1])), out, indent=1)

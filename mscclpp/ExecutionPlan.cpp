@@ -1,4 +1,4 @@
-#include "mscclpp/Plan.h"
+#include "mscclpp/ExecutionPlan.h"
 
 namespace colldsl::mscclpp {
 

@@ -1,4 +1,4 @@
-/// What a cell holds: a sum of input cells, each of a launch.
+/// Values of cells: sums of input cells, each of a launch.
 #pragma once
 
 #include <cstdint>

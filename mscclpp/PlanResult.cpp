@@ -1,4 +1,4 @@
-#include "mscclpp/Contract.h"
+#include "mscclpp/PlanResult.h"
 
 #include "ir/Concat.h"
 
@@ -29,7 +29,7 @@ Result<Contract> Contract::of(const Plan &plan) {
     uint32_t share = static_cast<uint32_t>(shared ? in / plan.numGpus() : std::min(in, out));
     fits &= gpu == 0 || share == made.share_;
     if (!fits)
-      return Status::error(concat("gpu ", gpu, " has ", in, " chunks of input and ", out,
+      return Status::error(concat("plan: gpu ", gpu, " has ", in, " chunks of input and ", out,
                                   " of output, which is no ", name, " among ", plan.numGpus()));
     made.share_ = share;
   }

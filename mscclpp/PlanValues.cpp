@@ -1,4 +1,4 @@
-#include "mscclpp/Values.h"
+#include "mscclpp/PlanValues.h"
 
 #include "ir/Concat.h"
 

@@ -3,13 +3,13 @@
 #pragma once
 
 #include "ir/Result.h"
-#include "mscclpp/Plan.h"
+#include "mscclpp/ExecutionPlan.h"
 
 namespace colldsl::mscclpp {
 
 using Location = uint32_t;
 
-/// How many cells a chunk has, and how many of them a chunk of scratch holds.
+/// The numbers of cells of a chunk, and of those that a chunk of scratch holds.
 struct CellCounts {
   uint32_t perChunk = 1;
   uint32_t perScratchChunk = ~0U; ///< pipelines wrap around there

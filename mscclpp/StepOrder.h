@@ -1,8 +1,8 @@
-/// Which steps come before which in every execution, and whether an access of one is complete when
-/// the other begins.
+/// The order that the steps of a plan have in every execution, and the accesses that are complete
+/// when a later step begins.
 #pragma once
 
-#include "mscclpp/Execution.h"
+#include "mscclpp/PlanRun.h"
 
 namespace colldsl::mscclpp {
 
@@ -22,7 +22,7 @@ private:
 
 class Order {
 public:
-  /// Of an execution that came to its end.
+  /// Takes an execution that came to its end.
   Order(const Events &events, const Execution &execution);
 
   /// True if `a` happens in time before `b`; nothing is said of data.
@@ -33,6 +33,8 @@ public:
 
 private:
   bool addSignalEdges();
+  /// True if a signal of a counter, by its number there, is counted before that other one.
+  bool isCountedBefore(size_t counter, size_t signal, EventId other) const;
   void addPacketEdges();
   void compute();
 

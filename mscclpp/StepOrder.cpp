@@ -1,4 +1,4 @@
-#include "mscclpp/Order.h"
+#include "mscclpp/StepOrder.h"
 
 #include <algorithm>
 
@@ -58,6 +58,18 @@ void Order::addPacketEdges() {
       }
 }
 
+// A thread's later relaxed signals to others may pass a signal, so it precedes what its own data
+// precede, and what comes after a wait that saw it.
+bool Order::isCountedBefore(size_t counter, size_t signal, EventId other) const {
+  size_t count = signals_[counter].size();
+  if (withData_.has(at(signals_[counter][signal]), at(other)))
+    return true;
+  for (size_t w = 0; w < waits_[counter].size(); ++w)
+    if (linked_[counter][w * count + signal] && isBefore(waits_[counter][w], other))
+      return true;
+  return false;
+}
+
 // A wait is the n-th at least, if n - 1 others come before it. It returns after n signals. So it
 // comes after a signal if fewer than n others can do without that one.
 bool Order::addSignalEdges() {
@@ -71,7 +83,7 @@ bool Order::addSignalEdges() {
       for (size_t s = 0; s < signals_[c].size(); ++s) {
         EventId signal = signals_[c][s];
         auto canDoWithout = [&](EventId other) {
-          return other != signal && !isBefore(signal, other);
+          return other != signal && !isCountedBefore(c, s, other);
         };
         if (linked_[c][w * signals_[c].size() + s] ||
             std::count_if(signals_[c].begin(), signals_[c].end(), canDoWithout) >= number)

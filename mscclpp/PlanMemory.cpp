@@ -1,4 +1,4 @@
-#include "mscclpp/Memory.h"
+#include "mscclpp/PlanMemory.h"
 
 #include "ir/Concat.h"
 
@@ -38,7 +38,7 @@ Status Memory::place(const Plan &plan, uint32_t gpu) {
     uint32_t small = std::min(g.inputChunks, g.outputChunks),
              large = std::max(g.inputChunks, g.outputChunks);
     if (uint64_t{small} * plan.numGpus() != large)
-      return Status::error(concat("gpu ", gpu, ": in place, with ", g.inputChunks,
+      return Status::error(concat("plan: gpu ", gpu, " works in place with ", g.inputChunks,
                                   " chunks of input and ", g.outputChunks, " of output for ",
                                   plan.numGpus(),
                                   " GPUs: the plan does not say where one lies in the other"));

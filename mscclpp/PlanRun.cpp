@@ -1,4 +1,4 @@
-#include "mscclpp/Execution.h"
+#include "mscclpp/PlanRun.h"
 
 #include <algorithm>
 #include <deque>

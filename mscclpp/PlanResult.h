@@ -2,8 +2,8 @@
 #pragma once
 
 #include "ir/Result.h"
-#include "mscclpp/Memory.h"
-#include "mscclpp/Values.h"
+#include "mscclpp/PlanMemory.h"
+#include "mscclpp/PlanValues.h"
 
 #include <functional>
 
