@@ -1,18 +1,14 @@
 #include "formats/GoalBinary.h"
 
 #include "formats/GoalLayout.h"
+#include "formats/NodeGraph.h"
 #include "ir/Concat.h"
-#include "ir/MessageLines.h"
-#include "ir/TopologicalOrder.h"
 
-#include <algorithm>
 #include <functional>
 #include <numeric>
 
 namespace colldsl {
 namespace {
-
-constexpr size_t kMaxCycleNotes = 12;
 
 /// The file's part for one rank.
 struct RankPart {
@@ -55,14 +51,8 @@ private:
   Status readList(uint32_t i, uint32_t begin, uint32_t count, DepKind kind);
   Status checkIndegree(uint32_t i);
   Status checkRoots();
-  void numberMessages();
-  std::vector<uint32_t> order();
-  Status cycle(const std::vector<uint32_t> &ordered) const;
-  Dag build(const std::vector<uint32_t> &order);
+  NodeGraph graph();
 
-  std::span<const Dep> depsOf(uint32_t i) const {
-    return {deps_.data() + depBegin_[i], depBegin_[i + 1] - depBegin_[i]};
-  }
   template <typename... Parts> Status fail(const Parts &...parts) const {
     return Status::error(concat("rank ", rank_, ": ", parts...));
   }
@@ -77,8 +67,6 @@ private:
   uint64_t listed_ = 0;             ///< successors in the lists read so far
   std::vector<Op> ops_;             ///< in the order of the file
   std::vector<uint32_t> releasers_; ///< per op: edges that lead there
-  std::vector<Dep> deps_;           ///< dependencies of each op, as the file numbers ops
-  std::vector<uint64_t> depBegin_;
 };
 
 Status RankDecoder::readCounts() {
@@ -135,7 +123,7 @@ Status RankDecoder::readNode(uint32_t i) {
   return {};
 }
 
-// Counts the edges that lead to each node; build() walks the same lists again.
+// Counts the edges that lead to each node; graph() walks the same lists again.
 Status RankDecoder::readList(uint32_t i, uint32_t begin, uint32_t count, DepKind kind) {
   std::string_view word = kind == DepKind::Requires ? "require" : "irequire";
   if (uint64_t{begin} + count > part_.successors)
@@ -179,70 +167,24 @@ Status RankDecoder::checkRoots() {
   return {};
 }
 
-void RankDecoder::numberMessages() {
-  forEachInLine(ops_, [&](OpId id, OpId previous) {
-    MessageId &message = ops_[index(id)].message;
-    message = makeMessageId(tagOf(message), impliedCount(ops_, previous));
-  });
-}
-
-// Shorter than the rank if there is a cycle. Fills deps_ on the way.
-std::vector<uint32_t> RankDecoder::order() {
-  depBegin_.assign(size_t{part_.nodes} + 1, 0);
-  std::partial_sum(releasers_.begin(), releasers_.end(), depBegin_.begin() + 1, std::plus<>());
-  deps_.resize(depBegin_.back());
-  std::vector<uint64_t> cursor(depBegin_.begin(), depBegin_.end() - 1);
-  auto forEachSuccessor = [&](uint32_t i, auto visit) {
+/// The dependencies of each node: the file has the edges the other way around.
+NodeGraph RankDecoder::graph() {
+  NodeGraph graph;
+  graph.depBegin.assign(size_t{part_.nodes} + 1, 0);
+  std::partial_sum(releasers_.begin(), releasers_.end(), graph.depBegin.begin() + 1, std::plus<>());
+  graph.deps.resize(graph.depBegin.back());
+  std::vector<uint64_t> cursor(graph.depBegin.begin(), graph.depBegin.end() - 1);
+  auto addEdges = [&](uint32_t i, uint32_t begin, uint32_t count, DepKind kind) {
+    for (uint64_t k = begin; k < uint64_t{begin} + count; ++k)
+      graph.deps[cursor[readNumber<uint32_t>(part_.successorAt(k))]++] = {OpId{i}, kind};
+  };
+  for (uint32_t i = 0; i < part_.nodes; ++i) {
     GoalNode node = part_.node(i);
-    for (uint64_t k = 0; k < node.requireCount; ++k)
-      visit(readNumber<uint32_t>(part_.successorAt(node.requireBegin + k)), DepKind::Requires);
-    for (uint64_t k = 0; k < node.irequireCount; ++k)
-      visit(readNumber<uint32_t>(part_.successorAt(node.irequireBegin + k)), DepKind::IRequires);
-  };
-  for (uint32_t i = 0; i < part_.nodes; ++i)
-    forEachSuccessor(i, [&](uint32_t op, DepKind kind) { deps_[cursor[op]++] = {OpId{i}, kind}; });
-  return topologicalOrder(releasers_, [&](uint32_t i, auto visit) {
-    forEachSuccessor(i, [&](uint32_t op, DepKind) { visit(op); });
-  });
-}
-
-Status RankDecoder::cycle(const std::vector<uint32_t> &ordered) const {
-  std::vector<bool> isOrdered = placesIn(ordered, part_.nodes);
-  auto blocker = [&](uint32_t i) {
-    auto deps = depsOf(i);
-    return index(std::find_if(deps.begin(), deps.end(), [&](const Dep &dep) {
-                   return !isOrdered[index(dep.op)];
-                 })->op);
-  };
-  uint32_t first = opOfCycle(isOrdered, blocker);
-  std::string chain;
-  size_t length = 0;
-  for (uint32_t i = first; length == 0 || i != first; i = blocker(i))
-    if (++length <= kMaxCycleNotes)
-      chain += concat(" waits for node ", blocker(i), ", which");
-  chain.resize(chain.size() - std::string_view(", which").size());
-  return failAt(first, "waits for itself, in a cycle of ", length, length == 1 ? " node" : " nodes",
-                ": it", chain, length > kMaxCycleNotes ? " ..." : "");
-}
-
-Dag RankDecoder::build(const std::vector<uint32_t> &order) {
-  std::vector<uint32_t> newIndex(part_.nodes);
-  for (uint32_t i = 0; i < order.size(); ++i)
-    newIndex[order[i]] = i;
-  Dag dag;
-  dag.ops.reserve(order.size());
-  dag.deps.reserve(deps_.size());
-  std::vector<Dep> deps;
-  for (uint32_t from : order) {
-    deps.clear();
-    for (const Dep &dep : depsOf(from))
-      deps.push_back({OpId{newIndex[index(dep.op)]}, dep.kind});
-    std::sort(deps.begin(), deps.end(), [](const Dep &a, const Dep &b) {
-      return std::pair(a.op, a.kind) < std::pair(b.op, b.kind);
-    });
-    dag.add(ops_[from], {}, {}, deps);
+    addEdges(i, node.requireBegin, node.requireCount, DepKind::Requires);
+    addEdges(i, node.irequireBegin, node.irequireCount, DepKind::IRequires);
   }
-  return dag;
+  graph.ops = std::move(ops_);
+  return graph;
 }
 
 Result<Dag> RankDecoder::run() {
@@ -263,11 +205,8 @@ Result<Dag> RankDecoder::run() {
       return s;
   if (Status s = checkRoots(); !s)
     return s;
-  numberMessages();
-  std::vector<uint32_t> opOrder = order();
-  if (opOrder.size() != part_.nodes)
-    return cycle(opOrder);
-  return build(opOrder);
+  Result<Dag> dag = toDag(graph(), [](uint32_t i) { return concat("node ", i); });
+  return dag ? std::move(dag) : fail(dag.message());
 }
 
 /// Reads the header and the table of ranks.

@@ -30,9 +30,10 @@ private:
 
 Status GoalReducer::refuse(const Op &op, uint32_t i, std::string_view why,
                            std::string_view hint) const {
-  return Diagnostic::error(
-      op.loc, concat("rank ", rank_, ", op l", i, ": GOAL cannot say a ", spelling(op.kind), why),
-      std::string(hint));
+  return Diagnostic::error(op.loc,
+                           concat("rank ", rank_, ", op l", i, ": ", options_.target,
+                                  " cannot say a ", spelling(op.kind), why),
+                           std::string(hint));
 }
 
 Op calcOf(const Op &op, uint64_t ns) {

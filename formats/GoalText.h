@@ -4,6 +4,7 @@
 #include "ir/Schedule.h"
 
 #include <string>
+#include <string_view>
 
 namespace colldsl {
 
@@ -11,6 +12,7 @@ struct GoalOptions {
   /// copy and combine become a calc of as many nanoseconds as they move bytes, instead
   /// of an error.
   bool localOpsAsCalc = false;
+  std::string_view target = "GOAL"; ///< in errors: what cannot say something
 };
 
 /// Plain GOAL at n == sizeClass.elements, as other tools read it: every op labelled,

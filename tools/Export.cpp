@@ -1,6 +1,8 @@
 #include "tools/Commands.h"
 #include "tools/output/Convert.h"
 
+#include "driver/source/TraceFiles.h"
+#include "formats/Chakra.h"
 #include "formats/GoalBinary.h"
 #include "formats/MscclExport.h"
 
@@ -18,14 +20,18 @@ struct ExportSettings {
 
 void ExportSettings::addTo(Options &options) {
   options.section("what to write");
-  options.add("--to", "FORMAT", "goal, goal-bin or msccl-xml", [this](llvm::StringRef word) {
+  options.add("--to", "FORMAT", kForeignKindsInWords.str(), [this](llvm::StringRef word) {
     to = parseForeignKind(word);
-    return to ? Status() : Status::error("'" + word.str() + "' is not goal, goal-bin or msccl-xml");
-  }) = completionOf({kForeignKinds[0], kForeignKinds[1], kForeignKinds[2]});
-  options.addOutput("-o", "FILE", "write there (default: standard output)", output);
+    return to ? Status()
+              : Status::error("'" + word.str() + "' is not " + kForeignKindsInWords.str());
+  }) = completionOf(kForeignKinds);
+  options.addOutput("-o", "FILE",
+                    "write there (default: standard output); chakra: a file per rank, FILE.0.et,\n"
+                    "FILE.1.et, ...",
+                    output);
   options.addFlag("--local-as-calc",
-                  "goal, goal-bin: write copy and combine, which GOAL lacks, as calc of\n"
-                  "a nanosecond per byte",
+                  "goal, goal-bin, chakra: write copy and combine, which these lack, as\n"
+                  "calc of a nanosecond per byte",
                   goal.localOpsAsCalc);
   single.addTo(options);
 }
@@ -41,22 +47,39 @@ Result<std::string> emit(const Schedule &schedule, const ExportSettings &setting
   return algorithm ? Result<std::string>(msccl::print(*algorithm)) : algorithm.status();
 }
 
+Result<std::vector<OutputFile>> emitTraces(const Schedule &schedule,
+                                           const ExportSettings &settings) {
+  Result<std::vector<std::string>> traces = chakra::encode(schedule, settings.goal);
+  if (!traces)
+    return traces.status();
+  std::vector<OutputFile> files;
+  for (size_t rank = 0; rank < traces->size(); ++rank)
+    files.push_back({traceFile(settings.output, rank), std::move((*traces)[rank])});
+  return files;
+}
+
 } // namespace
 
 Exit exportCommand(Arguments arguments) {
   ExportSettings settings;
-  Options options(
-      "export", "FILE|COLLECTIVE --to FORMAT [-o OUT] [OPTION...]",
-      "Reads one schedule, or instantiates one collective, and writes it for another\n"
-      "tool: GOAL, as text (goal) or in binary (goal-bin), for LogGOPSim and ATLAHS; or\n"
-      "an algorithm for MSCCL (msccl-xml). What the format cannot say is an error that\n"
-      "names the op. A FILE is anything that `opt` reads.");
+  Options options("export", "FILE|COLLECTIVE --to FORMAT [-o OUT] [OPTION...]",
+                  "Reads one schedule, or instantiates one collective, and writes it for another\n"
+                  "tool: GOAL, as text (goal) or in binary (goal-bin), for LogGOPSim and ATLAHS;\n"
+                  "an algorithm for MSCCL (msccl-xml); or traces of Chakra, a file per rank\n"
+                  "(chakra), for ASTRA-sim. What the format cannot say is an error that names the\n"
+                  "op. A FILE is anything that `opt` reads.");
   options.completeOperands(completionOfSchedules());
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;
   if (!settings.to)
-    return options.refuse("--to goal, goal-bin or msccl-xml is missing");
+    return options.refuse("--to " + kForeignKindsInWords.str() + " is missing");
+  if (settings.to == FileKind::Chakra) {
+    if (settings.output == "-")
+      return options.refuse("--to chakra writes a file per rank: -o names them");
+    return convertToFiles(options, settings.single, {},
+                          [&](const Schedule &schedule) { return emitTraces(schedule, settings); });
+  }
   auto inFormat = [&](const Schedule &schedule) { return emit(schedule, settings); };
   return convertOne(options, settings.single, {}, inFormat, settings.output);
 }

@@ -19,13 +19,14 @@ struct ConversionSettings {
 
 void ConversionSettings::addTo(Options &options) {
   options.section("what to read and write");
-  options.add("--from", "FORMAT", "goal, goal-bin or msccl-xml (default: what the file looks like)",
-              [this](llvm::StringRef word) {
-                form.kind = parseForeignKind(word);
-                return form.kind ? Status()
-                                 : Status::error("'" + word.str() +
-                                                 "' is not goal, goal-bin or msccl-xml");
-              }) = completionOf({kForeignKinds[0], kForeignKinds[1], kForeignKinds[2]});
+  options.add(
+      "--from", "FORMAT", kForeignKindsInWords.str() + "\n(default: what the file looks like)",
+      [this](llvm::StringRef word) {
+        form.kind = parseForeignKind(word);
+        return form.kind
+                   ? Status()
+                   : Status::error("'" + word.str() + "' is not " + kForeignKindsInWords.str());
+      }) = completionOf(kForeignKinds);
   addAs(options, form);
   options.addOutput("-o", "FILE", "write there (default: standard output)", output);
   options.addChoice("--emit", "FORM", "text (the default) or image", asImage,
@@ -42,8 +43,9 @@ Exit importCommand(Arguments arguments) {
       "Reads a schedule of another tool and writes it as colldsl's text form, or as an\n"
       "image: GOAL, as text (goal) or in binary (goal-bin), of LogGOPSim and ATLAHS;\n"
       "MSCCL's algorithms (msccl-xml), with the contract of their collective, of\n"
-      "elements of --type; n counts the elements of a chunk.");
-  options.completeOperands(completionOfFiles({".goal", ".bin", ".xml"}));
+      "elements of --type; n counts the elements of a chunk; traces of Chakra (chakra),\n"
+      "of which FILE is one: NAME.0.et, NAME.1.et, ...");
+  options.completeOperands(completionOfFiles({".goal", ".bin", ".xml", ".et"}));
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;

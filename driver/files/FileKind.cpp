@@ -1,5 +1,6 @@
 #include "driver/files/FileKind.h"
 
+#include "formats/Chakra.h"
 #include "formats/GoalBinary.h"
 #include "ir/ForeignFormat.h"
 
@@ -50,6 +51,8 @@ FileKind fileKind(llvm::StringRef content) {
     return FileKind::GoalBinary;
   if (isXml(content))
     return FileKind::MscclXml;
+  if (chakra::isTrace({content.data(), content.size()}))
+    return FileKind::Chakra;
   llvm::StringRef text = skipBlanksAndComments(content);
   llvm::StringRef word = text.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
   for (llvm::StringRef first : {"schedule", "num_ranks", "size", "file", "rank"})
@@ -67,7 +70,8 @@ Status refuseForeign(llvm::StringRef content, const std::string &file) {
     return {};
   return Diagnostic::error({}, "'" + file + "' is not read: it is " + format,
                            "read are collectives (.coll), schedules as text or image, schedule "
-                           "libraries, GOAL as text or in binary, and algorithms of MSCCL (XML)");
+                           "libraries, GOAL as text or in binary, algorithms of MSCCL (XML), and "
+                           "traces of Chakra");
 }
 
 void addAs(Fields &fields, InputForm &form) {
@@ -93,6 +97,7 @@ std::optional<FileKind> parseForeignKind(llvm::StringRef word) {
       .Case("goal", FileKind::Text)
       .Case("goal-bin", FileKind::GoalBinary)
       .Case("msccl-xml", FileKind::MscclXml)
+      .Case("chakra", FileKind::Chakra)
       .Default(std::nullopt);
 }
 

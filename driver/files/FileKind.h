@@ -17,6 +17,7 @@ enum class FileKind {
   Library,    ///< a schedule library
   GoalBinary, ///< GOAL as LogGOPSim and ATLAHS simulate it
   MscclXml,   ///< an algorithm of MSCCL
+  Chakra,     ///< an execution trace of one rank
 };
 
 /// The form as which a file is read.
@@ -34,8 +35,10 @@ Status refuseForeign(llvm::StringRef content, const std::string &file);
 /// Adds --as COLLECTIVE, for algorithms of MSCCL.
 void addAs(Fields &fields, InputForm &form);
 
-/// The words for the formats of other tools: goal, goal-bin, msccl-xml.
-inline constexpr llvm::StringLiteral kForeignKinds[] = {"goal", "goal-bin", "msccl-xml"};
+/// The words for the formats of other tools.
+inline constexpr llvm::StringRef kForeignKinds[] = {"goal", "goal-bin", "msccl-xml", "chakra"};
+/// "goal, goal-bin, msccl-xml or chakra"
+inline constexpr llvm::StringLiteral kForeignKindsInWords = "goal, goal-bin, msccl-xml or chakra";
 std::optional<FileKind> parseForeignKind(llvm::StringRef word);
 
 } // namespace colldsl::driver

@@ -8,6 +8,8 @@
 #include "driver/files/StandardFiles.h"
 #include "driver/rules/Rules.h"
 #include "driver/source/RenderInFiles.h"
+#include "driver/source/TraceFiles.h"
+#include "formats/Chakra.h"
 #include "formats/GoalBinary.h"
 #include "formats/MscclImport.h"
 #include "ir/Image.h"
@@ -150,6 +152,8 @@ bool Source::readFile(const std::string &operand, const ScheduleRequest &request
     return readGoalBinary(name, content, limits);
   case FileKind::MscclXml:
     return readMscclXml(name, content, request, form);
+  case FileKind::Chakra:
+    return readChakra(operand, limits);
   }
   return false;
 }
@@ -235,6 +239,16 @@ bool Source::readMscclXml(const std::string &name, llvm::StringRef xml,
     return keep(name, algorithm.status());
   return keep(name,
               msccl::toSchedule(*algorithm, name, {request.elementType(), request.text.maxOps}));
+}
+
+bool Source::readChakra(const std::string &operand, const TextLimits &limits) {
+  Result<Traces> traces = readTraces(operand);
+  if (!traces)
+    return fail(traces.status());
+  std::vector<std::string_view> ranks;
+  for (const std::unique_ptr<llvm::MemoryBuffer> &rank : traces->ranks)
+    ranks.emplace_back(rank->getBufferStart(), rank->getBufferSize());
+  return keep(traces->name, chakra::decode(ranks, traces->name, limits));
 }
 
 const Program &Source::program() const { return compilation_ ? compilation_->program() : none_; }

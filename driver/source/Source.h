@@ -136,6 +136,7 @@ private:
   bool readGoalBinary(const std::string &name, llvm::StringRef bytes, const TextLimits &limits);
   bool readMscclXml(const std::string &name, llvm::StringRef xml, const ScheduleRequest &request,
                     const InputForm &form);
+  bool readChakra(const std::string &operand, const TextLimits &limits);
   /// False, after a message: the schedule has no ranks.
   bool add(const std::string &name, Schedule schedule);
   bool keep(const std::string &name, Result<Schedule> schedule);

@@ -44,6 +44,7 @@ class Colldsl(CMakePackage):
     depends_on("nlohmann-json")
     depends_on("eigen@3.4:")
     depends_on("libxml2")
+    depends_on("protobuf")
     depends_on("libfabric")
     depends_on("rdma-core")
     depends_on("metis@5:", when="+metis")

@@ -32,6 +32,7 @@ TEST(FileKind, KnowsTheFormatsOfOtherTools) {
   EXPECT_EQ(fileKind("\xEF\xBB\xBF<?xml version=\"1.0\"?>"), FileKind::MscclXml);
   EXPECT_EQ(parseForeignKind("goal"), FileKind::Text);
   EXPECT_EQ(parseForeignKind("goal-bin"), FileKind::GoalBinary);
+  EXPECT_EQ(parseForeignKind("chakra"), FileKind::Chakra);
   EXPECT_EQ(parseForeignKind("msccl-xml"), FileKind::MscclXml);
   EXPECT_EQ(parseForeignKind("xml"), std::nullopt);
 }

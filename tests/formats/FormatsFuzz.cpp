@@ -1,10 +1,11 @@
 // Any bytes as GOAL in binary, or, if they begin with '<', as MSCCL XML, or, if with 'A', as
-// the seed of a random algorithm: they end in an error or in a schedule that
-// has an image; and what is written of that reads back.
+// the seed of a random algorithm, or, if with 'C', behind that as a trace of Chakra: they end in an
+// error or in a schedule that has an image; and what is written of that reads back.
 
 #include "tests/ir/Fuzz.h"
 #include "tests/ir/Schedules.h"
 
+#include "formats/Chakra.h"
 #include "formats/GoalBinary.h"
 #include "formats/MscclExport.h"
 #include "formats/MscclImport.h"
@@ -58,6 +59,21 @@ void tryGoal(std::string_view text) {
     failFuzz("what was written does not read back: " + back.message());
   if (Result<std::string> again = printGoal(*back); !again || *again != *goal)
     failFuzz("what was written reads back as something else:\n" + *goal + *again);
+}
+
+void tryChakra(std::string_view trace) {
+  Result<Schedule> schedule = chakra::decode({{trace}}, "fuzz");
+  if (!schedule)
+    return;
+  checkImage(*schedule);
+  Result<std::vector<std::string>> written = chakra::encode(*schedule);
+  if (!written)
+    return; // of more bytes or of a larger tag than a trace can say
+  Result<Schedule> back = chakra::decode({{written->front()}}, "fuzz");
+  if (!back)
+    failFuzz("what was written does not read back: " + back.message());
+  if (Result<std::vector<std::string>> again = chakra::encode(*back); !again || *again != *written)
+    failFuzz("what was written reads back as something else");
 }
 
 // Also what no verifier has seen.
@@ -203,6 +219,11 @@ std::vector<FuzzInput> fuzzCorpus() {
   std::vector<FuzzInput> corpus;
   auto add = [&](std::string_view text) { corpus.emplace_back(text.begin(), text.end()); };
   add(kPair);
+  ParsedText self = parseText("num_ranks 1\nrank 0 {\nl0: calc 1500\nl1: send 8b to 0 tag 1\n"
+                              "l1 requires l0\nl2: recv 8b from 0 tag 1\n}\n",
+                              "self.goal");
+  if (Result<std::vector<std::string>> traces = chakra::encode(self.schedule))
+    add("C" + traces->front());
   if (Result<msccl::Algorithm> ring = msccl::fromSchedule(ringSchedule(3)))
     add(msccl::print(*ring));
   auto addGoal = [&](const Schedule &schedule) {
@@ -225,6 +246,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     colldsl::tryMsccl(text);
   else if (text.starts_with("A"))
     colldsl::tryAlgorithm(colldsl::Inventor(text.substr(1)).algorithm());
+  else if (text.starts_with("C"))
+    colldsl::tryChakra(text.substr(1));
   else
     colldsl::tryGoal(text);
   return 0;

@@ -75,6 +75,7 @@ LIBRARIES = {
     "METIS": (r"metis\.h", ["instantiate/graphs"]),
     "z3": (r"z3", ["parameterized"]),
     "libxml2": (r"libxml/", ["formats"]),
+    "protobuf": (r"google/protobuf/|\.pb\.h", ["formats"]),
     "xxHash": (r"xxhash\.h", ["ir"]),
     "ISA-L": (r"isa-l/", ["transports"]),
     "nlohmann-json": (r"nlohmann/", ["topology"]),
