@@ -11,7 +11,7 @@
 namespace colldsl::chakra {
 namespace {
 
-/// What ASTRA-sim's and Chakra's own generators write.
+/// The version that ASTRA-sim's and Chakra's own generators write.
 constexpr const char *kVersion = "0.0.4";
 
 /// Writes the trace of one rank.
@@ -100,6 +100,7 @@ Result<std::string> TraceEncoder::run() {
       return s;
   if (goal_.size() == 0) {
     wire::Node node;
+    node.set_name("l0");
     setTime(node, 0);
     append(node);
   }
