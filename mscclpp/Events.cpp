@@ -219,12 +219,16 @@ Result<Events> Builder::build(uint32_t launches) {
       made_.completions.push_back(user_[gpu]);
       addUser(gpu, launch);
     }
+  if (made_.all.size() > kMostEvents)
+    return std::move(made_);
   if (Status s = finishBarriers(); !s)
     return s;
   return std::move(made_);
 }
 
 void Builder::run(Block &block, const Op &op, std::optional<Part> part) {
+  if (made_.all.size() > kMostEvents)
+    return;
   place_.kind = op.kind;
   uint32_t cells = op.sources.empty() ? 0 : op.sources.front().size * memory_.perChunk();
   // Puts and gets of several ranges may have several sizes; move() takes the slice of each.

@@ -11,6 +11,7 @@ namespace colldsl::mscclpp {
 using EventId = uint32_t;
 constexpr EventId kNoEvent = ~0U;
 constexpr uint32_t kNone = ~0U;
+constexpr size_t kMostEvents = 30000; ///< of a proof, whose orders are bits for each pair
 
 enum class AccessKind : uint8_t {
   Read,
@@ -72,7 +73,8 @@ struct Events {
   uint32_t launches = 0;
 };
 
-/// An error names what the plan leaves open: barriers whose number of thread blocks is wrong.
+/// An error names barriers whose number of thread blocks is wrong. Beyond kMostEvents steps the
+/// rest is left out.
 Result<Events> buildEvents(const Plan &plan, const Memory &memory, uint32_t launches);
 
 /// "gpu 0, threadblock 1, op 3 'put', iteration 2, launch 1"

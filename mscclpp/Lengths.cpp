@@ -44,6 +44,12 @@ Status look(const Op &op, Findings &found) {
   return {};
 }
 
+/// In the longest message that the plan takes.
+uint64_t longestChunk(const Plan &plan) {
+  const Gpu &gpu = plan.gpus.front();
+  return plan.maxBytes / (plan.collective == "allgather" ? gpu.outputChunks : gpu.inputChunks);
+}
+
 } // namespace
 
 Result<Lengths> lengthsOf(const Plan &plan) {
@@ -71,26 +77,29 @@ Result<Lengths> lengthsOf(const Plan &plan) {
       made.words += concat(" up to ", scratch);
     return made;
   }
-  uint32_t last = kLongestPipeline * slices;
-  for (uint32_t n = slices; n <= last; n += slices)
-    made.cases.push_back({n, ~0U});
-  uint64_t units = scratch / found.unitBytes;
-  if (scratch != ~0ULL && scratch % found.unitBytes == 0 && slices == 1 && units <= kMostWrapped &&
-      !found.scratchOutsidePipelines && !found.sumsOfScratch) {
-    for (auto &counts : made.cases)
-      counts.perScratchChunk = static_cast<uint32_t>(units);
-    for (uint64_t n = std::max<uint64_t>(last + 1, units); n <= units + 2; ++n)
-      made.cases.push_back({static_cast<uint32_t>(n), static_cast<uint32_t>(units)});
-    last = made.cases.back().perChunk;
-    made.words = concat("chunks of 1 to ", kLongestPipeline, " and of ", units, " to ", last,
-                        " units of ", found.unitBytes, " bytes");
-    return made;
+  uint64_t most = longestChunk(plan) / found.unitBytes;
+  uint64_t wrap = scratch / found.unitBytes;
+  bool wraps = scratch != ~0ULL && scratch % found.unitBytes == 0 && slices == 1 &&
+               wrap <= kMostWrapped && !found.scratchOutsidePipelines && !found.sumsOfScratch;
+  uint32_t perScratchChunk = wraps ? static_cast<uint32_t>(wrap) : ~0U;
+  for (uint64_t n = slices; n <= kLongestPipeline * uint64_t{slices}; n += slices)
+    if (n == slices || (n <= most && (wraps || n <= wrap)))
+      made.cases.push_back({static_cast<uint32_t>(n), perScratchChunk});
+  made.words = concat("chunks of ", slices, " to ", made.cases.back().perChunk);
+  uint64_t first = std::max<uint64_t>(made.cases.back().perChunk + 1, wrap), last = 0;
+  for (uint64_t n = first; wraps && n <= std::min(most, wrap + 2); ++n) {
+    made.cases.push_back({static_cast<uint32_t>(last = n), perScratchChunk});
   }
-  while (made.cases.size() > 1 && made.cases.back().perChunk > units)
-    made.cases.pop_back();
-  made.words = concat("chunks of ", slices, " to ", made.cases.back().perChunk, " units of ",
-                      found.unitBytes, " bytes");
+  if (last > 0)
+    made.words += concat(" and of ", first, " to ", last);
+  made.words += concat(" units of ", found.unitBytes, " bytes");
+  made.unitBytes = found.unitBytes;
   return made;
+}
+
+std::string Lengths::wordsOf(const CellCounts &counts) const {
+  return unitBytes == 0 ? words
+                        : concat("chunks of ", counts.perChunk, " units of ", unitBytes, " bytes");
 }
 
 } // namespace colldsl::mscclpp

@@ -8,7 +8,11 @@ namespace colldsl::mscclpp {
 
 struct Lengths {
   std::vector<CellCounts> cases;
-  std::string words; ///< "chunks of any multiple of 16 bytes"
+  std::string words;      ///< "chunks of any multiple of 16 bytes"
+  uint64_t unitBytes = 0; ///< of pipelines
+
+  /// The words for one of the cases.
+  std::string wordsOf(const CellCounts &counts) const;
 };
 
 /// Each element of a cell goes the same way, so a plan without pipelines has one case. A pipeline

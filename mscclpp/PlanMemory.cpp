@@ -6,11 +6,20 @@
 
 namespace colldsl::mscclpp {
 
+constexpr uint64_t kMostCells = 1 << 20;
+
 Result<Memory> Memory::of(const Plan &plan, CellCounts counts) {
   Memory made;
   made.counts_ = counts;
   made.scratchStride_ = std::min(counts.perChunk, counts.perScratchChunk);
   made.bases_.resize(plan.numGpus());
+  uint64_t cells = 0;
+  for (const Gpu &gpu : plan.gpus)
+    cells += (uint64_t{gpu.inputChunks} + gpu.outputChunks + uint64_t{4} * gpu.scratchChunks) *
+             counts.perChunk;
+  if (cells > kMostCells)
+    return Status::error(concat("plan: it has ", cells, " parts of chunks, plans with up to ",
+                                kMostCells, " are proved"));
   for (uint32_t gpu = 0; gpu < plan.numGpus(); ++gpu)
     if (Status s = made.place(plan, gpu); !s)
       return s;

@@ -18,7 +18,7 @@ struct Verdict {
       refusals; ///< of the first chunk length that fails, the first of each pair of ops
   bool promisesNothing = false; ///< the collective has no result that is known
   uint32_t launches = 0;        ///< that were proved one after another
-  std::string lengths;          ///< "chunks of any multiple of 16 bytes"
+  std::string lengths;          ///< "chunks of any multiple of 16 bytes"; those that fail
 };
 
 /// An error if the plan is beyond what can be proved.

@@ -35,10 +35,9 @@ Order::Order(const Events &events, const Execution &execution)
   }
   for (size_t i = 0; i < events.counters.size(); ++i)
     linked_.emplace_back(waits_[i].size() * signals_[i].size(), false);
-  addPacketEdges();
   do
     compute();
-  while (addSignalEdges());
+  while (addSignalEdges() | addPacketEdges());
 }
 
 void Order::compute() {
@@ -49,13 +48,27 @@ void Order::compute() {
   inTime_.compute(all);
 }
 
-void Order::addPacketEdges() {
+// A slot may get one packet several times, as from a switch that stores it where it came from. The
+// reader then has any of them, and comes after those before which none of the others comes.
+bool Order::addPacketEdges() {
+  bool found = false;
   for (const PacketUse &use : execution_.packets)
-    for (EventId from : use.writes)
-      for (EventId to : use.reads) {
-        packetReaders_[from].push_back(to);
+    for (EventId to : use.reads)
+      for (EventId from : use.writes) {
+        auto mayCome = [&](EventId other) {
+          return other == from || other == to || isBefore(from, other) || isBefore(to, other);
+        };
+        std::vector<EventId> &readers = packetReaders_[from];
+        if (from == to || !std::all_of(use.writes.begin(), use.writes.end(), mayCome) ||
+            std::find(readers.begin(), readers.end(), to) != readers.end())
+          continue;
+        found = true;
+        readers.push_back(to);
+        if (EventId source = events_.all[from].valueFrom; source != kNoEvent)
+          packetReaders_[source].push_back(to);
         time_[at(to)].push_back(at(from));
       }
+  return found;
 }
 
 // A thread's later relaxed signals to others may pass a signal, so it precedes what its own data

@@ -35,14 +35,14 @@ private:
   bool addSignalEdges();
   /// True if a signal of a counter, by its number there, is counted before that other one.
   bool isCountedBefore(size_t counter, size_t signal, EventId other) const;
-  void addPacketEdges();
+  bool addPacketEdges();
   void compute();
 
   const Events &events_;
   const Execution &execution_;
   std::vector<uint32_t> positions_;
   std::vector<std::vector<uint32_t>> data_, time_;    ///< positions before a position
-  std::vector<std::vector<EventId>> packetReaders_;   ///< of what a step sends
+  std::vector<std::vector<EventId>> packetReaders_;   ///< of what a step sends, or the proxy for it
   std::vector<std::vector<EventId>> signals_, waits_; ///< per counter
   std::vector<std::vector<bool>> linked_;             ///< per counter, by wait and signal
   Reach withData_, inTime_;

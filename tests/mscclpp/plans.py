@@ -37,6 +37,10 @@ def meet(channels, relaxed=False, kind="memory"):
     return [on(prefix + "signal", channels, kind), on(prefix + "wait", channels, kind), NOP]
 
 
+def without_sharing(value):
+    return json.loads(json.dumps(value))
+
+
 def plan(name, collective, gpus, chunks, blocks, kind="memory", buffer="s", **members):
     """`blocks(gpu, peers)` makes the lists of ops. Each thread block has a channel to each peer of its own, and
     refers to that buffer of each peer by its position among the peers."""
@@ -60,10 +64,10 @@ def plan(name, collective, gpus, chunks, blocks, kind="memory", buffer="s", **me
                 + ([{"channel_type": "switch", "channel_ids": [0]}] if switch else []),
                 "remote_buffer_refs": [{"access_channel_type": kind, "remote_buffer_ids": list(range(len(peers)))}],
             } for i, ops in enumerate(lists)]})
-    return {"name": name, "collective": collective, "protocol": members.get("protocol", "Simple"),
+    return without_sharing({"name": name, "collective": collective, "protocol": members.get("protocol", "Simple"),
             "inplace": members.get("inplace", False), "reuse_resources": False,
             "num_threads_per_block": 256, "use_double_scratch_buffer": members.get("double", False),
-            "buffer_alignment": 16, "min_message_size": 0, "max_message_size": 1 << 30, "gpus": made}
+            "buffer_alignment": 16, "min_message_size": 0, "max_message_size": 1 << 30, "gpus": made})
 
 
 def allgather_put(n):
@@ -193,9 +197,90 @@ def broadcast_switch(n):
     return plan("broadcast_switch", "broadcast", n, (1, 1, 0), blocks, switch="o", buffer="o")
 
 
+def allgather_switch_packets(n):
+    """In place: a GPU makes packets in its scratch and stores them over the switch, also onto themselves."""
+    def blocks(gpu, peers):
+        make = [op("cpkt", src_buff=[local("o", gpu)], dst_buff=[local("s", gpu)])]
+        store = [op("gstorepkt", channel_type="switch", src_buff=[local("s", gpu)], dst_buff=[over_switch(gpu)])]
+        return [make, store, [op("upkt", src_buff=[local("s", p)], dst_buff=[local("o", p)]) for p in peers]]
+    return plan("allgather_switch_packets", "allgather", n, (1, n, n), blocks, protocol="LL", inplace=True, double=True,
+                switch="s")
+
+
+def allgather_forward(n):
+    """In place, along the ring by packets, each of which is passed on as it comes."""
+    def blocks(gpu, peers):
+        right = peers.index((gpu + 1) % n)
+        def of(step):
+            return (gpu - step) % n
+        first = [op("ppkt", channel_type="memory", channel_ids=[right], src_buff=[local("o", gpu)],
+                    dst_buff=[remote(right, gpu)])]
+        passed = [op("rppkt", channel_type="memory", channel_ids=[right], src_buff=[local("s", of(step))],
+                     dst_buff=[remote(right, of(step))]) for step in range(1, n - 1)]
+        return [first + passed, [op("upkt", src_buff=[local("s", of(step))], dst_buff=[local("o", of(step))])
+                                 for step in range(1, n)]]
+    return plan("allgather_forward", "allgather", n, (1, n, n), blocks, protocol="LL", inplace=True, double=True)
+
+
+def allreduce_read_send(n):
+    """In place: chunk g is read from all, summed and written to all by GPU g."""
+    def blocks(gpu, peers):
+        ids = list(range(len(peers)))
+        return [meet(ids, relaxed=True) + [
+            op("rres", channel_type="memory", channel_ids=ids, reduce_op="sum",
+               src_buff=[local("i", gpu)] + [remote(k, gpu) for k in ids],
+               dst_buff=[local("i", gpu)] + [remote(k, gpu) for k in ids]), NOP] + meet(ids)]
+    return plan("allreduce_read_send", "allreduce", n, (n, n, 0), blocks, buffer="i", inplace=True)
+
+
+def allreduce_copy_packets(n):
+    """As allreduce_packets, with the sum also as packets of the GPU itself, from which it is unpacked once more."""
+    def blocks(gpu, peers):
+        ids = list(range(len(peers)))
+        def place(at, sender):
+            return sender if sender < at else sender - 1
+        send = [op("ppkt", channel_type="memory", channel_ids=ids, src_buff=[local("i", p) for p in peers],
+                   dst_buff=[remote(k, place(p, gpu)) for k, p in enumerate(peers)])]
+        reduce = [op("recspkt", channel_type="memory", channel_ids=ids, reduce_op="sum",
+                     src_buff=[local("i", gpu)] + [local("s", place(gpu, p)) for p in peers],
+                     dst_buff=[local("o", gpu), local("s", n - 1 + gpu)] + [remote(k, n - 1 + gpu) for k in ids]), NOP]
+        unpack = [op("upkt", src_buff=[local("s", n - 1 + p)], dst_buff=[local("o", p)]) for p in peers]
+        again = [op("upkt", src_buff=[local("s", n - 1 + gpu)], dst_buff=[local("o", gpu)])]
+        return [send, reduce + again, unpack]
+    return plan("allreduce_copy_packets", "allreduce", n, (n, n, 2 * n - 1), blocks, protocol="LL", double=True)
+
+
+def reduce_scatter_port(n):
+    """Chunks go by the proxy into scratch, and are summed there."""
+    def blocks(gpu, peers):
+        ids = list(range(len(peers)))
+        return [meet(ids, kind="port") + [
+            op("put", channel_type="port", channel_ids=ids, src_buff=[local("i", p) for p in peers],
+               dst_buff=[remote(k, gpu) for k in ids]), on("signal", ids, "port"), on("wait", ids, "port"), NOP,
+            op("re", reduce_op="sum", src_buff=[local("i", gpu)] + [local("s", p) for p in peers],
+               dst_buff=[local("o", 0)]), NOP] + meet(ids, kind="port")]
+    return plan("reduce_scatter_port", "reducescatter", n, (n, 1, n), blocks, kind="port")
+
+
+def allreduce_send(n):
+    """Each GPU puts its chunks into the scratch of the others; each sum of scratch is sent to all."""
+    def blocks(gpu, peers):
+        ids = list(range(len(peers)))
+        first = [op("put", channel_type="memory", channel_ids=ids, src_buff=[local("i", p) for p in peers],
+                    dst_buff=[remote(k, gpu) for k in ids]), NOP]
+        send = [op("res", channel_type="memory", channel_ids=ids, reduce_op="sum",
+                   src_buff=[local("i", gpu)] + [local("s", p) for p in peers],
+                   dst_buff=[local("o", gpu)] + [remote(k, n + gpu) for k in ids]), NOP]
+        last = [op("copy", src_buff=[local("s", n + p)], dst_buff=[local("o", p)]) for p in peers]
+        return [meet(ids, relaxed=True) + first + meet(ids) + send + meet(ids) + last]
+    return plan("allreduce_send", "allreduce", n, (n, n, 2 * n), blocks)
+
+
 ALL = {f.__name__: f for f in (
     allgather_put, allgather_port, allgather_packets, allreduce_packets, reduce_scatter_read, reduce_scatter_scratch,
-    allreduce_switch, allreduce_pipeline, alltoall_get, broadcast_switch)}
+    allreduce_switch, allreduce_pipeline, alltoall_get, broadcast_switch,
+    allgather_switch_packets, allgather_forward, allreduce_read_send, allreduce_copy_packets, reduce_scatter_port,
+    allreduce_send)}
 
 if __name__ == "__main__":
     for wanted in sys.argv[3:] or ALL:
