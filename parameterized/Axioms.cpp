@@ -10,6 +10,7 @@ Axioms::Axioms(Prover &prover, const Ranks &ranks)
       shift_(prover.function("shift", 2)), aligned_(prover.function("aligned", 2)),
       reversed_(prover.function("bitreverse", 2)), powerOf_(prover.function("power", 2)),
       logarithmDownTo_(prover.function("log", 2)), logarithmUpTo_(prover.function("ceil_log", 2)),
+      multiple_(prover.function("multiple", 3)), digit_(prover.function("digit", 3)),
       parts_(division("part")), segments_(division("segment")) {
   auto euclid = [this](const Term &app, Terms &out) {
     Term a = app.arg(0), b = app.arg(1), q = quotient_(a, b), r = remainder_(a, b);
@@ -44,6 +45,7 @@ Axioms::Axioms(Prover &prover, const Ranks &ranks)
   addReversals();
   addProducts();
   addPowers();
+  addMultiples();
   prover.addAxiom(power_, [](const Term &app, Terms &out) {
     Term a = app.arg(0);
     out.push_back(implies(a >= 0, app >= 1));
@@ -79,8 +81,16 @@ Term Axioms::shiftedRight(const Terms &facts, const Term &a, const Term &k) cons
 }
 
 Term Axioms::product(const Term &a, const Term &b) const {
+  if (isPowerOf(b) && a.is_app() && a.decl().id() == quotient_.id() && z3::eq(a.arg(1), b))
+    return multiple_(a.arg(0), b.arg(0), b.arg(1));
   bool isPower = b.is_app() && b.decl().id() == power_.id();
   return isPower ? shiftedLeft(a, b.arg(0)) : a * b;
+}
+
+bool Axioms::hasMultiples(const Term &t) const {
+  std::set<unsigned> visited;
+  return anyApplication(t, visited,
+                        [&](const Term &part) { return part.decl().id() == multiple_.id(); });
 }
 
 Term Axioms::shiftedLeft(const Term &a, const Term &k) const {
@@ -133,7 +143,7 @@ void Axioms::addProducts() {
 
 Term Axioms::power(const Term &base, const Term &e) {
   int64_t two = 0;
-  return base.is_numeral_i64(two) && two == 2 ? power_(e) : powerOf_(base, e);
+  return base.is_numeral_i64(two) && two == 2 ? power_(e) : powerOf_(base, Term(e).simplify());
 }
 
 /// Powers of a base of 2 or more.
@@ -163,6 +173,34 @@ void Axioms::addPowers() {
     out.push_back(
         implies(a > 1 && base >= 2, app >= 1 && powerOf_(base, (app - 1).simplify()) < a));
     out.push_back(implies(a == 1 && base >= 2, app == 0));
+  });
+}
+
+/// The numbers whose multiples of base^e are one are a run of base^e numbers, which begins there.
+void Axioms::addMultiples() {
+  prover_.addAxiom(multiple_, [this](const Term &app, Terms &out) {
+    Term a = app.arg(0), base = app.arg(1), e = app.arg(2), step = powerOf_(base, e);
+    Term holds = a >= 0 && base >= 2 && e >= 0;
+    out.push_back(implies(holds, 0 <= app && app <= a && a < app + step));
+    out.push_back(implies(holds && e == 0, app == a));
+    out.push_back(implies(holds && a < step, app == 0));
+  });
+  prover_.addAxiom(multiple_, multiple_, [this](const Term &x, const Term &y, Terms &out) {
+    Term a = x.arg(0), base = x.arg(1), e = x.arg(2), b = y.arg(0);
+    if (!z3::eq(base, y.arg(1)))
+      return;
+    Term step = powerOf_(base, e), holds = a >= 0 && b >= 0 && base >= 2 && e >= 0;
+    out.push_back(implies(holds && e == y.arg(2), (x == y) == (x <= b && b < x + step)));
+    // A digit tells the runs within a longer one apart.
+    Term digit = digit_(a, base, e), isWithin = y <= a && a < y + powerOf_(base, y.arg(2));
+    out.push_back(implies(holds && y.arg(2) == e + 1 && isWithin,
+                          0 <= digit && digit < base && x == y + digit * step));
+  });
+  prover_.addAxiom(multiple_, powerOf_, [this](const Term &x, const Term &power, Terms &out) {
+    Term a = x.arg(0), base = x.arg(1), e = x.arg(2);
+    if (z3::eq(base, power.arg(0)))
+      out.push_back(implies(0 <= a && a < power && base >= 2 && 0 <= e && e <= power.arg(1),
+                            x + powerOf_(base, e) <= power));
   });
 }
 
@@ -241,14 +279,16 @@ Division Axioms::division(const std::string &name) {
   prover_.addAxiom(made.begin, [](const Term &app, Terms &out) {
     Term length = app.arg(0), count = app.arg(1), i = app.arg(2);
     out.push_back(implies(length >= 0 && 0 <= i && i <= count, 0 <= app && app <= length));
+    out.push_back(implies(length > 0 && 0 <= i && i < count, app < length));
     out.push_back(implies(i == 0 && count > 0, app == 0));
     out.push_back(implies(i == count && count > 0, app == length));
   });
   prover_.addAxiom(made.begin, made.begin, [](const Term &a, const Term &b, Terms &out) {
     Term i = a.arg(2), k = b.arg(2);
-    out.push_back(implies(a.arg(0) == b.arg(0) && a.arg(1) == b.arg(1) && 0 <= i && i <= k &&
-                              k <= a.arg(1) && a.arg(0) >= 0,
-                          a <= b));
+    Term length = a.arg(0), count = a.arg(1);
+    Term holds = length == b.arg(0) && count == b.arg(1) && 0 <= i && k <= count && length >= 0;
+    out.push_back(implies(holds && i <= k, a <= b));
+    out.push_back(implies(holds && i < k && count <= length, a < b)); // no part is empty
   });
   prover_.addAxiom(made.index, [](const Term &app, Terms &out) {
     Term isElement = 0 <= app.arg(2) && app.arg(2) < app.arg(0) && app.arg(1) > 0;
@@ -256,10 +296,11 @@ Division Axioms::division(const std::string &name) {
   });
   // Part i begins at or before element e exactly if e lies in part i or a later one.
   prover_.addAxiom(made.begin, made.index, [](const Term &begin, const Term &index, Terms &out) {
-    Term i = begin.arg(2), e = index.arg(2), count = begin.arg(1);
-    out.push_back(implies(begin.arg(0) == index.arg(0) && count == index.arg(1) && 0 <= i &&
-                              i < count && 0 <= e && e < begin.arg(0),
-                          (begin <= e) == (i <= index)));
+    Term i = begin.arg(2), e = index.arg(2), count = begin.arg(1), length = begin.arg(0);
+    Term holds = length == index.arg(0) && count == index.arg(1) && 0 <= i && i < count && 0 <= e &&
+                 e < length;
+    out.push_back(implies(holds, (begin <= e) == (i <= index)));
+    out.push_back(implies(holds && count <= length && begin == e, i == index)); // no part is empty
   });
   inverses_.divisions.push_back(made);
   return made;
@@ -355,14 +396,39 @@ Term Axioms::quotient(const Terms &facts, const Term &a, const Term &b) {
     return a / b; // of z3: Euclidean, too
   if (b.is_app() && b.decl().id() == power_.id())
     return shift_(a, b.arg(0));
+  if (std::optional<Term> part = partOfProduct(facts, a, b))
+    return *part;
+  if (isPowerOf(b))
+    return quotient_(a, b); // a multiple, if that is multiplied again
   if (prover_.proves(facts, 0 <= a && a < b))
     return prover_.number(0);
   return quotient_(a, b);
 }
 
+/// The quotient a / b, if a product is divided.
+std::optional<Term> Axioms::partOfProduct(const Terms &facts, const Term &a, const Term &b) {
+  auto isProduct = [](const Term &t) {
+    return t.is_app() && t.decl().decl_kind() == Z3_OP_MUL && t.num_args() == 2 &&
+           !t.arg(0).is_numeral() && !t.arg(1).is_numeral();
+  };
+  int64_t one = 0;
+  if (isProduct(a)) {
+    bool isFirst = prover_.proves(facts, a.arg(0) <= b);
+    return parts_.begin(a.arg(isFirst ? 1 : 0), b, a.arg(isFirst ? 0 : 1).simplify());
+  }
+  if (a.is_app() && a.decl().decl_kind() == Z3_OP_SUB && a.num_args() == 2 &&
+      a.arg(1).is_numeral_i64(one) && one == 1 && isProduct(a.arg(0))) {
+    Term count = a.arg(0).arg(1), e = a.arg(0).arg(0) - 1;
+    return parts_.index(b, count, e.simplify());
+  }
+  return std::nullopt;
+}
+
 Term Axioms::remainder(const Terms &facts, const Term &a, const Term &b) {
   if (b.is_numeral())
     return z3::mod(a, b);
+  if (isPowerOf(b))
+    return a - multiple_(a, b.arg(0), b.arg(1));
   if (prover_.proves(facts, 0 <= a && a < b))
     return a;
   bool isLow = prover_.proves(facts, a < b), isHigh = !isLow && prover_.proves(facts, 0 <= a);

@@ -16,7 +16,8 @@ public:
   /// A tree about which nothing else is known; the same name gives the same tree.
   const Tree *tree(const std::string &name, const Term &root);
   /// Euclidean quotient and remainder for any divisor that is not zero. The remainder is spelled
-  /// out where `facts` bound the dividend.
+  /// out where `facts` bound the dividend. Some quotients of products are parts: (i * n) / k is
+  /// where part i of k begins in n elements, ((e + 1) * k - 1) / n the part of element e.
   Term quotient(const Terms &facts, const Term &a, const Term &b);
   Term remainder(const Terms &facts, const Term &a, const Term &b);
 
@@ -29,7 +30,7 @@ public:
   /// The logarithm rounded down.
   Term logarithmDown(const Term &a) const;
   bool isPowerOfTwo(const Term &t) const { return t.decl().id() == power_.id(); }
-  bool isPower(const Term &t) const { return isPowerOfTwo(t) || t.decl().id() == powerOf_.id(); }
+  bool isPower(const Term &t) const { return isPowerOfTwo(t) || isPowerOf(t); }
   /// base^e, and the logarithms to a base, rounded down and up.
   Term power(const Term &base, const Term &e);
   Term logarithmDown(const Term &a, const Term &base) { return logarithmDownTo_(a, base); }
@@ -37,7 +38,10 @@ public:
   /// a shifted right by k bits, and that shifted left again: a without its lowest k bits.
   Term shiftedRight(const Terms &facts, const Term &a, const Term &k) const;
   Term shiftedLeft(const Term &a, const Term &k) const;
+  /// a / b * b, for a power b, is the multiple of b that a lies at or beyond.
   Term product(const Term &a, const Term &b) const;
+  /// True if the term has multiples of powers, which product() makes, or remainders by powers.
+  bool hasMultiples(const Term &t) const;
   /// The lowest bits of a, reversed.
   Term reversed(const Term &a, const Term &bits) { return reversed_(a, bits); }
   /// A graph about which nothing else is known.
@@ -81,6 +85,9 @@ private:
   void addReversals();
   void addProducts();
   void addPowers();
+  void addMultiples();
+  bool isPowerOf(const Term &t) const { return t.is_app() && t.decl().id() == powerOf_.id(); }
+  std::optional<Term> partOfProduct(const Terms &facts, const Term &a, const Term &b);
 
   Prover &prover_;
   const Ranks &ranks_;
@@ -89,7 +96,7 @@ private:
   std::deque<RankGroups> groups_;
   std::map<Level, MachineLevel> levels_;
   z3::func_decl quotient_, remainder_, segmentCount_, xor_, power_, logarithm_, logarithmDown_,
-      shift_, aligned_, reversed_, powerOf_, logarithmDownTo_, logarithmUpTo_;
+      shift_, aligned_, reversed_, powerOf_, logarithmDownTo_, logarithmUpTo_, multiple_, digit_;
   Inverses inverses_; ///< of what the members after it make
   Division parts_, segments_;
 };

@@ -1,5 +1,6 @@
 #include "parameterized/Messages.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace colldsl::parameterized {
@@ -26,28 +27,40 @@ Messages::Messages(Body &body, Prover &prover, const Axioms &axioms, const Ranks
   // If peers do not tell which iteration meets which, messages of one iteration may meet, or those
   // of one and the next.
   std::optional<NotShown> first;
-  for (int step : {0, 1, -1}) {
+  auto succeeds = [&](int step, const std::vector<Search> &searches) {
     try {
       Prover::Attempt attempt(prover_);
-      pair(step);
-      attempt.succeed();
-      return;
+      pair(step, searches);
+      return attempt.succeed();
     } catch (const NotShown &e) {
       if (!first)
         first = e;
+      return false;
     }
-  }
+  };
+  // Digits of places tell it; other candidates take long to refute there.
+  if (hasDigits() && succeeds(0, {Search::Solved}))
+    return;
+  for (int step : {0, 1, -1})
+    if (succeeds(step, {Search::Near, Search::Ends})) // last iterations meet what nothing else does
+      return;
   throw *first;
 }
 
-void Messages::pair(int firstStep) {
+/// True if a peer is at the place that a rank gets by another digit.
+bool Messages::hasDigits() const {
+  return std::any_of(body_.sites.begin(), body_.sites.end(),
+                     [&](const Site &s) { return axioms_.hasMultiples(s.peer); });
+}
+
+void Messages::pair(int firstStep, const std::vector<Search> &searches) {
   links_.clear();
-  for (bool ends : {false, true}) // last iterations meet what nothing else does
+  for (Search search : searches)
     for (size_t s = 0; s < body_.sites.size(); ++s)
       for (size_t r = 0; r < body_.sites.size(); ++r)
         if (isSend(body_.sites[s].kind) && isRecv(body_.sites[r].kind) &&
             (body_.sites[s].kind == SiteKind::Signal) == (body_.sites[r].kind == SiteKind::Wait))
-          addLinks(s, r, firstStep, ends);
+          addLinks(s, r, firstStep, search);
   proveComplete();
   proveOrder();
   proveLengths();
@@ -99,24 +112,27 @@ Term Messages::meets(const Site &from, const Site &to, const Terms &indices) con
 /// Indices of the loops of `to`, in the coordinates of `from`: the same iteration or the next to
 /// it, the one whose peer is this rank, the first or the last.
 std::vector<Terms> Messages::indexCandidates(const Site &from, const Site &to, int firstStep,
-                                             bool ends) {
+                                             Search search) {
   std::vector<Terms> all{{}};
   for (size_t d = 0; d < to.loops.size(); ++d) {
-    Terms options;
-    if (d < from.loops.size())
-      for (int step : {firstStep, 0, 1, -1})
-        options.push_back((from.loops[d].index + step).simplify());
+    Terms options, solved;
     Term peer = substitute(to.peer, {ranks_.rank}, {prover_.constant("that.rank")});
     for (const Term &t : axioms_.inverses().solve(prover_, peer, to.loops[d].index, ranks_.rank)) {
       Term there = substitute(t, {prover_.constant("that.rank")}, {from.peer});
-      options.push_back(there.simplify());
+      solved.push_back(there.simplify());
     }
+    if (d < from.loops.size() && (search != Search::Solved || solved.empty()))
+      for (int step : {firstStep, 0, 1, -1})
+        if (search != Search::Solved || step == firstStep)
+          options.push_back((from.loops[d].index + step).simplify());
+    options.insert(options.end(), solved.begin(), solved.end());
     if (from.edge)
       options.push_back(from.edge->second);
     // The first and the last iteration.
     Term last = to.loops[d].last - 1;
-    options.push_back(substitute(to.loops[d].first, {ranks_.rank}, {from.peer}).simplify());
-    if (ends)
+    if (search != Search::Solved)
+      options.push_back(substitute(to.loops[d].first, {ranks_.rank}, {from.peer}).simplify());
+    if (search == Search::Ends)
       options.push_back(substitute(last, {ranks_.rank}, {from.peer}).simplify());
     for (size_t i = 0; i < options.size(); ++i)
       for (size_t k = options.size() - 1; k > i; --k)
@@ -140,8 +156,8 @@ std::vector<Terms> Messages::indexCandidates(const Site &from, const Site &to, i
   return all;
 }
 
-void Messages::addLinks(size_t s, size_t r, int firstStep, bool ends) {
-  Prover::Attempt search(prover_); // that links hold all messages is proved later
+void Messages::addLinks(size_t s, size_t r, int firstStep, Search search) {
+  Prover::Attempt attempt(prover_); // that links hold all messages is proved later
   // The receive has constants of its own, as both ends may stand in one loop.
   const Site &send = body_.sites[s], recv = renamed(body_.sites[r], "'");
   Terms primed = recv.indices(), own = body_.sites[r].indices();
@@ -158,9 +174,9 @@ void Messages::addLinks(size_t s, size_t r, int firstStep, bool ends) {
                      substitute(here[d], coordinates(ranks_, to), withRank(from.peer, there)));
     return conjunction(prover_, same);
   };
-  std::vector<Terms> backs = indexCandidates(recv, send, -firstStep, ends);
+  std::vector<Terms> backs = indexCandidates(recv, send, -firstStep, search);
   std::erase_if(backs, [&](const Terms &back) { return isRefuted(recv, meets(recv, send, back)); });
-  for (const Terms &forth : indexCandidates(send, recv, firstStep, ends)) {
+  for (const Terms &forth : indexCandidates(send, recv, firstStep, search)) {
     if (backs.empty() || isRefuted(send, meets(send, recv, forth)))
       continue;
     for (const Terms &back : backs) {

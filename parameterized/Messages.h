@@ -35,9 +35,17 @@ public:
   Link renamedAtSender(const Link &link, const Site &from, const Site &to) const;
 
 private:
-  void pair(int firstStep);
-  void addLinks(size_t send, size_t recv, int firstStep, bool ends);
-  std::vector<Terms> indexCandidates(const Site &from, const Site &to, int firstStep, bool ends);
+  /// Indices of loops that are tried for the other end of a message.
+  enum class Search : uint8_t {
+    Solved, ///< those that solve the peer's expression, else those of the same iteration
+    Near,   ///< also the iterations next to it, and the first
+    Ends,   ///< also the last
+  };
+  bool hasDigits() const;
+  void pair(int firstStep, const std::vector<Search> &searches);
+  void addLinks(size_t send, size_t recv, int firstStep, Search search);
+  std::vector<Terms> indexCandidates(const Site &from, const Site &to, int firstStep,
+                                     Search search);
   Term meets(const Site &from, const Site &to, const Terms &indices) const;
   void proveComplete();
   void proveOrder();

@@ -40,6 +40,34 @@ TEST_F(Axiomatic, PartsAreWhereTheLanguagePutsThem) {
     }
 }
 
+/// Texts may say where parts begin, and of which part an element is.
+TEST_F(Axiomatic, PartsOfProducts) {
+  Term n = prover.constant("n"), k = prover.constant("k"), i = prover.constant("i");
+  for (int64_t length : {4, 5, 12})
+    for (int64_t count : {2, 3}) {
+      Terms facts{n == number(length), k == number(count), 0 <= i, i <= k};
+      Term begin = axioms.quotient(facts, i * n, k), swapped = axioms.quotient(facts, n * i, k);
+      EXPECT_TRUE(z3::eq(begin, axioms.parts().begin(n, k, i)));
+      EXPECT_TRUE(z3::eq(swapped, begin));
+      Terms values = facts;
+      for (int64_t e = 0; e < length; ++e) {
+        int64_t part = 0;
+        while ((part + 1) * length / count <= e)
+          ++part;
+        Term element = prover.constant("e" + std::to_string(e));
+        values.push_back(element == number(e));
+        values.push_back(axioms.quotient({}, (element + 1) * k - 1, n) == number(part));
+        EXPECT_EQ(((e + 1) * count - 1) / length, part);
+      }
+      EXPECT_FALSE(isRefuted(values)) << length << " in " << count;
+    }
+  // No part is empty if there are enough elements.
+  Terms facts{0 < k, k <= n, 0 <= i, i < k};
+  Term begin = axioms.quotient(facts, i * n, k), next = axioms.quotient(facts, (i + 1) * n, k);
+  EXPECT_TRUE(prover.proves(facts, begin < next));
+  EXPECT_TRUE(prover.proves(facts, axioms.quotient(facts, (begin + 1) * k - 1, n) == i));
+}
+
 TEST_F(Axiomatic, PowersAndLogarithms) {
   Terms facts;
   for (int64_t n = 1; n <= 20; ++n) {
@@ -89,6 +117,60 @@ TEST_F(Axiomatic, PowersAndLogarithmsToAnyBase) {
     wrong.push_back(axioms.logarithmUp(b, b) == number(2));
     EXPECT_TRUE(isRefuted(wrong)) << base;
   }
+}
+
+TEST_F(Axiomatic, MultiplesOfPowersToAnyBase) {
+  for (int64_t base : {2, 3, 5}) {
+    Term b = prover.constant("base" + std::to_string(base));
+    Terms facts{b == number(base)};
+    std::vector<Term> powers, numbers;
+    int64_t power = 1;
+    for (int64_t e = 0; e < 4; ++e, power *= base) {
+      Term exponent = prover.constant("e" + std::to_string(e));
+      powers.push_back(axioms.power(b, exponent));
+      facts.push_back(exponent == number(e) && powers.back() == number(power));
+    }
+    auto multiple = [&](const Term &n, size_t e) {
+      return axioms.product(axioms.quotient({}, n, powers[e]), powers[e]);
+    };
+    for (int64_t n = 0; n < 11; ++n) {
+      numbers.push_back(prover.constant("n" + std::to_string(n)));
+      facts.push_back(numbers.back() == number(n));
+    }
+    auto is = [&](int64_t n, size_t e, int64_t value) {
+      const Term &a = numbers[static_cast<size_t>(n)];
+      return multiple(a, e) == number(value) &&
+             axioms.remainder({}, a, powers[e]) == number(n - value);
+    };
+    Terms right = facts;
+    power = 1;
+    for (size_t e = 0; e < 4; ++e, power *= base)
+      for (int64_t n = 0; n < 11; ++n)
+        right.push_back(is(n, e, n / power * power));
+    EXPECT_FALSE(isRefuted(right)) << base;
+    Terms beyond = facts, before = facts;
+    beyond.push_back(is(7, 0, 6));
+    before.push_back(is(7, 1, 7 / base * base - base));
+    EXPECT_TRUE(isRefuted(beyond)) << base;
+    EXPECT_TRUE(isRefuted(before)) << base;
+  }
+}
+
+TEST_F(Axiomatic, DigitsToAnyBase) {
+  // Numbers below base^m with the same digits but one.
+  Term b = prover.constant("b"), e = prover.constant("e"), m = prover.constant("m");
+  Term a = prover.constant("a"), d = prover.constant("d");
+  Term step = axioms.power(b, e), wide = axioms.power(b, e + 1), all = axioms.power(b, m);
+  auto down = [&](const Term &n, const Term &p) {
+    return axioms.product(axioms.quotient({}, n, p), p);
+  };
+  Term other = down(a, wide) + d * step + axioms.remainder({}, a, step);
+  Terms facts{2 <= b, 0 <= e, e < m, 0 <= a, a < all, 0 <= d, d < b};
+  EXPECT_TRUE(prover.proves(facts, 0 <= other && other < all));
+  EXPECT_TRUE(prover.proves(facts, down(other, wide) == down(a, wide)));
+  EXPECT_TRUE(prover.proves(facts, down(other, step) == down(a, wide) + d * step));
+  facts.back() = d <= b;
+  EXPECT_FALSE(prover.proves(facts, other < all));
 }
 
 TEST_F(Axiomatic, ProductsGrowWithTheirFactors) {
@@ -433,6 +515,37 @@ TEST_F(Axiomatic, SayNothingBeyondTheirHypotheses) {
        {{"part_begin", {9, 3, 1}, 3}, {"part_index", {9, 3, -1}, 4}}},
       {"element beyond the last and a part",
        {{"part_begin", {9, 3, 1}, 3}, {"part_index", {9, 3, 20}, 0}}},
+      {"part of no elements", {{"part_begin", {0, 3, 1}, 0}}},
+      {"end of the last part", {{"part_begin", {9, 3, 3}, 9}}},
+      {"parts that may be empty", {{"part_begin", {2, 3, 0}, 0}, {"part_begin", {2, 3, 1}, 0}}},
+      {"element of a part behind an empty one",
+       {{"part_begin", {2, 3, 0}, 0}, {"part_index", {2, 3, 0}, 1}}},
+      {"element within a part", {{"part_begin", {9, 3, 1}, 3}, {"part_index", {9, 3, 7}, 2}}},
+      {"multiple below a negative number", {{"multiple", {-8, 3, 1}, 50}}},
+      {"multiple of a power of 1", {{"multiple", {9, 1, 2}, 77}}},
+      {"multiple of a negative power", {{"multiple", {9, 3, -1}, 77}}},
+      {"multiple of something", {{"multiple", {10, 3, 1}, 9}}},
+      {"multiples for two bases", {{"multiple", {10, 3, 1}, 9}, {"multiple", {10, 2, 1}, 10}}},
+      {"run of a negative number", {{"multiple", {-8, 3, 1}, 2}, {"multiple", {4, 3, 1}, 3}}},
+      {"negative number in a run", {{"multiple", {4, 3, 1}, 3}, {"multiple", {-8, 3, 1}, 3}}},
+      {"run for a power of 1", {{"multiple", {9, 1, 2}, 77}, {"multiple", {4, 1, 2}, 77}}},
+      {"run for a negative power", {{"multiple", {9, 3, -1}, 77}, {"multiple", {4, 3, -1}, 77}}},
+      {"runs for different powers", {{"multiple", {10, 3, 1}, 9}, {"multiple", {11, 3, 0}, 11}}},
+      {"digit of different numbers", {{"multiple", {10, 3, 1}, 9}, {"multiple", {4, 3, 2}, 0}}},
+      {"digit between powers further apart",
+       {{"multiple", {8, 3, 0}, 8}, {"multiple", {8, 3, 2}, 0}}},
+      {"digit between negative powers",
+       {{"multiple", {9, 3, -2}, 50}, {"multiple", {9, 3, -1}, 6}, {"power", {3, -2}, 100}}},
+      {"negative multiple below a power", {{"multiple", {-8, 3, 1}, 50}, {"power", {3, 3}, 27}}},
+      {"multiple beyond the power", {{"multiple", {28, 3, 1}, 27}, {"power", {3, 3}, 27}}},
+      {"multiple for a power of 1 below another",
+       {{"multiple", {0, 1, 2}, 77}, {"power", {1, 3}, 5}, {"power", {1, 2}, 1}}},
+      {"multiple for a negative power below another",
+       {{"multiple", {9, 3, -1}, 77}, {"power", {3, 3}, 27}, {"power", {3, -1}, 100}}},
+      {"multiple for a power below a smaller one",
+       {{"multiple", {2, 3, 5}, 0}, {"power", {3, 1}, 3}}},
+      {"multiple below a power to another base",
+       {{"multiple", {24, 3, 1}, 24}, {"power", {5, 2}, 25}}},
       {"parent of no rank", {{"t.parent", {7}, 9}}},
       {"child before the first", {{"t.child", {0, -1}, 77}}},
       {"child beyond the last", {{"t.children", {0}, 2}, {"t.child", {0, 5}, 77}}},
