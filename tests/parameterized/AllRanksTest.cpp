@@ -30,7 +30,7 @@ INSTANTIATE_TEST_SUITE_P(
         "allgatherv_neighbor_exchange", "fold_pairs", "unfold_pairs", "signal_up", "signal_down",
         "barrier_tree", "barrier_ring", "barrier_direct", "barrier_pairwise",
         "barrier_dissemination", "barrier_hierarchical", "allgather_bruck", "allgatherv_bruck",
-        "allreduce_butterfly", "allreduce_rabenseifner"));
+        "allreduce_butterfly", "allreduce_rabenseifner", "allreduce_recursive_multiplying"));
 
 TEST(AllRanks, ReduceUpAnyTreeWithOperatorsThatCommute) {
   AllRanksProof proof = proofOf("reduce_up");
