@@ -107,4 +107,18 @@ Result<ServedFunction> servedFunction(const Schedule &schedule) {
   return ServedFunction{collective, signature->inPlace, *unit};
 }
 
+KnownCollective knownCollective(const Schedule &schedule) {
+  Schedule sums = schedule; // of which MSCCL knows no others
+  for (Dag &dag : sums.ranks)
+    for (Ensure &ensure : dag.contract.ensures)
+      ensure.reduction = Reduction::Sum;
+  Result<msccl::Chunks> chunks = msccl::Chunks::of(sums);
+  if (!schedule.hasContract || !chunks)
+    return {};
+  Result<msccl::Signature> signature = msccl::signatureOf(sums, *chunks);
+  if (!signature)
+    return {};
+  return {signature->collective, signature->inPlace, signature->root};
+}
+
 } // namespace colldsl

@@ -19,4 +19,13 @@ struct ServedFunction {
 /// schedule writes its input.
 Result<ServedFunction> servedFunction(const Schedule &schedule);
 
+/// The collective of MSCCL whose contract a schedule has, with any operator in its reductions.
+struct KnownCollective {
+  msccl::Collective collective = msccl::Collective::Custom; ///< Custom: none of these
+  bool inPlace = false;
+  uint32_t root = 0; ///< of a broadcast, a reduce
+};
+
+KnownCollective knownCollective(const Schedule &schedule);
+
 } // namespace colldsl

@@ -16,6 +16,7 @@
 #include "tools/run/CallTimes.h"
 #include "tools/run/JoinLauncher.h"
 #include "tools/run/Launch.h"
+#include "tools/run/NcclColumns.h"
 #include "tools/run/RunTrace.h"
 #include "wireup/Allgatherv.h"
 
@@ -41,6 +42,7 @@ struct RunSettings {
   bool stdlib = false;
   bool verify = true;
   bool json = false;
+  bool ncclColumns = false;
   bool isStrict = false;
   bool isShared = false;
   bool checksInvariants = false;
@@ -132,6 +134,10 @@ void RunSettings::addTo(Options &options) {
       "write when each op of the last call ran, for `colldsl show --trace`, Perfetto\n"
       "and chrome://tracing; of one schedule, on ranks that run itself starts",
       trace) = completionOfFiles({".json"});
+  options.addFlag("--nccl-tests",
+                  "print the columns of NVIDIA's nccl-tests: size, count, type, redop, root,\n"
+                  "time (the median), algbw, busbw and #wrong, out of place and in place",
+                  ncclColumns);
   options.addFlag("--json", "print one JSON object", json);
 }
 
@@ -146,6 +152,7 @@ struct Row {
   bool checked = false;
   Times times;
   TransferReport transfers; ///< of all ranks
+  NcclRow nccl;             ///< if its columns are asked for
 };
 
 class ScheduleRunner {
@@ -170,7 +177,8 @@ public:
             settings_.verify,
             schedule.hasContract,
             {},
-            {}};
+            {},
+            settings_.ncclColumns ? ncclRow(target.name, schedule, ready->sizes) : NcclRow()};
     return execute(target, schedule, ready->sizes, row) ? std::optional(row) : std::nullopt;
   }
 
@@ -422,6 +430,16 @@ void printTable(const std::vector<Row> &rows) {
   table.print(resultStream());
 }
 
+void printNccl(const std::vector<Row> &rows) {
+  std::vector<NcclRow> all;
+  for (const Row &row : rows) {
+    all.push_back(row.nccl);
+    all.back().isChecked = row.checked;
+    all.back().times = row.times;
+  }
+  printNcclColumns(all);
+}
+
 void printRuns(const std::vector<Row> &rows, const RunSettings &settings, bool ok) {
   llvm::json::Array runs;
   for (const Row &row : rows)
@@ -465,6 +483,8 @@ Exit runCommand(Arguments arguments) {
     return options.refuse("--stdlib stands for all that is to be run: name nothing else");
   if (!settings.stdlib && !named)
     return options.refuse("nothing to run: name a file, a collective, or --stdlib");
+  if (settings.ncclColumns && settings.json)
+    return options.refuse("--nccl-tests and --json: one of them");
   if (settings.checksInvariants && !schedule.passes.pipeline.empty())
     return options.refuse("--check-invariants: passes change the schedule, and invariants belong "
                           "to the text");
@@ -500,6 +520,8 @@ Exit runCommand(Arguments arguments) {
   bool ok = rows.size() + runner.numExcluded() == targets.size();
   if (settings.json)
     printRuns(rows, settings, ok);
+  else if (!rows.empty() && settings.ncclColumns)
+    printNccl(rows);
   else if (!rows.empty())
     printTable(rows);
   return ok ? Exit::Success : Exit::Failure;
