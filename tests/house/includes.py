@@ -14,7 +14,7 @@ ALLOWED = {
     "ir": [],
     "formats": ["ir"],
     "topology": ["ir"],
-    "mscclpp": ["ir", "topology"],
+    "mscclpp": ["formats", "ir", "topology"],
     "program": ["ir", "topology"],
     "instantiate": ["ir", "topology", "program"],
     "instantiate/dependence": ["ir"],
