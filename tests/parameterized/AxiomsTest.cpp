@@ -436,7 +436,26 @@ struct Beyond {
   std::vector<Given> values;
 };
 
-TEST_F(Axiomatic, SayNothingBeyondTheirHypotheses) {
+class AxiomsBeyond : public Axiomatic {
+protected:
+  /// Of four ranks.
+  void expectNoneRefuted(const std::vector<Beyond> &table) {
+    for (const Beyond &beyond : table) {
+      Terms facts{ranks.ranks == 4};
+      for (const Given &given : beyond.values) {
+        z3::expr_vector arguments(prover.context());
+        for (int64_t a : given.arguments)
+          arguments.push_back(number(a));
+        z3::func_decl f =
+            prover.function(given.function, static_cast<unsigned>(given.arguments.size()));
+        facts.push_back(f(arguments) == number(given.value));
+      }
+      EXPECT_FALSE(isRefuted(facts)) << beyond.hypothesis;
+    }
+  }
+};
+
+TEST_F(AxiomsBeyond, SayNothingBeyondTheirHypotheses) {
   const std::vector<Beyond> table{
       {"divisor 0", {{"quotient", {5, 0}, 7}, {"remainder", {5, 0}, 9}}},
       {"negative dividend", {{"quotient", {-7, 3}, -3}, {"remainder", {-7, 3}, 2}}},
@@ -559,18 +578,73 @@ TEST_F(Axiomatic, SayNothingBeyondTheirHypotheses) {
   };
   axioms.tree("t", number(0));
   axioms.graph("g");
-  for (const Beyond &beyond : table) {
-    Terms facts{ranks.ranks == 4};
-    for (const Given &given : beyond.values) {
-      z3::expr_vector arguments(prover.context());
-      for (int64_t a : given.arguments)
-        arguments.push_back(number(a));
-      z3::func_decl f =
-          prover.function(given.function, static_cast<unsigned>(given.arguments.size()));
-      facts.push_back(f(arguments) == number(given.value));
-    }
-    EXPECT_FALSE(isRefuted(facts)) << beyond.hypothesis;
-  }
+  expectNoneRefuted(table);
+}
+
+/// Group 0 has the even ones of four ranks, group 1 those from a bound on, group 2 a node's.
+TEST_F(AxiomsBeyond, GroupsSayNothingBeyondTheirHypotheses) {
+  const std::vector<Beyond> table{
+      {"first member of an empty group", {{"group1.size", {9}, 0}, {"group1.member", {9, 0}, 99}}},
+      {"member before the first", {{"group0.size", {}, 2}, {"group0.member", {-1}, 99}}},
+      {"member beyond the last", {{"group0.size", {}, 2}, {"group0.member", {5}, 99}}},
+      {"number of no rank", {{"group0.size", {}, 2}, {"group0.number", {8}, -5}}},
+      {"number of another rank", {{"group0.size", {}, 2}, {"group0.number", {1}, 44}}},
+      {"numbers in groups of different keys",
+       {{"group1.size", {0}, 4},
+        {"group1.size", {2}, 2},
+        {"group1.number", {0, 2}, 2},
+        {"group1.number", {2, 3}, 1},
+        {"group1.member", {0, 2}, 2},
+        {"group1.member", {2, 1}, 3}}},
+      {"numbers of ranks in descending order",
+       {{"group0.size", {}, 2},
+        {"group0.number", {2}, 1},
+        {"group0.number", {0}, 0},
+        {"group0.member", {1}, 2},
+        {"group0.member", {0}, 0}}},
+      {"numbers of a member and of another rank",
+       {{"group0.size", {}, 2},
+        {"group0.number", {0}, 0},
+        {"group0.number", {1}, 0},
+        {"group0.member", {0}, 0}}},
+      {"members in groups of different keys",
+       {{"group1.size", {0}, 4},
+        {"group1.size", {2}, 2},
+        {"group1.member", {2, 0}, 2},
+        {"group1.member", {0, 1}, 1},
+        {"group1.number", {2, 2}, 0},
+        {"group1.number", {0, 1}, 1}}},
+      {"members to beyond the last",
+       {{"group0.size", {}, 2},
+        {"group0.member", {1}, 2},
+        {"group0.number", {2}, 1},
+        {"group0.member", {3}, 0}}},
+      {"leader of no rank", {{"level1.leader", {8}, 77}}},
+      {"size of the group of no leader", {{"group2.size", {9}, 0}, {"level1.leader", {8}, 9}}},
+      {"group of one and a rank that is none",
+       {{"group2.size", {2}, 1},
+        {"level1.leader", {8}, 2},
+        {"level1.leader", {2}, 2},
+        {"group2.member", {2, 0}, 2},
+        {"group2.number", {2, 2}, 0}}},
+      {"follower before the leader",
+       {{"level1.leader", {0}, 0}, {"group2.size", {0}, 2}, {"level1.follower", {0, -1}, 77}}},
+      {"follower beyond the last",
+       {{"level1.leader", {0}, 0}, {"group2.size", {0}, 2}, {"level1.follower", {0, 5}, 77}}},
+      {"follower of no rank",
+       {{"level1.leader", {9}, 0},
+        {"level1.leader", {0}, 0},
+        {"group2.size", {0}, 2},
+        {"level1.follower", {9, 1}, 77}}},
+      {"place of no rank", {{"level1.leader", {0}, 0}, {"level1.place", {0, 9}, 77}}},
+      {"place in another group",
+       {{"level1.leader", {0}, 0}, {"level1.leader", {1}, 1}, {"level1.place", {0, 1}, 77}}},
+  };
+  Term member = prover.constant("r"), bound = prover.constant("bound");
+  axioms.group(z3::mod(member, 2) == 0, member, {});
+  axioms.group(member >= bound, member, {bound});
+  axioms.leader(Level::Node, number(0));
+  expectNoneRefuted(table);
 }
 
 } // namespace
