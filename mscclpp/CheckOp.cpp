@@ -103,9 +103,14 @@ bool movesPairs(OpKind kind) {
          kind == OpKind::Get || kind == OpKind::PutPackets;
 }
 
-/// Remote buffers may be the GPU's own, as far as the executor sees; a channel has another end.
 bool liesThere(const ChunkRange &range, Shape::Where where) {
-  return range.isSwitch == (where == kSwitch);
+  return range.isSwitch == (where == kSwitch) && range.isRemote == (where == kRemote);
+}
+
+/// The op that also makes packets of its own GPU has two destinations there.
+Shape::Where whereOf(const Op &op, const Shape &shape, size_t destination) {
+  size_t first = op.kind == OpKind::ReduceCopySendPackets ? 2 : 1;
+  return destination < first ? shape.firstDestination : shape.otherDestinations;
 }
 
 std::string whyNotRanges(const Op &op, const Shape &shape) {
@@ -122,7 +127,7 @@ std::string whyNotRanges(const Op &op, const Shape &shape) {
     if (!liesThere(op.sources[i], i == 0 ? shape.firstSource : shape.otherSources))
       return concat("has a src_buff[", i, "] that does not fit: a buffer of the wrong kind");
   for (size_t i = 0; i < op.destinations.size(); ++i)
-    if (!liesThere(op.destinations[i], i == 0 ? shape.firstDestination : shape.otherDestinations))
+    if (!liesThere(op.destinations[i], whereOf(op, shape, i)))
       return concat("has a dst_buff[", i, "] that does not fit: a buffer of the wrong kind");
   uint32_t size = op.sources.front().size;
   for (const std::vector<ChunkRange> *list : {&op.sources, &op.destinations})

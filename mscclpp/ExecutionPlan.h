@@ -28,6 +28,7 @@ struct ChunkRange {
   Buffer buffer = Buffer::Input;
   uint32_t index = 0, size = 0; ///< chunks
   bool isSwitch = false;
+  bool isRemote = false; ///< a buffer of another GPU, by a channel
 };
 
 struct Op {

@@ -99,7 +99,8 @@ Result<Lengths> lengthsOf(const Plan &plan) {
 
 std::string Lengths::wordsOf(const CellCounts &counts) const {
   return unitBytes == 0 ? words
-                        : concat("chunks of ", counts.perChunk, " units of ", unitBytes, " bytes");
+                        : concat("chunks of ", counts.perChunk, " unit",
+                                 counts.perChunk == 1 ? "" : "s", " of ", unitBytes, " bytes");
 }
 
 } // namespace colldsl::mscclpp

@@ -420,6 +420,7 @@ void PlanReader::readRanges(JsonReader &reader, const char *key, uint32_t gpu,
       if (range.status()) {
         const RemoteBuffer &remote = tables_[gpu].remotes[own[id]];
         made.gpus = {remote.gpu};
+        made.isRemote = true;
         made.buffer = remote.buffer;
       }
     } else if (range.member("switch_channel_id", false)) {
