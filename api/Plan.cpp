@@ -1,5 +1,6 @@
 #include "api/Handles.h"
 
+#include "device/CudaDriver.h"
 #include "ir/Concat.h"
 
 #include <algorithm>
@@ -157,6 +158,18 @@ colldsl_status colldsl_plan_bind(colldsl_plan *plan, const char *buffer, void *d
 colldsl_status colldsl_plan_bind_const(colldsl_plan *plan, const char *buffer, const void *data,
                                        uint64_t bytes) {
   return bind(plan, buffer, BoundBuffer::in(data, bytes));
+}
+
+colldsl_status colldsl_plan_bind_device(colldsl_plan *plan, const char *buffer, void *memory,
+                                        uint64_t bytes) {
+  return onPlan(plan, buffer, "buffer", [&](CollectivePlan &) {
+    Result<const device::CudaDriver *> driver = device::cudaDriver();
+    if (!driver)
+      return report(driver.status(), COLLDSL_ERROR_ARGUMENT);
+    if (auto context = device::contextOf(**driver, memory, bytes); !context)
+      return fail(COLLDSL_ERROR_ARGUMENT, concat("'", buffer, "': ", context.message()));
+    return bind(plan, buffer, {memory, bytes, false, *driver});
+  });
 }
 
 colldsl_status colldsl_plan_set_blocks(colldsl_plan *plan, const char *buffer, size_t blocks,

@@ -31,7 +31,8 @@ public:
   /// Moves all running plans but one. True: something moved.
   bool progressOthers(const Plan *except);
 
-  /// True if some plan waits for the end of a calc, which is not an event that ends a sleep.
+  /// True if some plan waits for the end of a calc, or of a copy of device memory: these are not
+  /// events that end a sleep.
   bool calculates() const { return calcs_.load(std::memory_order_relaxed) != 0; }
   void calcBegins() { calcs_.fetch_add(1, std::memory_order_relaxed); }
   void calcEnds() { calcs_.fetch_sub(1, std::memory_order_relaxed); }

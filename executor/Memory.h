@@ -10,11 +10,18 @@
 
 namespace colldsl {
 
+namespace device {
+struct CudaDriver;
+}
+
 /// A caller's memory for one parameter. Buffers with role `in` are never written.
 struct BoundBuffer {
   void *data = nullptr;
   uint64_t bytes = 0;
   bool isConst = false; ///< refused for a parameter that is written
+  /// The driver of the device whose memory this is; it outlives what is bound. Null: memory of the
+  /// host.
+  const device::CudaDriver *driver = nullptr;
 
   static BoundBuffer in(const void *data, uint64_t bytes) {
     return {const_cast<void *>(data), bytes, true};
@@ -39,6 +46,8 @@ struct Binding {
   /// The parameters' names, by which errors call them: "'x' is null". Others are "buffer 1".
   /// Outlive what is bound.
   std::span<const std::string> names = {};
+  /// Device memory is copied in segments of so many bytes.
+  uint64_t segmentBytes = 512 << 10;
 };
 
 /// Frees memory from calloc, which is zero without being touched.
@@ -104,6 +113,11 @@ public:
   /// The memory that the caller gave for a buffer; empty: there is none, or none of its bytes are
   /// needed.
   std::span<std::byte> parameter(BufferId buffer) const;
+
+  /// The bytes of any buffer, where they are bound; of an alias those that it lies in.
+  std::span<std::byte> bytesOf(BufferId buffer) const {
+    return {bases_[index(buffer)].data, bases_[index(buffer)].bytes};
+  }
 
   /// Moves the memory of a parameter by so many bytes.
   void shift(BufferId parameter, ptrdiff_t by);

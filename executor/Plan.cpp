@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace colldsl {
 namespace {
@@ -87,9 +88,19 @@ Status Plan::bind(const Binding &binding) {
   return bindTo(*channels_, binding);
 }
 
-Status Plan::bindTo(Channels &channels, const Binding &binding) {
-  bool isAlike = isBound_ && resizable_ && (!combines_ || memory_.scalesTo(binding.elements));
-  isBound_ = false;
+Status Plan::bindTo(Channels &channels, const Binding &given) {
+  bool wasBound = std::exchange(isBound_, false);
+  if (!DeviceStage::isNeeded(given)) {
+    stage_.reset();
+  } else {
+    if (!stage_)
+      stage_ = std::make_unique<DeviceStage>(view_);
+    released_.reserve(view_.ops.size());
+    if (Status s = stage_->bind(given); !s)
+      return s;
+  }
+  const Binding &binding = stage_ ? stage_->binding() : given;
+  bool isAlike = wasBound && resizable_ && (!combines_ || memory_.scalesTo(binding.elements));
   addresses_.reset();
   if (Status s = memory_.bind(sizeClass_, binding); !s)
     return s;
@@ -100,7 +111,10 @@ Status Plan::bindTo(Channels &channels, const Binding &binding) {
     return s;
   if (Status s = channels.prepare(steps_.work()); !s)
     return s;
-  isStraight_ = line_->mayRun(steps_);
+  if (stage_)
+    if (Status s = stage_->divide(memory_, steps_); !s)
+      return s;
+  isStraight_ = !stage_ && line_->mayRun(steps_);
   isBound_ = true;
   return {};
 }
@@ -138,6 +152,8 @@ Status Plan::checkTransfers() {
 }
 
 bool Plan::shift(BufferId parameter, ptrdiff_t by) {
+  if (stage_)
+    return false;
   if (!addresses_) {
     if (isAnnounced_)
       return false;
@@ -225,6 +241,12 @@ void Plan::leaveLine() {
     memory_.restoreLengths();
   }
   localHead_ = localTail_ = calcHead_ = calcTail_ = 0;
+  if (stage_) {
+    released_.clear();
+    releasedHead_ = 0;
+    stage_->begin();
+    noteCopies();
+  }
   if (observer_)
     observer_->runStarted();
 }
@@ -271,28 +293,36 @@ void Plan::check() {
 bool Plan::advance() {
   if (onLine_)
     leaveLine();
-  return observer_ ? advanceAs<true>() : advanceAs<false>();
+  return observer_ || stage_ ? advanceAs<true>() : advanceAs<false>();
 }
 
-template <bool Observed> bool Plan::advanceAs() {
+template <bool Watched> bool Plan::advanceAs() {
   bool moved = false;
   while (running()) {
-    bool more = startReady<Observed>();
+    bool more = startReady<Watched>();
     pushMessages();
     if (!running())
       return true;
-    if (wavefront_.done() && (channels_->isFlushed() || channels_->failed())) {
+    bool isOver = wavefront_.done() && (channels_->isFlushed() || channels_->failed());
+    bool copied = false;
+    if constexpr (Watched) {
+      copied = pollStage();
+      if (!running())
+        return true;
+      isOver = isOver && (!stage_ || stage_->isDone());
+    }
+    if (isOver) {
       finishRun();
       return true;
     }
     auto done = channels_->poll();
     for (const Completion &completion : done)
-      reap<Observed>(completion);
+      reap<Watched>(completion);
     if (channels_->failed() && running() && !wavefront_.done()) {
       failHere(channels_->fault());
       return true;
     }
-    if (!serveCalc<Observed>() && done.empty() && !more)
+    if (!serveCalc<Watched>() && done.empty() && !more && !copied)
       return moved;
     moved = true;
   }
@@ -301,12 +331,12 @@ template <bool Observed> bool Plan::advanceAs() {
 
 // Starts ready ops, messages before local work. True: there is more to do, but messages should be
 // polled first.
-template <bool Observed> bool Plan::startReady() {
+template <bool Watched> bool Plan::startReady() {
   uint64_t worked = 0;
   while (running()) {
-    OpId op = wavefront_.pop();
+    OpId op = Watched ? nextOnStage() : wavefront_.pop();
     if (op != kNoOp && !steps_[op].isLocal()) {
-      startOp<Observed>(op);
+      startOp<Watched>(op);
       continue;
     }
     bool isNext = op != kNoOp && localHead_ == localTail_ && !wavefront_.anyReady() &&
@@ -323,7 +353,7 @@ template <bool Observed> bool Plan::startReady() {
       op = local_[localHead_];
       if (isLong(op)) {
         pushMessages();
-        localHead_ += runPart<Observed>(op);
+        localHead_ += runPart<Watched>(op);
         worked = kPollAfterBytes;
         continue;
       }
@@ -331,7 +361,7 @@ template <bool Observed> bool Plan::startReady() {
     }
     pushMessages();
     worked += steps_[op].payload.bytes;
-    runLocal<Observed>(op);
+    runLocal<Watched>(op);
   }
   return false;
 }
@@ -351,16 +381,16 @@ void Plan::pushMessages() {
   channels_->push();
 }
 
-template <bool Observed> void Plan::started(OpId op) {
+template <bool Watched> void Plan::started(OpId op) {
   wavefront_.start(op);
-  if constexpr (Observed)
-    observer_->opStarted(op);
+  if constexpr (Watched)
+    noteStarted(op);
 }
 
-template <bool Observed> void Plan::finished(OpId op) {
+template <bool Watched> void Plan::finished(OpId op) {
   wavefront_.finish(op);
-  if constexpr (Observed)
-    observer_->opFinished(op);
+  if constexpr (Watched)
+    noteFinished(op);
 }
 
 bool Plan::refresh(OpId op) {
@@ -370,7 +400,7 @@ bool Plan::refresh(OpId op) {
   return s.ok();
 }
 
-template <bool Observed> void Plan::startOp(OpId op) {
+template <bool Watched> void Plan::startOp(OpId op) {
   const Step &step = steps_[op];
   Posted posted = Posted::Done;
   switch (step.kind) {
@@ -381,23 +411,23 @@ template <bool Observed> void Plan::startOp(OpId op) {
     calcs_[calcTail_++] = op;
     return;
   case Step::Kind::Nothing:
-    started<Observed>(op);
+    started<Watched>(op);
     break;
   case Step::Kind::Send:
     if (step.variable && !refresh(op))
       return;
-    started<Observed>(op);
+    started<Watched>(op);
     holdMessages();
     posted = channels_->send(step.slot, op, step.payload);
     break;
   case Step::Kind::Recv:
-    started<Observed>(op);
+    started<Watched>(op);
     holdMessages();
     posted = receive(op);
     break;
   }
   if (posted == Posted::Done)
-    finished<Observed>(op);
+    finished<Watched>(op);
   else if (posted == Posted::Failed)
     failHere(channels_->fault());
 }
@@ -405,7 +435,7 @@ template <bool Observed> void Plan::startOp(OpId op) {
 // With any other dependency of the combine, an op might touch its target meanwhile.
 Posted Plan::receive(OpId op) {
   const Step &step = steps_[op];
-  CombiningReceives::Pair *pair = combining_.of(op);
+  CombiningReceives::Pair *pair = stage_ ? nullptr : combining_.of(op);
   if (!pair)
     return channels_->recv(step.slot, op, step.payload);
   pair->begin();
@@ -414,17 +444,17 @@ Posted Plan::receive(OpId op) {
              : channels_->recv(step.slot, op, step.payload);
 }
 
-template <bool Observed> void Plan::runLocal(OpId op) {
+template <bool Watched> void Plan::runLocal(OpId op) {
   const Step &step = steps_[op];
   if (step.variable && !refresh(op))
     return;
-  if constexpr (Observed)
-    observer_->opStarted(op);
+  if constexpr (Watched)
+    noteStarted(op);
   if (!combining_.takeDone(op))
     run(step, steps_.combiner());
   wavefront_.startAndFinish(op);
-  if constexpr (Observed)
-    observer_->opFinished(op);
+  if constexpr (Watched)
+    noteFinished(op);
 }
 
 bool Plan::isLong(OpId op) const {
@@ -432,35 +462,80 @@ bool Plan::isLong(OpId op) const {
 }
 
 // True: that was the last part.
-template <bool Observed> bool Plan::runPart(OpId op) {
+template <bool Watched> bool Plan::runPart(OpId op) {
   const Step &step = steps_[op];
-  if constexpr (Observed)
+  if constexpr (Watched)
     if (part_.begins())
-      observer_->opStarted(op);
+      noteStarted(op);
   if (!combining_.takeDone(op) && !part_.run(step, steps_.combiner(), kPartBytes))
     return false;
   part_ = {};
   wavefront_.startAndFinish(op);
-  if constexpr (Observed)
-    observer_->opFinished(op);
+  if constexpr (Watched)
+    noteFinished(op);
   return true;
 }
 
-template <bool Observed> void Plan::reap(const Completion &completion) {
+template <bool Watched> void Plan::reap(const Completion &completion) {
   const Step &step = steps_[completion.op];
   if (step.variable && step.kind == Step::Kind::Recv)
     if (Status s = steps_.unpack(completion.op, completion.bytes); !s)
       return failHere({view_.ops[index(completion.op)].peer, completion.op, s.message()});
-  finished<Observed>(completion.op);
+  finished<Watched>(completion.op);
+}
+
+// Ops that touch segments on their way wait for them, others overtake.
+OpId Plan::nextOnStage() {
+  if (!stage_)
+    return wavefront_.pop();
+  if (releasedHead_ < released_.size())
+    return released_[releasedHead_++];
+  for (OpId op; (op = wavefront_.pop()) != kNoOp;)
+    if (stage_->admit(op))
+      return op;
+  return kNoOp;
+}
+
+// True: a copy has finished.
+bool Plan::pollStage() {
+  if (!stage_)
+    return false;
+  bool moved = stage_->poll(released_);
+  if (const auto &failure = stage_->failure())
+    failHere({engine_.endpoint().rank(), failure->op, failure->status.message()});
+  else
+    noteCopies();
+  return moved;
+}
+
+// The end of a copy is no event that ends a sleep.
+void Plan::noteCopies() {
+  bool areUnderWay = running() && stage_ && stage_->anyUnderWay();
+  if (areUnderWay == areCopiesUnderWay_)
+    return;
+  areCopiesUnderWay_ = areUnderWay;
+  areUnderWay ? engine_.calcBegins() : engine_.calcEnds();
+}
+
+void Plan::noteStarted(OpId op) {
+  if (observer_)
+    observer_->opStarted(op);
+}
+
+void Plan::noteFinished(OpId op) {
+  if (observer_)
+    observer_->opFinished(op);
+  if (stage_)
+    stage_->finish(op);
 }
 
 // One calc at a time: the processor is busy with it until its end.
-template <bool Observed> bool Plan::serveCalc() {
+template <bool Watched> bool Plan::serveCalc() {
   if (calcHead_ == calcTail_)
     return false;
   OpId op = calcs_[calcHead_];
   if (calcEndNs_ == kNoCalc) {
-    started<Observed>(op);
+    started<Watched>(op);
     beginCalc(steps_[op].ns);
     return true;
   }
@@ -468,7 +543,7 @@ template <bool Observed> bool Plan::serveCalc() {
     return false;
   endCalc();
   ++calcHead_;
-  finished<Observed>(op);
+  finished<Watched>(op);
   return true;
 }
 

@@ -23,6 +23,7 @@
 
 #include "executor/Addresses.h"
 #include "executor/CombiningReceives.h"
+#include "executor/DeviceStage.h"
 #include "executor/Engine.h"
 #include "executor/FusedCopies.h"
 #include "executor/LocalWork.h"
@@ -129,24 +130,29 @@ private:
   bool onlyReceivesAreLeft() const;
   void leaveLine();
   bool advance();
-  template <bool Observed> bool advanceAs();
-  template <bool Observed> bool startReady();
-  template <bool Observed> void startOp(OpId op);
+  template <bool Watched> bool advanceAs();
+  template <bool Watched> bool startReady();
+  template <bool Watched> void startOp(OpId op);
   void holdMessages();
   void pushMessages();
-  template <bool Observed> void runLocal(OpId op);
+  template <bool Watched> void runLocal(OpId op);
   bool isLong(OpId op) const;
-  template <bool Observed> bool runPart(OpId op);
-  template <bool Observed> void started(OpId op);
-  template <bool Observed> void finished(OpId op);
-  template <bool Observed> void reap(const Completion &completion);
-  template <bool Observed> bool serveCalc();
+  template <bool Watched> bool runPart(OpId op);
+  template <bool Watched> void started(OpId op);
+  template <bool Watched> void finished(OpId op);
+  template <bool Watched> void reap(const Completion &completion);
+  template <bool Watched> bool serveCalc();
   Posted receive(OpId op);
   bool refresh(OpId op);
   bool progressFor(uint32_t polls);
   void sleep(std::chrono::nanoseconds atMost);
   void check();
   void finishRun();
+  OpId nextOnStage();
+  bool pollStage();
+  void noteCopies();
+  void noteStarted(OpId op);
+  void noteFinished(OpId op);
   void beginCalc(uint64_t ns);
   void endCalc();
 
@@ -162,6 +168,7 @@ private:
   Edges edges_;
   Memory memory_;
   Steps steps_;
+  std::unique_ptr<DeviceStage> stage_; ///< null: no buffer lies in device memory
   std::optional<Addresses> addresses_; ///< once something moved
   FusedCopies fused_;
   std::optional<ResizableSteps> resizable_; ///< once steps were built that may be resized
@@ -194,6 +201,9 @@ private:
   LocalPart part_; ///< of the first op in local_
   uint32_t calcHead_ = 0, calcTail_ = 0;
   int64_t calcEndNs_ = kNoCalc;
+  std::vector<OpId> released_; ///< ops for which the stage had to wait
+  size_t releasedHead_ = 0;
+  bool areCopiesUnderWay_ = false; ///< as the engine knows
   static constexpr int64_t kNoCalc = INT64_MIN;
 };
 

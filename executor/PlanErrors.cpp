@@ -42,8 +42,11 @@ void Plan::failWith(Status error) {
     return;
   endCalc();
   channels_->cancel();
+  if (stage_)
+    stage_->cancel();
   error_ = std::move(error);
   state_.store(State::Failed, std::memory_order_release);
+  noteCopies();
   engine_.endpoint().wake();
 }
 

@@ -300,6 +300,14 @@ public:
     auto bytes = std::as_bytes(std::span(memory));
     return does(colldsl_plan_bind_const(get(), buffer, bytes.data(), bytes.size()));
   }
+  /// Binds device memory, see colldsl_plan_bind_device(). Its elements are of the type T.
+  template <typename T> Plan &bindDevice(const char *buffer, T *memory, size_t elements) {
+    takeType<std::span<T>>(buffer);
+    return bindDevice(buffer, memory, elements, ownType);
+  }
+  template <typename T> Plan &bindDevice(const char *buffer, T *memory, size_t elements, OwnType) {
+    return does(colldsl_plan_bind_device(get(), buffer, memory, elements * sizeof(T)));
+  }
   /// Contiguous blocks of these lengths.
   Plan &blocks(const char *buffer, std::span<const uint64_t> counts) {
     return does(colldsl_plan_set_blocks(get(), buffer, counts.size(), counts.data(), nullptr));

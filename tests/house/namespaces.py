@@ -13,6 +13,7 @@ import tree
 NAMESPACES = {
     "api": "colldsl::api",
     "compiler": "colldsl",
+    "device": "colldsl::device",
     "driver": "colldsl::driver",
     "executor": "colldsl",
     "formats": "colldsl",

@@ -1,0 +1,69 @@
+/// The driver of CUDA as a table of functions, declared by hand: no header or library of CUDA is
+/// needed to build. Tests have a table of their own, over host memory.
+#pragma once
+
+#include "ir/Result.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace colldsl::device {
+
+using CuResult = int;
+using CuContext = struct CuContextHandle *;
+using CuStream = struct CuStreamHandle *;
+using CuEvent = struct CuEventHandle *;
+using DeviceAddress = uint64_t;
+
+// Numbers of the driver's interface.
+inline constexpr CuResult kCudaSuccess = 0;
+inline constexpr CuResult kCudaInvalidValue = 1;
+inline constexpr CuResult kCudaNotReady = 600;
+inline constexpr int kPointerContext = 1;
+inline constexpr int kPointerMemoryType = 2;
+inline constexpr int kPointerRangeStart = 11;
+inline constexpr int kPointerRangeSize = 12;
+inline constexpr unsigned kDeviceMemoryType = 2;
+inline constexpr unsigned kRegisterPortable = 1;
+inline constexpr unsigned kStreamNonBlocking = 1;
+inline constexpr unsigned kEventWithoutTiming = 2;
+
+struct CudaDriver {
+#define COLLDSL_CUDA_CALL(member, symbol, parameters) CuResult(*member) parameters = nullptr;
+#include "device/CudaCalls.def"
+};
+
+/// Opens the library, takes the table from it and initializes the driver. The library stays open.
+/// Errors: there is no such library, it lacks a symbol, there is no device.
+Result<CudaDriver> openCudaDriver(const char *library);
+
+/// The driver of this process, `libcuda.so.1`, opened by the first call; thread safe. A failure
+/// stays.
+Result<const CudaDriver *> cudaDriver();
+
+/// Ok, or "cuEventQuery failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)".
+Status checkCuda(const CudaDriver &driver, CuResult result, const char *call);
+
+/// The context of the device memory. An error if the address is not of device memory, or if the
+/// allocation ends before `bytes` bytes.
+Result<CuContext> contextOf(const CudaDriver &driver, const void *address, uint64_t bytes);
+
+/// Makes a context current in this thread, as long as it lives.
+class CurrentContext {
+public:
+  CurrentContext(const CudaDriver &driver, CuContext context)
+      : driver_(driver), isPushed_(driver.ctxPushCurrent(context) == kCudaSuccess) {}
+  ~CurrentContext() {
+    CuContext popped;
+    if (isPushed_)
+      driver_.ctxPopCurrent(&popped);
+  }
+  CurrentContext(const CurrentContext &) = delete;
+  CurrentContext &operator=(const CurrentContext &) = delete;
+
+private:
+  const CudaDriver &driver_;
+  bool isPushed_;
+};
+
+} // namespace colldsl::device

@@ -1,0 +1,184 @@
+// The collectives of the standard library with buffers in device memory give what they give with
+// buffers of the host.
+#include "executor/Plan.h"
+#include "instantiate/Instantiate.h"
+#include "ir/Bounds.h"
+#include "program/library/Library.h"
+#include "tests/device/FakeDevice.h"
+#include "tests/executor/Schedules.h"
+#include "tests/transports/Harness.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+#include <random>
+
+namespace colldsl::test {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+constexpr uint64_t kElements = 12;
+constexpr uint64_t kSegmentBytes = 20; // ends within blocks
+constexpr int kRuns = 2;
+
+/// The buffers of one rank after each run.
+using RankResult = std::vector<std::vector<Bytes>>;
+using Results = std::vector<RankResult>;
+
+/// Small numbers, so that products stay apart from overflow.
+void fill(Bytes &bytes, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  for (size_t i = 0; i + sizeof(int32_t) <= bytes.size(); i += sizeof(int32_t)) {
+    auto value = static_cast<int32_t>(random() % 7) + 1;
+    std::memcpy(&bytes[i], &value, sizeof value);
+  }
+}
+
+class Runs {
+public:
+  /// Buffer b of a rank is in device memory if bit b of `onDevice` is set.
+  Runs(const Schedule &schedule, uint64_t seed, uint64_t onDevice)
+      : schedule_(schedule), image_(schedule), world_(schedule.numRanks(), {.seed = seed}),
+        seed_(seed), onDevice_(onDevice), results_(schedule.numRanks()) {}
+
+  std::string run() {
+    return runThreads(schedule_.numRanks(), [&](Rank r) { return runRank(r); });
+  }
+  const Results &results() const { return results_; }
+
+private:
+  std::string runRank(Rank r) {
+    auto endpoint = world_.attach(r);
+    Engine engine(*endpoint);
+    RankView view = image_->rank(r);
+    Binding binding;
+    binding.elements = kElements;
+    binding.segmentBytes = kSegmentBytes;
+    std::vector<Bytes> host;
+    std::vector<std::span<std::byte>> memory;
+    Sizes sizes{kElements, {}, 0};
+    for (uint32_t b = 0; b < view.buffers.size() && view.buffers[b].role != BufferRole::Temp; ++b) {
+      const Buffer &buffer = view.buffers[b];
+      bool isBound = buffer.significant && buffer.aliasOf == kNoBuffer;
+      uint64_t bytes = isBound ? extentBytes(buffer, sizes) : 0;
+      bool isDevice = bytes > 0 && (onDevice_ >> b & 1);
+      host.emplace_back(isDevice ? 0 : bytes);
+      auto *device = isDevice ? static_cast<std::byte *>(FakeDevice::allocate(bytes)) : nullptr;
+      memory.emplace_back(isDevice ? std::span(device, bytes) : std::span(host.back()));
+      binding.buffers.push_back({memory.back().data(), bytes, false,
+                                 isDevice ? &FakeDevice::driver() : nullptr});
+    }
+    auto plan = Plan::open(engine, view, image_->sizeClass(), binding);
+    if (!plan)
+      return plan.message();
+    for (int run = 0; run < kRuns; ++run) {
+      for (uint32_t b = 0; b < memory.size(); ++b) {
+        Bytes start(memory[b].size());
+        fill(start, (run * 100 + b) * 1000 + index(r));
+        std::copy(start.begin(), start.end(), memory[b].begin());
+      }
+      Status s = (*plan)->start();
+      if (s)
+        s = (*plan)->wait(std::chrono::seconds(60));
+      if (!s)
+        return s.message();
+      results_[index(r)].emplace_back();
+      for (auto bytes : memory)
+        results_[index(r)].back().emplace_back(bytes.begin(), bytes.end());
+    }
+    return "";
+  }
+
+  const Schedule &schedule_;
+  LoadedImage image_;
+  fake::World world_;
+  uint64_t seed_, onDevice_;
+  Results results_;
+};
+
+/// Empty, or how a run with these buffers in device memory differs from one without.
+std::string difference(const Schedule &schedule, uint64_t seed, uint64_t onDevice) {
+  FakeDevice::reset({.seed = seed});
+  Runs there(schedule, seed, onDevice), here(schedule, seed, 0);
+  std::string complaints = there.run() + here.run();
+  if (!complaints.empty())
+    return complaints;
+  if (!FakeDevice::misuse().empty())
+    return FakeDevice::misuse();
+  return there.results() == here.results() ? "" : "the data differ";
+}
+
+class DeviceCollectives : public testing::Test {
+protected:
+  DeviceCollectives() : library_(Library::open(COLLDSL_STANDARD_LIBRARY).take()) {
+    program_ = *library_->program();
+  }
+
+  /// None: the collective takes a graph or blocks that only a caller has, or does not serve so many
+  /// ranks.
+  std::optional<Schedule> schedule(const Decl &decl, DeclId id, uint32_t ranks, bool inPlace) {
+    if (inPlace && decl.aliases.empty())
+      return {};
+    InstantiateRequest request;
+    request.collective = id;
+    request.ranks = ranks;
+    request.elements = kElements;
+    request.inPlace = inPlace;
+    for (const Param &param : decl.params) {
+      bool isList = !param.isBuffer && program_->nameOf(param) == "counts";
+      std::vector<int64_t> counts;
+      for (uint32_t r = 0; r < ranks; ++r)
+        counts.push_back(3 + r % 2 * 4);
+      request.values.push_back(isList ? ArgumentValue(counts) : ArgumentValue());
+    }
+    Result<Schedule> made = instantiateAll(*program_, request);
+    if (!made)
+      return {};
+    for (const Dag &dag : made->ranks)
+      for (const Buffer &buffer : dag.buffers)
+        if (buffer.layout == Layout::CallTime)
+          return {};
+    return made.take();
+  }
+
+  std::unique_ptr<Library> library_;
+  const Program *program_;
+};
+
+TEST_F(DeviceCollectives, giveWhatTheyGiveOnTheHost) {
+  uint64_t seed = 0, collectives = 0;
+  for (uint32_t d = 0; d < program_->decls.size(); ++d) {
+    const Decl &decl = program_->decls[d];
+    if (decl.kind != DeclKind::Collective)
+      continue;
+    bool isRun = false;
+    for (uint32_t ranks : {2, 3, 4})
+      for (bool inPlace : {false, true}) {
+        auto made = schedule(decl, DeclId{d}, ranks, inPlace);
+        if (!made)
+          continue;
+        isRun = true;
+        ++seed;
+        uint64_t onDevice = seed % 3 == 0 ? 2 : UINT64_MAX;
+        EXPECT_EQ(difference(*made, seed, onDevice), "")
+            << program_->nameOf(decl) << " of " << ranks << " ranks" << (inPlace ? " in place" : "");
+      }
+    collectives += isRun;
+  }
+  RecordProperty("collectives", static_cast<int>(collectives));
+  EXPECT_GE(collectives, 60u);
+}
+
+TEST_F(DeviceCollectives, giveTheSameInAHundredOrders) {
+  for (const char *name : {"allreduce_ring", "allgather_bruck", "bcast_binomial",
+                           "reduce_scatter_ring", "alltoall_rotated"}) {
+    DeclId id = program_->find(name, DeclKind::Collective);
+    ASSERT_NE(id, kNoDecl) << name;
+    auto made = schedule(program_->decl(id), id, 4, false);
+    ASSERT_TRUE(made) << name;
+    for (uint64_t seed = 1; seed <= 100; ++seed)
+      ASSERT_EQ(difference(*made, seed, UINT64_MAX), "") << name << ", seed " << seed;
+  }
+}
+
+} // namespace
+} // namespace colldsl::test

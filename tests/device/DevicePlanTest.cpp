@@ -1,0 +1,246 @@
+// Plans with buffers in device memory: what is copied, when ops start, and how faults end a run.
+#include "executor/Plan.h"
+#include "tests/device/FakeDevice.h"
+#include "tests/executor/Schedules.h"
+#include "tests/transports/Harness.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+
+namespace colldsl::test {
+namespace {
+
+using Ints = std::vector<int32_t>;
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::seconds kLong{30};
+
+BoundBuffer onHost(Ints &values) { return {values.data(), values.size() * sizeof(int32_t)}; }
+
+/// Integers in device memory. The test reads and writes them between runs only.
+struct DeviceInts {
+  explicit DeviceInts(size_t count, uint32_t context = 0)
+      : size(count),
+        data(static_cast<int32_t *>(FakeDevice::allocate(count * sizeof(int32_t), context))) {}
+  int32_t &operator[](size_t i) { return data[i]; }
+  BoundBuffer bound() const {
+    return {data, size * sizeof(int32_t), false, &FakeDevice::driver()};
+  }
+  size_t size;
+  int32_t *data;
+};
+
+bool contains(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+
+Binding bindingOf(uint64_t n, std::vector<BoundBuffer> buffers, uint64_t segmentBytes = 8) {
+  Binding binding;
+  binding.elements = n;
+  binding.buffers = std::move(buffers);
+  binding.segmentBytes = segmentBytes;
+  return binding;
+}
+
+/// Ends of all ranks of one run; empty where the rank succeeded.
+using Ends = std::vector<std::string>;
+
+/// Runs an allgather of n elements per rank in device memory and checks what it gives.
+Ends allgather(uint32_t numRanks, size_t n, uint64_t seed, std::chrono::nanoseconds timeout) {
+  fake::World world(numRanks, {.seed = seed});
+  LoadedImage image(ringAllgather(numRanks));
+  Ends ends(numRanks);
+  runThreads(numRanks, [&](Rank r) -> std::string {
+    std::string &end = ends[index(r)];
+    auto endpoint = world.attach(r);
+    Engine engine(*endpoint);
+    DeviceInts x(n), y(n * numRanks);
+    auto plan = Plan::open(engine, image->rank(r), image->sizeClass(),
+                           bindingOf(n, {x.bound(), y.bound()}));
+    if (!plan)
+      return end = plan.message();
+    for (int run = 0; run < 2; ++run) {
+      for (size_t i = 0; i < n; ++i)
+        x[i] = static_cast<int32_t>(run * 10000 + index(r) * 100 + i);
+      Status s = (*plan)->start();
+      if (s)
+        s = (*plan)->wait(timeout);
+      if (!s)
+        return end = s.message();
+      for (uint32_t from = 0; from < numRanks; ++from)
+        for (size_t i = 0; i < n; ++i)
+          if (y[from * n + i] != static_cast<int32_t>(run * 10000 + from * 100 + i))
+            return end = "wrong data";
+    }
+    return "";
+  });
+  return ends;
+}
+
+TEST(DevicePlan, givesTheSameInEveryOrderOfTheDevice) {
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    FakeDevice::reset({.seed = seed});
+    for (const std::string &end : allgather(4, 7, seed, kLong))
+      EXPECT_EQ(end, "") << "seed " << seed;
+    EXPECT_EQ(FakeDevice::misuse(), "");
+    EXPECT_EQ(FakeDevice::left(), 0u);
+  }
+}
+
+/// A plan of one rank.
+class OnOneRank : public testing::Test {
+protected:
+  OnOneRank() { FakeDevice::reset({}); }
+  Result<std::unique_ptr<Plan>> open(const Binding &binding) {
+    image_.emplace(builder_.schedule);
+    return Plan::open(engine_, (*image_)->rank(kMe), (*image_)->sizeClass(), binding);
+  }
+  static void run(Plan &plan) {
+    ASSERT_TRUE(plan.start().ok());
+    Status s = plan.wait(kLong);
+    ASSERT_TRUE(s.ok()) << s.message();
+  }
+
+  static constexpr Rank kMe{0};
+  Builder builder_{1};
+  fake::World world_{1};
+  std::unique_ptr<Endpoint> endpoint_ = world_.attach(kMe);
+  Engine engine_{*endpoint_};
+  std::optional<LoadedImage> image_;
+};
+
+TEST_F(OnOneRank, copiesWhatIsReadAndWhatIsWritten) {
+  BufferId x = builder_.buffer(BufferRole::In, 4), y = builder_.buffer(BufferRole::Out, 4);
+  builder_.copy(kMe, {builder_.block(x, 1)}, {builder_.block(y, 2)});
+  DeviceInts from(16), to(16);
+  for (int32_t i = 0; i < 16; ++i)
+    from[i] = i, to[i] = -1;
+  auto plan = open(bindingOf(4, {from.bound(), to.bound()}));
+  ASSERT_TRUE(plan.ok()) << plan.message();
+  run(**plan);
+  for (int32_t i = 0; i < 16; ++i)
+    EXPECT_EQ(to[i], i >= 8 && i < 12 ? i - 4 : -1) << i;
+  EXPECT_EQ(FakeDevice::bytesToHost(), 16u);
+  EXPECT_EQ(FakeDevice::bytesToDevice(), 16u);
+}
+
+TEST_F(OnOneRank, hostMemoryAndDeviceMemoryMix) {
+  BufferId x = builder_.buffer(BufferRole::In, 1), y = builder_.buffer(BufferRole::InOut, 1);
+  builder_.combine(kMe, builder_.block(x, 0), builder_.block(y, 0), Reduction::Sum, Side::After);
+  Ints host{1, 2, 3};
+  DeviceInts sum(3);
+  for (int32_t i = 0; i < 3; ++i)
+    sum[i] = 10 * i;
+  auto plan = open(bindingOf(3, {onHost(host), sum.bound()}));
+  ASSERT_TRUE(plan.ok()) << plan.message();
+  run(**plan);
+  run(**plan);
+  for (int32_t i = 0; i < 3; ++i)
+    EXPECT_EQ(sum[i], 10 * i + 2 * (i + 1));
+  ASSERT_TRUE((*plan)->bind(bindingOf(3, {sum.bound(), onHost(host)})).ok());
+  run(**plan);
+  EXPECT_EQ(host, (Ints{3, 16, 29}));
+  uint64_t before = FakeDevice::copies();
+  Ints other{1, 1, 1};
+  ASSERT_TRUE((*plan)->bind(bindingOf(3, {onHost(other), onHost(host)})).ok());
+  run(**plan);
+  EXPECT_EQ(host, (Ints{4, 17, 30}));
+  EXPECT_EQ(FakeDevice::copies(), before) << "a plan without device memory uses the device";
+}
+
+// The first block is combined while the second one is still on its way.
+TEST_F(OnOneRank, anOpWaitsForItsOwnSegmentsOnly) {
+  BufferId x = builder_.buffer(BufferRole::In, 2), y = builder_.buffer(BufferRole::Out, 2);
+  builder_.copy(kMe, {builder_.block(x, 1)}, {builder_.block(y, 1)});
+  builder_.copy(kMe, {builder_.block(x, 0)}, {builder_.block(y, 0)});
+  FakeDevice::reset({.stallAt = 2});
+  DeviceInts from(4);
+  from[0] = 5;
+  Ints to(4);
+  auto plan = open(bindingOf(2, {from.bound(), onHost(to)}));
+  ASSERT_TRUE(plan.ok()) << plan.message();
+  ASSERT_TRUE((*plan)->start().ok());
+  EXPECT_FALSE((*plan)->waitFor(std::chrono::milliseconds(20)));
+  EXPECT_EQ(to[0], 5);
+  EXPECT_EQ(to[2], 0);
+  Status s = (*plan)->wait(std::chrono::milliseconds(1));
+  EXPECT_FALSE(s.ok());
+  EXPECT_TRUE((*plan)->timedOut());
+}
+
+TEST_F(OnOneRank, refusesMemoryOfTwoContexts) {
+  BufferId x = builder_.buffer(BufferRole::In, 1), y = builder_.buffer(BufferRole::Out, 1);
+  builder_.copy(kMe, {builder_.block(x, 0)}, {builder_.block(y, 0)});
+  DeviceInts here(3, 0), there(3, 1);
+  auto plan = open(bindingOf(3, {here.bound(), there.bound()}));
+  ASSERT_FALSE(plan.ok());
+  EXPECT_EQ(plan.message(),
+            "buffer 0 and buffer 1 are memory of different devices or contexts");
+}
+
+TEST_F(OnOneRank, refusesHostMemoryThatIsSaidToBeOfTheDevice) {
+  BufferId x = builder_.buffer(BufferRole::In, 1), y = builder_.buffer(BufferRole::Out, 1);
+  builder_.copy(kMe, {builder_.block(x, 0)}, {builder_.block(y, 0)});
+  Ints host(3), to(3);
+  BoundBuffer wrong = onHost(host);
+  wrong.driver = &FakeDevice::driver();
+  auto plan = open(bindingOf(3, {wrong, onHost(to)}));
+  ASSERT_FALSE(plan.ok());
+  EXPECT_TRUE(contains(plan.message(), "buffer 0: the address ")) << plan.message();
+  EXPECT_TRUE(contains(plan.message(), " is not of device memory")) << plan.message();
+}
+
+/// Any copy that fails, at its call or on the device, ends all ranks with the reason.
+void anyFaultEndsAllRanks(uint64_t FakeDeviceOptions::*fault, const char *call) {
+  constexpr uint32_t kRanks = 3;
+  FakeDevice::reset({});
+  for (const std::string &end : allgather(kRanks, 5, 1, kLong))
+    ASSERT_EQ(end, "");
+  const uint64_t all = FakeDevice::copies();
+  ASSERT_GT(all, 2 * kRanks);
+  for (uint64_t k = 1; k <= all; ++k) {
+    FakeDeviceOptions options{.seed = k};
+    options.*fault = k;
+    FakeDevice::reset(options);
+    auto begin = Clock::now();
+    Ends ends = allgather(kRanks, 5, k, kLong);
+    EXPECT_LT(Clock::now() - begin, kLong / 2) << k;
+    size_t failed = 0;
+    bool isNamed = false;
+    for (const std::string &end : ends) {
+      failed += !end.empty();
+      if (end.empty())
+        continue;
+      EXPECT_TRUE(contains(end, call) && contains(end, "CUDA_ERROR_ILLEGAL_ADDRESS (700)") &&
+                  contains(end, "the copy of bytes ") && contains(end, "cannot finish op "))
+          << k << ": " << end;
+      isNamed |= contains(end, "rank ");
+    }
+    EXPECT_GT(failed, 0u) << k;
+    EXPECT_TRUE(isNamed) << k;
+    EXPECT_EQ(FakeDevice::misuse(), "");
+  }
+}
+
+TEST(DeviceFaults, aCallThatFailsEndsAllRanks) {
+  anyFaultEndsAllRanks(&FakeDeviceOptions::failCopyAt, "Async failed: ");
+}
+
+TEST(DeviceFaults, aStreamThatFailsEndsAllRanks) {
+  anyFaultEndsAllRanks(&FakeDeviceOptions::failStreamAt, "cuEventQuery failed: ");
+}
+
+TEST(DeviceFaults, aStreamThatStandsStillEndsInATimeout) {
+  for (uint64_t k : {1, 4, 9}) {
+    FakeDevice::reset({.seed = k, .stallAt = k});
+    auto begin = Clock::now();
+    Ends ends = allgather(3, 5, k, std::chrono::milliseconds(200));
+    EXPECT_LT(Clock::now() - begin, std::chrono::seconds(10));
+    bool timedOut = false;
+    for (const std::string &end : ends)
+      timedOut |= contains(end, "timed out after ");
+    EXPECT_TRUE(timedOut) << k;
+  }
+}
+
+} // namespace
+} // namespace colldsl::test
