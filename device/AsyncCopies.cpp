@@ -15,10 +15,9 @@ Result<std::unique_ptr<AsyncCopies>> AsyncCopies::open(const CudaDriver &driver,
   std::unique_ptr<AsyncCopies> copies(new AsyncCopies(driver, context));
   CurrentContext current(driver, context);
   for (Direction direction : kDirections)
-    if (Status s =
-            checkCuda(driver,
-                      driver.streamCreate(&copies->streamOf(direction).stream, kStreamNonBlocking),
-                      "cuStreamCreate");
+    if (Status s = checkCuda(
+            driver, driver.streamCreate(&copies->streamOf(direction).stream, kStreamNonBlocking),
+            "cuStreamCreate");
         !s)
       return s;
   return copies;
@@ -43,8 +42,8 @@ Status AsyncCopies::reserve(Direction direction, size_t copies) {
   stream.events.reserve(copies);
   while (stream.events.size() < copies) {
     CuEvent event = nullptr;
-    if (Status s = checkCuda(driver_, driver_.eventCreate(&event, kEventWithoutTiming),
-                             "cuEventCreate");
+    if (Status s =
+            checkCuda(driver_, driver_.eventCreate(&event, kEventWithoutTiming), "cuEventCreate");
         !s)
       return s;
     stream.events.push_back(event);
@@ -53,8 +52,8 @@ Status AsyncCopies::reserve(Direction direction, size_t copies) {
   return {};
 }
 
-Status AsyncCopies::copy(Direction direction, std::byte *host, DeviceAddress device,
-                         uint64_t bytes, uint32_t number) {
+Status AsyncCopies::copy(Direction direction, std::byte *host, DeviceAddress device, uint64_t bytes,
+                         uint32_t number) {
   Stream &stream = streamOf(direction);
   CurrentContext current(driver_, context_);
   Status s = direction == Direction::ToHost
@@ -75,8 +74,7 @@ Status AsyncCopies::copy(Direction direction, std::byte *host, DeviceAddress dev
   return {};
 }
 
-Result<std::optional<AsyncCopies::Finished>>
-AsyncCopies::poll(std::optional<Finished> &culprit) {
+Result<std::optional<AsyncCopies::Finished>> AsyncCopies::poll(std::optional<Finished> &culprit) {
   for (Direction direction : kDirections) {
     Stream &stream = streamOf(direction);
     if (stream.isIdle())

@@ -7,11 +7,10 @@
 namespace colldsl::device {
 namespace {
 
-template <typename T> Status attributeOf(const CudaDriver &driver, const void *address, int which,
-                                         T &value) {
+template <typename T>
+Status attributeOf(const CudaDriver &driver, const void *address, int which, T &value) {
   return checkCuda(
-      driver,
-      driver.pointerGetAttribute(&value, which, reinterpret_cast<DeviceAddress>(address)),
+      driver, driver.pointerGetAttribute(&value, which, reinterpret_cast<DeviceAddress>(address)),
       "cuPointerGetAttribute");
 }
 
@@ -29,8 +28,8 @@ Status checkCuda(const CudaDriver &driver, CuResult result, const char *call) {
 Result<CudaDriver> openCudaDriver(const char *library) {
   void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   if (!handle)
-    return Status::error(concat("device memory needs the driver of CUDA, which cannot be opened: ",
-                                dlerror()));
+    return Status::error(
+        concat("device memory needs the driver of CUDA, which cannot be opened: ", dlerror()));
   CudaDriver driver;
 #define COLLDSL_CUDA_CALL(member, symbol, parameters)                                              \
   driver.member = reinterpret_cast<decltype(driver.member)>(dlsym(handle, #symbol));               \
@@ -68,8 +67,8 @@ Result<CuContext> contextOf(const CudaDriver &driver, const void *address, uint6
     return s;
   uint64_t left = begin + size - reinterpret_cast<DeviceAddress>(address);
   if (bytes > left)
-    return Status::error(concat("the device memory at ", address, " has ", left, " bytes, ", bytes,
-                                " were bound"));
+    return Status::error(
+        concat("the device memory at ", address, " has ", left, " bytes, ", bytes, " were bound"));
   if (!context)
     return Status::error(concat("the device memory at ", address,
                                 " belongs to no context, as memory of pools does"));

@@ -3,6 +3,8 @@
 #include "ir/Concat.h"
 
 #include <algorithm>
+#include <functional>
+#include <mutex>
 
 namespace colldsl {
 namespace {
@@ -12,17 +14,30 @@ using device::Direction;
 // Stages are whole pages, and one lies between any two of them: no address is in two stages.
 constexpr uint64_t kPageBytes = 4096;
 
-constexpr uint64_t wholePages(uint64_t bytes) { return (bytes + kPageBytes - 1) & ~(kPageBytes - 1); }
+constexpr uint64_t wholePages(uint64_t bytes) {
+  return (bytes + kPageBytes - 1) & ~(kPageBytes - 1);
+}
 
 bool hasInput(const Buffer &buffer) {
   return buffer.role == BufferRole::In || buffer.role == BufferRole::InOut;
 }
 
+/// Keeps the memory for good, known to checkers of leaks.
+void abandon(std::byte *memory) {
+  static std::mutex mutex;
+  static auto *abandoned = new std::vector<std::byte *>;
+  std::lock_guard guard(mutex);
+  abandoned->push_back(memory);
+}
+
 } // namespace
 
+// A device that stands still may yet write to the stages.
 DeviceStage::~DeviceStage() {
   if (!anyUnderWay())
     freeStages();
+  else
+    abandon(stages_);
 }
 
 bool DeviceStage::isNeeded(const Binding &binding) {
@@ -52,8 +67,8 @@ Status DeviceStage::openContext(const Binding &binding) {
     if (!own)
       return Status::error(concat(nameOf(b), ": ", own.message()));
     if (first && (*own != context || buffer.driver != driver_))
-      return Status::error(
-          concat(nameOf(*first), " and ", nameOf(b), " are memory of different devices or contexts"));
+      return Status::error(concat(nameOf(*first), " and ", nameOf(b),
+                                  " are memory of different devices or contexts"));
     context = *own;
     driver_ = buffer.driver;
     first = b;
@@ -78,7 +93,8 @@ Status DeviceStage::placeStages(const Binding &binding) {
       continue;
     if (buffer.bytes > UINT64_MAX / 4 - bytes)
       return Status::error(ErrorKind::NoMemory, concat("no memory for ", buffer.bytes, " bytes"));
-    areas_.push_back({b, bytes, buffer.bytes, reinterpret_cast<device::DeviceAddress>(buffer.data)});
+    areas_.push_back(
+        {b, bytes, buffer.bytes, reinterpret_cast<device::DeviceAddress>(buffer.data)});
     bytes += wholePages(buffer.bytes) + kPageBytes;
   }
   if (bytes > stageBytes_) {
@@ -93,8 +109,8 @@ Status DeviceStage::placeStages(const Binding &binding) {
             "cuMemHostRegister");
         !s) {
       std::free(memory);
-      return Status::error(concat("cannot lock ", bytes, " bytes beside device memory: ",
-                                  s.message()));
+      return Status::error(
+          concat("cannot lock ", bytes, " bytes beside device memory: ", s.message()));
     }
     stages_ = memory;
     stageBytes_ = bytes;
@@ -171,8 +187,8 @@ void DeviceStage::findUses(const Memory &memory, const Steps &steps) {
   }
 }
 
-/// The bytes with data that a run may read, and those that it may leave as they were though they are
-/// copied back.
+/// The bytes with data that a run may read, and those that it may leave as they were though they
+/// are copied back.
 std::vector<DeviceStage::Range> DeviceStage::findInputs(const Memory &memory) const {
   std::vector<Range> inputs;
   for (uint32_t b = 0; b < view_.buffers.size(); ++b) {
@@ -217,9 +233,9 @@ void DeviceStage::forEachTouched(const std::vector<Segment> &segments,
                                  const std::vector<Range> &ranges, Visit visit) {
   std::vector<uint32_t> touched;
   for (const Range &range : ranges) {
-    auto first =
-        std::upper_bound(segments.begin(), segments.end(), range.begin,
-                         [](uint64_t begin, const Segment &segment) { return begin < segment.end; });
+    auto first = std::upper_bound(
+        segments.begin(), segments.end(), range.begin,
+        [](uint64_t begin, const Segment &segment) { return begin < segment.end; });
     for (; first != segments.end() && first->begin < range.end; ++first)
       touched.push_back(static_cast<uint32_t>(first - segments.begin()));
   }
@@ -295,9 +311,9 @@ void DeviceStage::begin() {
   for (uint32_t i = 0; i < come_.size() && !failure_; ++i) {
     const Segment &segment = come_[i];
     const Area &area = areas_[segment.area];
-    Status s = copies_->copy(Direction::ToHost, stages_ + segment.begin,
-                             area.device + (segment.begin - area.offset),
-                             segment.end - segment.begin, i);
+    Status s =
+        copies_->copy(Direction::ToHost, stages_ + segment.begin,
+                      area.device + (segment.begin - area.offset), segment.end - segment.begin, i);
     if (!s)
       fail(OpId{opsOfComing_[i].front()}, segment, "from the device", s);
   }
@@ -310,9 +326,9 @@ void DeviceStage::finish(OpId op) {
     lastWriter_[i] = op;
     const Segment &segment = back_[i];
     const Area &area = areas_[segment.area];
-    Status s = copies_->copy(Direction::ToDevice, stages_ + segment.begin,
-                             area.device + (segment.begin - area.offset),
-                             segment.end - segment.begin, i);
+    Status s =
+        copies_->copy(Direction::ToDevice, stages_ + segment.begin,
+                      area.device + (segment.begin - area.offset), segment.end - segment.begin, i);
     if (!s)
       fail(op, segment, "to the device", s);
   }
@@ -355,8 +371,8 @@ std::string DeviceStage::inWords(const Segment &segment) const {
 
 void DeviceStage::fail(OpId op, const Segment &segment, const char *where, const Status &why) {
   if (!failure_)
-    failure_ = {op, Status::error(concat("the copy of ", inWords(segment), " ", where, ": ",
-                                         why.message()))};
+    failure_ = {op, Status::error(
+                        concat("the copy of ", inWords(segment), " ", where, ": ", why.message()))};
 }
 
 void DeviceStage::cancel() {

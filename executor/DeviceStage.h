@@ -58,9 +58,8 @@ public:
     OpId op; ///< that waits for the copy, or whose bytes it copies
     Status status;
   };
-  /// Takes note of copies that have finished, and begins no work of ops. Appends released ops to
-  /// `released`, which has room for all ops.
-  /// True: some copy has finished.
+  /// Takes note of copies that have finished. Appends the ops that these released to `released`,
+  /// which has room for all ops. True: some copy has finished.
   bool poll(std::vector<OpId> &released);
 
   /// None: all is well.
@@ -70,8 +69,8 @@ public:
   bool isDone() const { return copiedBack_ == back_.size(); }
   bool anyUnderWay() const { return copies_ && copies_->anyUnderWay(); }
 
-  /// Waits until the device no longer touches the memory of a run that failed, for a second at most.
-  /// If that does not come, the stages are never freed.
+  /// Waits until the device no longer touches the memory of a run that failed, for a second at
+  /// most. If that does not come, the stages are never freed.
   void cancel();
 
 private:
@@ -113,8 +112,8 @@ private:
   std::vector<Segment> cut(std::vector<Range> ranges) const;
   static Lists listsOf(size_t rows, const std::vector<Pair> &pairs);
   template <typename Visit>
-  static void forEachTouched(const std::vector<Segment> &segments,
-                             const std::vector<Range> &ranges, Visit visit);
+  static void forEachTouched(const std::vector<Segment> &segments, const std::vector<Range> &ranges,
+                             Visit visit);
   void fail(OpId op, const Segment &segment, const char *where, const Status &why);
   std::string inWords(const Segment &segment) const;
 

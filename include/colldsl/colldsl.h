@@ -386,13 +386,13 @@ COLLDSL_API colldsl_status colldsl_plan_bind(colldsl_plan *plan, const char *buf
 COLLDSL_API colldsl_status colldsl_plan_bind_const(colldsl_plan *plan, const char *buffer,
                                                    const void *data, uint64_t bytes);
 
-/** As colldsl_plan_bind(), for memory of a device of CUDA; the other buffers may be of the host, but
- * all device memory of a plan belongs to one context. The first call opens `libcuda.so.1`; without
- * it, or if the address is not of device memory or the allocation has fewer bytes, it fails with
- * COLLDSL_ERROR_ARGUMENT. Memory that cuMemAllocAsync() took from a pool is refused. Work of the
- * caller on the memory has ended when a run starts; streams of the caller are not waited for. The
- * plan keeps page-locked memory of the host as long, with which its messages and reductions work:
- * segments of 512 KiB are copied from the device as the run goes on, and to it as they are
+/** As colldsl_plan_bind(), for memory of a device of CUDA; the other buffers may be of the host,
+ * but all device memory of a plan belongs to one context. The first call opens `libcuda.so.1`;
+ * without it, or if the address is not of device memory or the allocation has fewer bytes, it fails
+ * with COLLDSL_ERROR_ARGUMENT. Memory that cuMemAllocAsync() took from a pool is refused. Work of
+ * the caller on the memory has ended when a run starts; streams of the caller are not waited for.
+ * The plan keeps page-locked memory of the host as long, with which its messages and reductions
+ * work: segments of 512 KiB are copied from the device as the run goes on, and to it as they are
  * complete. An `in` buffer is never written. */
 COLLDSL_API colldsl_status colldsl_plan_bind_device(colldsl_plan *plan, const char *buffer,
                                                     void *memory, uint64_t bytes);

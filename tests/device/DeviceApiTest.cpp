@@ -21,53 +21,57 @@ int32_t *allocate(size_t count) {
 
 TEST(DeviceApi, sumsInDeviceMemory) {
   constexpr size_t kCount = 300000; // some segments
-  EXPECT_EQ(runRanks(3, [](coll::Communicator &comm) -> std::string {
-              int32_t *x = allocate(kCount), *y = allocate(kCount);
-              coll::Plan sum(comm, "allreduce");
-              sum.bindDevice("x", x, kCount).bindDevice("y", y, kCount).count(kCount).commit();
-              for (int32_t run = 0; run < 3; ++run) {
-                for (size_t i = 0; i < kCount; ++i)
-                  x[i] = static_cast<int32_t>(i) + run * static_cast<int32_t>(comm.rank());
-                sum.run(30);
-                for (size_t i = 0; i < kCount; ++i)
-                  if (y[i] != 3 * static_cast<int32_t>(i) + 3 * run)
-                    return "element " + std::to_string(i) + " is " + std::to_string(y[i]);
-              }
-              if (fakeCudaCopies() == 0)
-                return "the device copied nothing";
-              return fakeCudaMisuse();
-            }),
-            "");
+  EXPECT_EQ(
+      runRanks(3,
+               [](coll::Communicator &comm) -> std::string {
+                 int32_t *x = allocate(kCount), *y = allocate(kCount);
+                 coll::Plan sum(comm, "allreduce");
+                 sum.bindDevice("x", x, kCount).bindDevice("y", y, kCount).count(kCount).commit();
+                 for (int32_t run = 0; run < 3; ++run) {
+                   for (size_t i = 0; i < kCount; ++i)
+                     x[i] = static_cast<int32_t>(i) + run * static_cast<int32_t>(comm.rank());
+                   sum.run(30);
+                   for (size_t i = 0; i < kCount; ++i)
+                     if (y[i] != 3 * static_cast<int32_t>(i) + 3 * run)
+                       return "element " + std::to_string(i) + " is " + std::to_string(y[i]);
+                 }
+                 if (fakeCudaCopies() == 0)
+                   return "the device copied nothing";
+                 return fakeCudaMisuse();
+               }),
+      "");
 }
 
 // Blocks with room between them: other bytes of the device memory stay.
 TEST(DeviceApi, blocksWithGapsStayApart) {
-  EXPECT_EQ(runRanks(3, [](coll::Communicator &comm) -> std::string {
-              uint32_t ranks = comm.size(), me = comm.rank();
-              std::vector<uint64_t> counts(ranks), places(ranks);
-              for (uint32_t r = 0; r < ranks; ++r) {
-                counts[r] = 2;
-                places[r] = 5 * r;
-              }
-              size_t all = 5 * ranks;
-              int32_t *x = allocate(all), *y = allocate(all);
-              for (size_t i = 0; i < all; ++i) {
-                x[i] = static_cast<int32_t>(100 * me + i);
-                y[i] = -1;
-              }
-              coll::Plan swap(comm, "alltoallv");
-              swap.bindDevice("x", x, all).bindDevice("y", y, all);
-              swap.blocks("x", counts, places).blocks("y", counts, places).commit();
-              swap.run(30);
-              for (uint32_t r = 0; r < ranks; ++r)
-                for (uint32_t i = 0; i < 5; ++i) {
-                  int32_t expected = i < 2 ? static_cast<int32_t>(100 * r + 5 * me + i) : -1;
-                  if (y[5 * r + i] != expected)
-                    return "element " + std::to_string(i) + " from rank " + std::to_string(r) +
-                           " is " + std::to_string(y[5 * r + i]);
-                }
-              return fakeCudaMisuse();
-            }),
+  EXPECT_EQ(runRanks(3,
+                     [](coll::Communicator &comm) -> std::string {
+                       uint32_t ranks = comm.size(), me = comm.rank();
+                       std::vector<uint64_t> counts(ranks), places(ranks);
+                       for (uint32_t r = 0; r < ranks; ++r) {
+                         counts[r] = 2;
+                         places[r] = 5 * r;
+                       }
+                       size_t all = 5 * ranks;
+                       int32_t *x = allocate(all), *y = allocate(all);
+                       for (size_t i = 0; i < all; ++i) {
+                         x[i] = static_cast<int32_t>(100 * me + i);
+                         y[i] = -1;
+                       }
+                       coll::Plan swap(comm, "alltoallv");
+                       swap.bindDevice("x", x, all).bindDevice("y", y, all);
+                       swap.blocks("x", counts, places).blocks("y", counts, places).commit();
+                       swap.run(30);
+                       for (uint32_t r = 0; r < ranks; ++r)
+                         for (uint32_t i = 0; i < 5; ++i) {
+                           int32_t expected =
+                               i < 2 ? static_cast<int32_t>(100 * r + 5 * me + i) : -1;
+                           if (y[5 * r + i] != expected)
+                             return "element " + std::to_string(i) + " from rank " +
+                                    std::to_string(r) + " is " + std::to_string(y[5 * r + i]);
+                         }
+                       return fakeCudaMisuse();
+                     }),
             "");
 }
 
@@ -123,20 +127,21 @@ TEST(DeviceApi, buffersThatOverlapAreRefused) {
 
 // The last binding counts, of whichever kind it is.
 TEST(DeviceApi, aBufferMayBeBoundAnewToTheOtherKind) {
-  EXPECT_EQ(runRanks(2, [](coll::Communicator &comm) -> std::string {
-              int32_t *x = allocate(1);
-              std::vector<int32_t> host(1, 1), y(1);
-              *x = 10;
-              coll::Plan sum(comm, "allreduce");
-              sum.bind("x", host).bind("y", y).count(1);
-              sum.bindDevice("x", x, 1).commit();
-              sum.run(30);
-              int32_t ofDevice = y[0];
-              sum.bind("x", host).run(30);
-              return std::to_string(ofDevice) + ", " + std::to_string(y[0]) == "20, 2"
-                         ? std::string(fakeCudaMisuse())
-                         : "the sums are wrong";
-            }),
+  EXPECT_EQ(runRanks(2,
+                     [](coll::Communicator &comm) -> std::string {
+                       int32_t *x = allocate(1);
+                       std::vector<int32_t> host(1, 1), y(1);
+                       *x = 10;
+                       coll::Plan sum(comm, "allreduce");
+                       sum.bind("x", host).bind("y", y).count(1);
+                       sum.bindDevice("x", x, 1).commit();
+                       sum.run(30);
+                       int32_t ofDevice = y[0];
+                       sum.bind("x", host).run(30);
+                       return std::to_string(ofDevice) + ", " + std::to_string(y[0]) == "20, 2"
+                                  ? std::string(fakeCudaMisuse())
+                                  : "the sums are wrong";
+                     }),
             "");
 }
 

@@ -64,8 +64,8 @@ private:
       host.emplace_back(isDevice ? 0 : bytes);
       auto *device = isDevice ? static_cast<std::byte *>(FakeDevice::allocate(bytes)) : nullptr;
       memory.emplace_back(isDevice ? std::span(device, bytes) : std::span(host.back()));
-      binding.buffers.push_back({memory.back().data(), bytes, false,
-                                 isDevice ? &FakeDevice::driver() : nullptr});
+      binding.buffers.push_back(
+          {memory.back().data(), bytes, false, isDevice ? &FakeDevice::driver() : nullptr});
     }
     auto plan = Plan::open(engine, view, image_->sizeClass(), binding);
     if (!plan)
@@ -160,7 +160,8 @@ TEST_F(DeviceCollectives, giveWhatTheyGiveOnTheHost) {
         ++seed;
         uint64_t onDevice = seed % 3 == 0 ? 2 : UINT64_MAX;
         EXPECT_EQ(difference(*made, seed, onDevice), "")
-            << program_->nameOf(decl) << " of " << ranks << " ranks" << (inPlace ? " in place" : "");
+            << program_->nameOf(decl) << " of " << ranks << " ranks"
+            << (inPlace ? " in place" : "");
       }
     collectives += isRun;
   }

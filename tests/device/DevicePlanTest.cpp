@@ -22,9 +22,7 @@ struct DeviceInts {
       : size(count),
         data(static_cast<int32_t *>(FakeDevice::allocate(count * sizeof(int32_t), context))) {}
   int32_t &operator[](size_t i) { return data[i]; }
-  BoundBuffer bound() const {
-    return {data, size * sizeof(int32_t), false, &FakeDevice::driver()};
-  }
+  BoundBuffer bound() const { return {data, size * sizeof(int32_t), false, &FakeDevice::driver()}; }
   size_t size;
   int32_t *data;
 };
@@ -167,14 +165,40 @@ TEST_F(OnOneRank, anOpWaitsForItsOwnSegmentsOnly) {
   EXPECT_TRUE((*plan)->timedOut());
 }
 
+// Elements behind the length of a block stay as they were.
+TEST_F(OnOneRank, blocksOfCapacityKeepTheirRests) {
+  BufferId x = builder_.buffer(BufferRole::In, 1), y = builder_.buffer(BufferRole::Out, 1);
+  auto blockOf = [&](BufferId id) {
+    Buffer &buffer = builder_.schedule.ranks[0].buffers[index(id)];
+    buffer.layout = Layout::Capacity;
+    buffer.blocks = 1;
+    Slice slice;
+    slice.endScale = 1;
+    slice.buffer = id;
+    slice.block = 0;
+    return slice;
+  };
+  builder_.copy(kMe, {blockOf(x)}, {blockOf(y)});
+  DeviceInts from(4), to(4);
+  for (int32_t i = 0; i < 4; ++i)
+    from[i] = i + 1, to[i] = -1;
+  Binding binding = bindingOf(4, {from.bound(), to.bound()});
+  binding.blocks = {{{}, {3}}, {}};
+  auto plan = open(binding);
+  ASSERT_TRUE(plan.ok()) << plan.message();
+  run(**plan);
+  for (int32_t i = 0; i < 4; ++i)
+    EXPECT_EQ(to[i], i < 3 ? i + 1 : -1) << i;
+  EXPECT_EQ((*plan)->blockLengths(y), (std::vector<uint64_t>{3}));
+}
+
 TEST_F(OnOneRank, refusesMemoryOfTwoContexts) {
   BufferId x = builder_.buffer(BufferRole::In, 1), y = builder_.buffer(BufferRole::Out, 1);
   builder_.copy(kMe, {builder_.block(x, 0)}, {builder_.block(y, 0)});
   DeviceInts here(3, 0), there(3, 1);
   auto plan = open(bindingOf(3, {here.bound(), there.bound()}));
   ASSERT_FALSE(plan.ok());
-  EXPECT_EQ(plan.message(),
-            "buffer 0 and buffer 1 are memory of different devices or contexts");
+  EXPECT_EQ(plan.message(), "buffer 0 and buffer 1 are memory of different devices or contexts");
 }
 
 TEST_F(OnOneRank, refusesHostMemoryThatIsSaidToBeOfTheDevice) {

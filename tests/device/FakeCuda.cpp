@@ -42,9 +42,7 @@ CuResult cuMemcpyHtoDAsync_v2(DeviceAddress device, const void *host, size_t byt
 CuResult cuEventCreate(CuEvent *event, unsigned flags) {
   return test::FakeDevice::driver().eventCreate(event, flags);
 }
-CuResult cuEventDestroy_v2(CuEvent event) {
-  return test::FakeDevice::driver().eventDestroy(event);
-}
+CuResult cuEventDestroy_v2(CuEvent event) { return test::FakeDevice::driver().eventDestroy(event); }
 CuResult cuEventRecord(CuEvent event, CuStream stream) {
   return test::FakeDevice::driver().eventRecord(event, stream);
 }

@@ -32,7 +32,7 @@ ALLOWED = {
     "executor": ["device", "ir", "topology", "transports", "protocol"],
     "select": ["ir", "topology", "program", "passes"],
     "runtime": ["ir", "topology", "program", "instantiate", "passes", "verifier", "wireup", "transports", "protocol",
-                "device", "executor", "select"],
+                "executor", "select"],
     "runtime/job": ["ir", "topology", "wireup", "transports", "protocol", "executor"],
     "runtime/graph": ["ir", "topology", "program", "instantiate", "passes"],
     "api": ["device", "ir", "topology", "program", "select", "wireup", "runtime", "colldsl"],
