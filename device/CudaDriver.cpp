@@ -67,8 +67,8 @@ Result<CuContext> contextOf(const CudaDriver &driver, const void *address, uint6
     return s;
   uint64_t left = begin + size - reinterpret_cast<DeviceAddress>(address);
   if (bytes > left)
-    return Status::error(
-        concat("the device memory at ", address, " has ", left, " bytes, ", bytes, " were bound"));
+    return Status::error(concat("the device memory at ", address, " ends after ", left,
+                                " bytes, before the ", bytes, " bytes that were given"));
   if (!context)
     return Status::error(concat("the device memory at ", address,
                                 " belongs to no context, as memory of pools does"));

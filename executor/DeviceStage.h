@@ -35,7 +35,7 @@ public:
   /// bytes than before, it keeps the stages.
   Status bind(const Binding &binding);
 
-  /// What was bound, with stages in place of device memory.
+  /// The last binding, with stages in place of device memory.
   const Binding &binding() const { return binding_; }
 
   /// Called once memory and steps were bound to binding(): finds the segments.

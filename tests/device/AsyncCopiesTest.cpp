@@ -142,7 +142,7 @@ TEST(CudaDriver, knowsMemoryOfTheDevice) {
   EXPECT_TRUE(device::contextOf(driver, memory + 40, 60).ok());
   auto longer = device::contextOf(driver, memory + 40, 61);
   ASSERT_FALSE(longer.ok());
-  EXPECT_NE(longer.message().find("has 60 bytes, 61 were bound"), std::string::npos);
+  EXPECT_NE(longer.message().find("ends after 60 bytes, before the 61 bytes"), std::string::npos);
   int onHost = 0;
   auto host = device::contextOf(driver, &onHost, sizeof onHost);
   ASSERT_FALSE(host.ok());

@@ -102,7 +102,7 @@ TEST(DeviceApi, memoryOfTheHostIsRefused) {
 TEST(DeviceApi, aShortAllocationIsRefused) {
   std::string why = boundBy(
       [](colldsl_plan *plan) { return colldsl_plan_bind_device(plan, "x", allocate(4), 20); });
-  EXPECT_TRUE(contains(why, "has 16 bytes, 20 were bound")) << why;
+  EXPECT_TRUE(contains(why, "ends after 16 bytes, before the 20 bytes")) << why;
 }
 
 TEST(DeviceApi, aWrongLengthIsRefusedAtTheCommit) {
