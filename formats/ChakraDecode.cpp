@@ -93,7 +93,9 @@ public:
 private:
   Status readNodes(uint64_t maxNodes);
   Status read(const wire::Node &node);
+  Status refuseTwice(const wire::Node &node) const;
   Status readMessage(const wire::Node &node, bool sends, Op &op) const;
+  Status readTime(const wire::Node &node, Op &op) const;
   Status readDependencies();
 
   template <typename... Parts> Status fail(const Parts &...parts) const {
@@ -128,7 +130,7 @@ Status TraceDecoder::readMessage(const wire::Node &node, bool sends, Op &op) con
   if (own && *own != rank_)
     return failAt(node.id(), "its '", ownName, "' is rank ", *own);
   if (*size < 0)
-    return failAt(node.id(), "a message of ", *size, " bytes");
+    return failAt(node.id(), "its '", kSizeAttribute, "' is not from 0 to ", INT64_MAX);
   if (tag < 0 || tag > UINT32_MAX)
     return failAt(node.id(), "a message of tag ", tag);
   op.kind = sends ? OpKind::Send : OpKind::Recv;
@@ -138,7 +140,33 @@ Status TraceDecoder::readMessage(const wire::Node &node, bool sends, Op &op) con
   return {};
 }
 
+Status TraceDecoder::readTime(const wire::Node &node, Op &op) const {
+  constexpr uint64_t kLongest = INT64_MAX;
+  if (std::optional<int64_t> ns = numberOf(node, kNanosecondsAttribute)) {
+    if (*ns < 0)
+      return failAt(node.id(), "its '", kNanosecondsAttribute, "' is not from 0 to ", kLongest);
+    op.amount = static_cast<uint64_t>(*ns);
+    return {};
+  }
+  if (node.duration_micros() > kLongest / kNanosecondsPerMicrosecond)
+    return failAt(node.id(), "it takes ", node.duration_micros(), " microseconds");
+  op.amount = node.duration_micros() * kNanosecondsPerMicrosecond;
+  return {};
+}
+
+// Readers of traces differ in which of two they take.
+Status TraceDecoder::refuseTwice(const wire::Node &node) const {
+  for (const char *name :
+       {kSizeAttribute, kSourceAttribute, kTargetAttribute, kTagAttribute, kNanosecondsAttribute})
+    if (std::count_if(node.attr().begin(), node.attr().end(),
+                      [&](const wire::Attribute &a) { return a.name() == name; }) > 1)
+      return failAt(node.id(), "the attribute '", name, "' is given twice");
+  return {};
+}
+
 Status TraceDecoder::read(const wire::Node &node) {
+  if (Status s = refuseTwice(node); !s)
+    return s;
   Op op;
   switch (static_cast<NodeType>(node.type())) {
   case NodeType::CommSend:
@@ -150,11 +178,8 @@ Status TraceDecoder::read(const wire::Node &node) {
   case NodeType::Comp:
   case NodeType::MemLoad:
   case NodeType::MemStore:
-    if (node.duration_micros() > UINT64_MAX / kNanosecondsPerMicrosecond)
-      return failAt(node.id(), "it takes ", node.duration_micros(), " microseconds");
-    op.amount = static_cast<uint64_t>(
-        numberOf(node, kNanosecondsAttribute)
-            .value_or(static_cast<int64_t>(node.duration_micros() * kNanosecondsPerMicrosecond)));
+    if (Status s = readTime(node, op); !s)
+      return s;
     break;
   case NodeType::Metadata:
     break; // takes no time

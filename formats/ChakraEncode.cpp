@@ -83,6 +83,8 @@ Status TraceEncoder::write(uint32_t i) {
       return refuse(op, i, "that it waits for the start of op l", index(dep.op));
     node.add_data_deps(index(dep.op));
   }
+  if (!isMessage(op.kind) && op.amount > INT64_MAX)
+    return refuse(op, i, "a time of ", op.amount, " ns");
   if (!isMessage(op.kind))
     setTime(node, op.amount);
   else if (Status s = writeMessage(op, i, node); !s)

@@ -185,12 +185,26 @@ bool isPut(OpKind kind) {
          kind == OpKind::PutPackets || kind == OpKind::ReadPutPackets;
 }
 
+bool isSignalOrWait(OpKind kind) {
+  return kind == OpKind::Signal || kind == OpKind::RelaxedSignal || kind == OpKind::Wait ||
+         kind == OpKind::RelaxedWait;
+}
+
+/// A thread each serves a signal, a wait, a request to the proxy and a semaphore.
+std::string whyNotThreads(const Plan &plan, const Op &op) {
+  size_t needed = isSignalOrWait(op.kind) ? op.channels.size() : op.semaphores.size();
+  if (isPut(op.kind) && op.channelKind == ChannelKind::Port)
+    needed = op.destinations.size();
+  if (needed > plan.numThreads)
+    return concat("takes ", needed, " threads, num_threads_per_block is ", plan.numThreads);
+  return {};
+}
+
 /// Puts over ports, and puts that signal, name the channel of each destination.
 std::string whyNotChannels(const Op &op) {
   if (op.channels.size() > kMaxOpChannels)
     return concat("has ", op.channels.size(), " channels, the executor takes ", kMaxOpChannels);
-  bool isSignal = op.kind == OpKind::Signal || op.kind == OpKind::RelaxedSignal ||
-                  op.kind == OpKind::Wait || op.kind == OpKind::RelaxedWait;
+  bool isSignal = isSignalOrWait(op.kind);
   if (isSignal && (op.channelKind == ChannelKind::Switch || op.channelKind == ChannelKind::None))
     return concat("is over ", spelling(op.channelKind), " channel: the executor does nothing");
   if (isSignal && op.channels.empty())
@@ -258,6 +272,8 @@ bool usesPackets(OpKind kind) {
 
 std::string whyNotExecutable(const Plan &plan, const Op &op, bool inPipeline) {
   if (std::string why = whyNotChannels(op); !why.empty())
+    return why;
+  if (std::string why = whyNotThreads(plan, op); !why.empty())
     return why;
   if (op.kind == OpKind::Barrier && op.barrierSize == 0)
     return "has no num_threadblocks";

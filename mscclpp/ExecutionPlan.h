@@ -71,6 +71,7 @@ struct Plan {
   bool usesPackets = false; ///< protocol LL
   bool inPlace = false, reusesResources = false, doubleScratch = false;
   uint32_t alignment = 16;
+  uint32_t numThreads = 1024; ///< of a thread block
   uint64_t minBytes = 0, maxBytes = ~0ULL;
   std::vector<Gpu> gpus;
 

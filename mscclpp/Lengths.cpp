@@ -16,7 +16,7 @@ struct Findings {
   uint64_t slices = 1; ///< of a chunk
   uint64_t unitBytes = 0;
   bool scratchOutsidePipelines = false;
-  bool sumsOfScratch = false; ///< in pipelines, where the executor does not wrap
+  bool unevenSums = false; ///< in pipelines: the executor wraps sources by the kind of targets
 };
 
 bool usesScratch(const std::vector<ChunkRange> &ranges, size_t first = 0) {
@@ -39,8 +39,8 @@ Status look(const Op &op, Findings &found) {
                                 op.unitBytes, ": plans with one unit are proved"));
   found.unitBytes = op.unitBytes;
   for (const Op &member : op.members)
-    found.sumsOfScratch |= (member.kind == OpKind::Reduce || member.kind == OpKind::ReduceSend) &&
-                           usesScratch(member.sources, 1);
+    found.unevenSums |= (member.kind == OpKind::Reduce && usesScratch(member.sources, 1)) ||
+                        (member.kind == OpKind::ReduceSend && member.sources.size() > 1);
   return {};
 }
 
@@ -80,7 +80,7 @@ Result<Lengths> lengthsOf(const Plan &plan) {
   uint64_t most = longestChunk(plan) / found.unitBytes;
   uint64_t wrap = scratch / found.unitBytes;
   bool wraps = scratch != ~0ULL && scratch % found.unitBytes == 0 && slices == 1 &&
-               wrap <= kMostWrapped && !found.scratchOutsidePipelines && !found.sumsOfScratch;
+               wrap <= kMostWrapped && !found.scratchOutsidePipelines && !found.unevenSums;
   uint32_t perScratchChunk = wraps ? static_cast<uint32_t>(wrap) : ~0U;
   for (uint64_t n = slices; n <= kLongestPipeline * uint64_t{slices}; n += slices)
     if (n == slices || (n <= most && (wraps || n <= wrap)))

@@ -120,7 +120,7 @@ std::string print(const Plan &plan) {
   made["protocol"] = "Simple";
   made["inplace"] = plan.inPlace;
   made["reuse_resources"] = plan.reusesResources;
-  made["num_threads_per_block"] = 1024;
+  made["num_threads_per_block"] = plan.numThreads;
   made["use_double_scratch_buffer"] = plan.doubleScratch;
   made["buffer_alignment"] = plan.alignment;
   made["min_message_size"] = plan.minBytes;

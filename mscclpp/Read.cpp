@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
 
 namespace colldsl::mscclpp {
 namespace {
@@ -16,14 +18,17 @@ constexpr uint32_t kMaxOps = 64;           ///< per thread block, with those in 
 constexpr uint32_t kMaxChannels = 16;      ///< per thread block and kind
 constexpr uint32_t kMaxRemoteBuffers = 16; ///< per thread block and kind of channel
 constexpr uint32_t kMaxBarriers = 16, kMaxSemaphores = 16;
+constexpr uint32_t kMaxThreads = 1024;
 
 struct SwitchGroup {
   Buffer buffer;
-  std::vector<uint32_t> gpus;
+  std::vector<uint32_t> gpus;    ///< ascending
+  std::vector<uint32_t> inOrder; ///< as the plan lists them
 };
 struct RemoteBuffer {
   uint32_t gpu;
   Buffer buffer;
+  std::vector<ChannelKind> access; ///< channels over which the executor knows it
 };
 /// The members of one GPU to which its thread blocks refer by position.
 struct GpuTables {
@@ -55,6 +60,7 @@ private:
                   const Op &op, std::vector<ChunkRange> &into);
   void readPipeline(JsonReader &reader, uint32_t gpu, const BlockTables &tables, Op &op);
   void pairChannels();
+  void checkGroups(const JsonPlace &gpus);
   void fail(Status status) {
     if (status_)
       status_ = std::move(status);
@@ -127,6 +133,12 @@ Result<Plan> PlanReader::read(const Json &json) {
   reader.number("buffer_alignment", plan_.alignment, 1 << 20);
   reader.number("min_message_size", plan_.minBytes, ~0ULL);
   reader.number("max_message_size", plan_.maxBytes, ~0ULL);
+  if (plan_.minBytes > plan_.maxBytes)
+    reader.fail("min_message_size", concat("is ", plan_.minBytes, ", more than max_message_size ",
+                                           plan_.maxBytes, ": no message fits"));
+  reader.number("num_threads_per_block", plan_.numThreads, kMaxThreads);
+  if (plan_.numThreads == 0)
+    reader.fail("num_threads_per_block", "is 0: a kernel of no threads");
   if (plan_.alignment == 0 || plan_.alignment % 16 != 0)
     reader.fail("buffer_alignment", "is no multiple of 16, which reductions need");
   const Json *gpus = reader.list("gpus", true);
@@ -141,8 +153,10 @@ Result<Plan> PlanReader::read(const Json &json) {
   // Ops name buffers of other GPUs, so the tables of all are read first.
   for (uint32_t gpu = 0; gpu < plan_.numGpus() && status_; ++gpu)
     readGpu((*gpus)[gpu], reader.placeOf("gpus").element(gpu), gpu);
-  if (status_)
+  if (status_) {
     pairChannels();
+    checkGroups(reader.placeOf("gpus"));
+  }
   for (uint32_t gpu = 0; gpu < plan_.numGpus() && status_; ++gpu) {
     JsonPlace place = reader.placeOf("gpus").element(gpu);
     JsonReader member((*gpus)[gpu], place);
@@ -219,7 +233,9 @@ void PlanReader::readGroups(const Json &channel, const JsonPlace &place, uint32_
     absorb(group);
     if (!ranks || !status_)
       return;
-    SwitchGroup made{*buffer, numbers(*ranks, at.member("ranks"), plan_.numGpus() - 1, status_)};
+    std::vector<uint32_t> listed =
+        numbers(*ranks, at.member("ranks"), plan_.numGpus() - 1, status_);
+    SwitchGroup made{*buffer, listed, listed};
     std::sort(made.gpus.begin(), made.gpus.end());
     if (std::adjacent_find(made.gpus.begin(), made.gpus.end()) != made.gpus.end())
       return fail(at.member("ranks").error("has a GPU twice"));
@@ -232,14 +248,25 @@ void PlanReader::readGroups(const Json &channel, const JsonPlace &place, uint32_
 void PlanReader::readRemoteBuffers(const Json &list, const JsonPlace &place, uint32_t gpu) {
   for (size_t i = 0; i < list.size() && status_; ++i) {
     JsonReader reader(list[i], place.element(i));
-    RemoteBuffer made{0, Buffer::Input};
+    RemoteBuffer made{0, Buffer::Input, {}};
     requiredNumber(reader, "rank", made.gpu, plan_.numGpus() - 1);
     std::optional<Buffer> buffer = requiredWord(reader, "type", bufferOf);
     if (reader.status() && made.gpu == gpu)
       reader.fail("rank", "is the GPU itself");
+    const Json *access = reader.list("access_channel_types", true);
     absorb(reader);
+    for (size_t k = 0; access && k < access->size() && status_; ++k) {
+      const Json &word = (*access)[k];
+      std::optional<ChannelKind> kind =
+          word.is_string() ? channelKindOf(word.get<std::string>()) : std::nullopt;
+      if (!kind)
+        fail(
+            place.element(i).member("access_channel_types").element(k).error("is no channel type"));
+      else
+        made.access.push_back(*kind);
+    }
     made.buffer = buffer.value_or(Buffer::Input);
-    tables_[gpu].remotes.push_back(made);
+    tables_[gpu].remotes.push_back(std::move(made));
   }
 }
 
@@ -255,18 +282,47 @@ void PlanReader::readSemaphores(const Json &list, const JsonPlace &place, uint32
 
 // The i-th channel of a GPU to a peer is connected to the i-th channel of that kind from there.
 void PlanReader::pairChannels() {
-  for (ChannelKind kind : {ChannelKind::Memory, ChannelKind::Port})
+  for (ChannelKind kind : {ChannelKind::Memory, ChannelKind::Port}) {
+    std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> byPeer; // of a GPU and its peer
     for (uint32_t gpu = 0; gpu < plan_.numGpus(); ++gpu) {
-      std::vector<uint32_t> seen(plan_.numGpus(), 0);
-      Gpu &own = plan_.gpus[gpu];
-      for (Channel &channel : kind == ChannelKind::Port ? own.portChannels : own.memoryChannels) {
-        uint32_t left = seen[channel.peer]++;
-        const std::vector<Channel> &others = plan_.gpus[channel.peer].channels(kind);
-        for (uint32_t i = 0; i < others.size() && channel.pair == Channel::kNoPair; ++i)
-          if (others[i].peer == gpu && left-- == 0)
-            channel.pair = i;
-      }
+      const std::vector<Channel> &list = plan_.gpus[gpu].channels(kind);
+      for (uint32_t i = 0; i < list.size(); ++i)
+        byPeer[{gpu, list[i].peer}].push_back(i);
     }
+    for (const auto &[ends, own] : byPeer) {
+      auto there = byPeer.find({ends.second, ends.first});
+      size_t pairs = there == byPeer.end() ? 0 : std::min(own.size(), there->second.size());
+      Gpu &gpu = plan_.gpus[ends.first];
+      std::vector<Channel> &list =
+          kind == ChannelKind::Port ? gpu.portChannels : gpu.memoryChannels;
+      for (size_t i = 0; i < pairs; ++i)
+        list[own[i]].pair = there->second[i];
+    }
+  }
+}
+
+// All GPUs of a switch group make its connection together: each lists the groups that it shares
+// with another one as that one does. The first of the ranks is the root.
+void PlanReader::checkGroups(const JsonPlace &gpus) {
+  auto sharedWith = [&](uint32_t gpu, uint32_t other) {
+    std::vector<std::pair<std::vector<uint32_t>, Buffer>> shared;
+    for (const SwitchGroup &group : tables_[gpu].groups)
+      if (std::binary_search(group.gpus.begin(), group.gpus.end(), other))
+        shared.emplace_back(group.inOrder, group.buffer);
+    return shared;
+  };
+  for (uint32_t gpu = 0; gpu < plan_.numGpus(); ++gpu) {
+    std::set<uint32_t> peers;
+    for (const SwitchGroup &group : tables_[gpu].groups)
+      peers.insert(group.gpus.begin(), group.gpus.end());
+    for (uint32_t peer : peers)
+      if (status_ && sharedWith(gpu, peer) != sharedWith(peer, gpu))
+        fail(gpus.element(gpu)
+                 .member("channels")
+                 .error(concat(
+                     "and those of GPU ", peer,
+                     " differ in the switch groups of both: in their ranks, buffers or order")));
+  }
 }
 
 void PlanReader::readBlocks(const Json &list, const JsonPlace &place, uint32_t gpu) {
@@ -328,16 +384,39 @@ void PlanReader::readBlockTables(JsonReader &block, uint32_t gpu, BlockTables &i
     absorb(reader);
     if (!status_)
       return;
+    if (*kind != ChannelKind::Memory && *kind != ChannelKind::Port)
+      return fail(at.member("access_channel_type")
+                      .error(concat("is over ", spelling(*kind),
+                                    " channel: the executor leaves these buffers out")));
     std::vector<uint32_t> &list =
         *kind == ChannelKind::Port ? into.portBuffers : into.memoryBuffers;
     for (uint32_t id : positions(*ids, at.member("remote_buffer_ids"), tables_[gpu].remotes.size(),
-                                 "remote buffers of the GPU", status_))
+                                 "remote buffers of the GPU", status_)) {
+      const std::vector<ChannelKind> &access = tables_[gpu].remotes[id].access;
+      if (std::find(access.begin(), access.end(), *kind) == access.end())
+        return fail(at.member("remote_buffer_ids")
+                        .error(concat("has buffer ", id, ", whose access_channel_types lack ",
+                                      spelling(*kind), ": the executor takes buffer 0")));
       list.push_back(id);
+    }
     if (status_ && list.size() > kMaxRemoteBuffers)
       fail(at.member("remote_buffer_ids")
                .error(concat("makes ", list.size(), " remote buffers, the executor takes ",
                              kMaxRemoteBuffers)));
   }
+}
+
+// The executor keeps these members of an op where it keeps channels and offsets of others.
+void refuseForeignMembers(JsonReader &reader, OpKind kind) {
+  bool isSemaphore = kind == OpKind::Acquire || kind == OpKind::Release;
+  const std::pair<const char *, bool> members[] = {{"barrier_id", kind == OpKind::Barrier},
+                                                   {"num_threadblocks", kind == OpKind::Barrier},
+                                                   {"semaphore_ids", isSemaphore},
+                                                   {"iter_context", kind == OpKind::Pipeline}};
+  for (const auto &[member, fits] : members)
+    if (!fits && reader.member(member, false))
+      reader.fail(member, concat("is not for '", spelling(kind),
+                                 "': it overwrites what the executor keeps of the op"));
 }
 
 std::optional<Op> PlanReader::readOp(const Json &json, const JsonPlace &place, uint32_t gpu,
@@ -364,6 +443,7 @@ std::optional<Op> PlanReader::readOp(const Json &json, const JsonPlace &place, u
   reader.text("reduce_op", reduction);
   if (reduction != "sum")
     reader.fail("reduce_op", "is '" + reduction + "', and the executor makes sums only");
+  refuseForeignMembers(reader, op.kind);
   readOpChannels(reader, tables, op);
   readRanges(reader, "src_buff", gpu, tables, op, op.sources);
   readRanges(reader, "dst_buff", gpu, tables, op, op.destinations);
@@ -423,6 +503,8 @@ void PlanReader::readRanges(JsonReader &reader, const char *key, uint32_t gpu,
         made.isRemote = true;
         made.buffer = remote.buffer;
       }
+      if (range.status() && range.member("switch_channel_id", false))
+        range.fail("switch_channel_id", "stands beside buffer_id, which it overwrites");
     } else if (range.member("switch_channel_id", false)) {
       range.number("switch_channel_id", id, ~0U);
       if (range.status() && id >= tables.groups.size())

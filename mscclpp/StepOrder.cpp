@@ -72,40 +72,55 @@ bool Order::addPacketEdges() {
 }
 
 // A thread's later relaxed signals to others may pass a signal, so it precedes what its own data
-// precede, and what comes after a wait that saw it.
-bool Order::isCountedBefore(size_t counter, size_t signal, EventId other) const {
-  size_t count = signals_[counter].size();
-  if (withData_.has(at(signals_[counter][signal]), at(other)))
-    return true;
-  for (size_t w = 0; w < waits_[counter].size(); ++w)
-    if (linked_[counter][w * count + signal] && isBefore(waits_[counter][w], other))
+// precede, and what comes after a wait that saw it. Bits for the waits of the counter tell both.
+std::vector<size_t> Order::countDispensable(size_t counter) const {
+  const std::vector<EventId> &signals = signals_[counter], &waits = waits_[counter];
+  size_t words = (waits.size() + 63) / 64;
+  std::vector<uint64_t> linked(signals.size() * words, 0), before(signals.size() * words, 0);
+  for (size_t s = 0; s < signals.size(); ++s)
+    for (size_t w = 0; w < waits.size(); ++w) {
+      uint64_t bit = uint64_t{1} << (w % 64);
+      if (linked_[counter][w * signals.size() + s])
+        linked[s * words + w / 64] |= bit;
+      if (isBefore(waits[w], signals[s]))
+        before[s * words + w / 64] |= bit;
+    }
+  auto isCountedBefore = [&](size_t s, size_t other) {
+    if (withData_.has(at(signals[s]), at(signals[other])))
       return true;
-  return false;
+    for (size_t k = 0; k < words; ++k)
+      if (linked[s * words + k] & before[other * words + k])
+        return true;
+    return false;
+  };
+  std::vector<size_t> counts(signals.size(), 0);
+  for (size_t s = 0; s < signals.size(); ++s)
+    for (size_t other = 0; other < signals.size(); ++other)
+      counts[s] += other != s && !isCountedBefore(s, other);
+  return counts;
 }
 
 // A wait is the n-th at least, if n - 1 others come before it. It returns after n signals. So it
 // comes after a signal if fewer than n others can do without that one.
 bool Order::addSignalEdges() {
   bool found = false;
-  for (size_t c = 0; c < events_.counters.size(); ++c)
+  for (size_t c = 0; c < events_.counters.size(); ++c) {
+    std::vector<size_t> dispensable = countDispensable(c);
     for (size_t w = 0; w < waits_[c].size(); ++w) {
       EventId wait = waits_[c][w];
       auto isEarlier = [&](EventId other) { return other != wait && isBefore(other, wait); };
       int64_t number = 1 + std::count_if(waits_[c].begin(), waits_[c].end(), isEarlier) -
                        events_.counters[c].initial;
       for (size_t s = 0; s < signals_[c].size(); ++s) {
-        EventId signal = signals_[c][s];
-        auto canDoWithout = [&](EventId other) {
-          return other != signal && !isCountedBefore(c, s, other);
-        };
         if (linked_[c][w * signals_[c].size() + s] ||
-            std::count_if(signals_[c].begin(), signals_[c].end(), canDoWithout) >= number)
+            static_cast<int64_t>(dispensable[s]) >= number)
           continue;
         linked_[c][w * signals_[c].size() + s] = found = true;
-        bool relaxed = events_.all[wait].relaxed || events_.all[signal].relaxed;
-        (relaxed ? time_ : data_)[at(wait)].push_back(at(signal));
+        bool relaxed = events_.all[wait].relaxed || events_.all[signals_[c][s]].relaxed;
+        (relaxed ? time_ : data_)[at(wait)].push_back(at(signals_[c][s]));
       }
     }
+  }
   return found;
 }
 

@@ -33,8 +33,8 @@ public:
 
 private:
   bool addSignalEdges();
-  /// True if a signal of a counter, by its number there, is counted before that other one.
-  bool isCountedBefore(size_t counter, size_t signal, EventId other) const;
+  /// For each signal of a counter, the number of others that may be counted while it is not.
+  std::vector<size_t> countDispensable(size_t counter) const;
   bool addPacketEdges();
   void compute();
 

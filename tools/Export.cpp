@@ -102,6 +102,8 @@ Exit exportCommand(Arguments arguments) {
     return *exit;
   if (!settings.to && !settings.isPlan)
     return options.refuse("--to " + kTargetsInWords.str() + " is missing");
+  if (settings.goal.localOpsAsCalc && (settings.isPlan || settings.to == FileKind::MscclXml))
+    return options.refuse("--local-as-calc is for goal, goal-bin and chakra");
   if (settings.to == FileKind::Chakra) {
     if (settings.output == "-")
       return options.refuse("--to chakra writes a file per rank: -o names them");

@@ -35,7 +35,7 @@ Result<mscclpp::Verdict> proveFile(const std::string &file, mscclpp::Plan &plan)
 
 std::string scope(const mscclpp::Plan &plan, const mscclpp::Verdict &verdict) {
   std::string text = plan.collective + (plan.inPlace ? " in place" : "") + " on " +
-                     std::to_string(plan.numGpus()) + " gpus, launches k and k + 1" +
+                     driver::counted(plan.numGpus(), "gpu") + ", launches k and k + 1" +
                      (verdict.launches > 2 ? " and k + 2" : "") + ", " + verdict.lengths;
   if (plan.minBytes > 0 || plan.maxBytes < ~0ULL)
     text += ", messages of " + std::to_string(plan.minBytes) + " to " +

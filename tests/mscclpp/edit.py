@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints a plan after a change: a statement about `gpus`.
+"""Prints a plan after a change: a statement about `plan` or its `gpus`.
 
 usage: edit.py PLAN STATEMENT
 """
@@ -8,5 +8,5 @@ import sys
 
 with open(sys.argv[1], encoding="utf-8") as file:
     plan = json.load(file)
-exec(sys.argv[2], {"gpus": plan["gpus"]})  # pylint: disable=exec-used
+exec(sys.argv[2], {"plan": plan, "gpus": plan["gpus"]})  # pylint: disable=exec-used
 print(json.dumps(plan, indent=1))

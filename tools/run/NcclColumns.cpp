@@ -83,6 +83,8 @@ NcclRow ncclRow(const std::string &name, const Schedule &schedule,
     row.size = std::max(row.size, extentBytes(buffer, sizes[isRooted ? known.root : 0]));
     row.type = typeName(buffer.type).str();
   }
+  if (row.type.empty()) // a barrier; readers count columns
+    row.type = "none";
   row.reduction = "none";
   for (const Ensure &ensure : dag.contract.ensures)
     if (ensure.isReduction)
