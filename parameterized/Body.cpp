@@ -1,5 +1,7 @@
 #include "parameterized/Body.h"
 
+#include "program/Operands.h"
+
 #include <algorithm>
 
 namespace colldsl::parameterized {
@@ -148,7 +150,8 @@ void Body::execute(StmtId id) {
   case StmtKind::Combine:
     return executeCopy(s, true);
   case StmtKind::Calc:
-    evaluator_.integer(frame_, s.a);
+    evaluator_.require(s.loc, evaluator_.integer(frame_, s.a) >= 0,
+                       "a calc may take less than 0 ns");
     sites.push_back(makeSite(s, SiteKind::Copy)); // of no bytes
     return;
   case StmtKind::Depend:
@@ -163,7 +166,29 @@ void Body::execute(StmtId id) {
   throw NotShown(s.loc, "this statement has no formula");
 }
 
-/// A value that a text names and never uses need not have a formula.
+/// True unless an expression has a value at all ranks, whatever its operands are.
+bool Body::mayFail(ExprId id) const {
+  const Expr &e = program_.expr(id);
+  bool is = false;
+  switch (e.kind) {
+  case ExprKind::Div:
+  case ExprKind::Mod:
+  case ExprKind::ShiftLeft:
+  case ExprKind::ShiftRight:
+  case ExprKind::NotNone:
+  case ExprKind::CallBuiltin:
+  case ExprKind::CallFunction:
+  case ExprKind::Aggregation:
+  case ExprKind::ListElement:
+  case ExprKind::GroupMember:
+    return true;
+  default:
+    forEachOperand(program_, e, [&](ExprId operand) { is = is || mayFail(operand); });
+    return is;
+  }
+}
+
+/// A value that a text names and never uses need not have a formula, if it has a value.
 Value Body::evaluateLazily(Frame &frame, ExprId id) {
   try {
     Prover::Attempt attempt(prover_);
@@ -171,6 +196,8 @@ Value Body::evaluateLazily(Frame &frame, ExprId id) {
     attempt.succeed();
     return value;
   } catch (const NoFormula &) {
+    if (mayFail(id))
+      throw;
     return std::monostate();
   }
 }

@@ -176,6 +176,8 @@ private:
   SliceValue operandOf(Contract &contract, ExprId id);
   void requireOperation(SourceLoc loc, const ReductionValue &operation);
   void addRequirement(ExprId id);
+  void requireContribution(SourceLoc loc, const SliceValue &target, const ListValue &over,
+                           const Terms &has, const Term &i, const Term &ofThisRank);
   unsigned addBuffer(const std::string &name, BufferRole role, const BufferType &type,
                      const Term &isSignificant, SourceLoc loc);
   bool assumeLength(const Term &size);
@@ -191,6 +193,7 @@ private:
   Term isOperand(const std::vector<Promise> &promises, unsigned buffer) const;
 
   void execute(StmtId id);
+  bool mayFail(ExprId id) const;
   Value evaluateLazily(Frame &frame, ExprId id);
   void executeTemp(const Stmt &s);
   void executeIf(const Stmt &s);

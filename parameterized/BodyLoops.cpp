@@ -225,17 +225,20 @@ void Body::iterate(const Stmt &s, const Loop &loop, const Bind &bind) {
       guess[b] = guesses[b][chosen[b]];
     state_ = guess;
     Prover::Attempt induction(prover_);
+    if (!isTrial_)
+      tookStated_ = false;
     attempt();
     // In a trial of a loop around this one buffers hold what they do before that one's first
     // iteration, so the invariants may not hold there yet.
     bool takesStated = isTrial_ && !stated.empty();
     tookStated_ |= takesStated;
+    // Loops within this one change it, too.
+    const bool isProvedAgain = !isTrial_ && tookStated_;
     if (induction.succeed(takesStated ||
                           isInductive(s.loc, loop, before, guess, state_, touched))) {
       state_ = guess;
       executeIteration(s, loop, bind); // which tells the loop around this one what is written
-      if (!isTrial_ && std::exchange(tookStated_, false) &&
-          !isInductive(s.loc, loop, before, guess, state_, touched))
+      if (isProvedAgain && !isInductive(s.loc, loop, before, guess, state_, touched))
         throw NotShown(s.loc, "no invariant of this loop was found");
       // The guess holds before the loop if this runs, and mostly if it does not.
       bool holdsAlways = isBase(s.loc, loop, before, guess, touched, evaluator_.facts);

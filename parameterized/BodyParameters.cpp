@@ -292,6 +292,22 @@ Term Body::rankOf(const Contract &contract, const Term &number, SourceLoc loc,
   return group.member(number);
 }
 
+/// A reduction has a contribution, also if its target has no elements. Where it has some, nothing
+/// else can hold the promise.
+void Body::requireContribution(SourceLoc loc, const SliceValue &target, const ListValue &over,
+                               const Terms &has, const Term &i, const Term &ofThisRank) {
+  Terms facts = evaluator_.facts, some;
+  facts.pop_back(); // that there is one
+  for (const Value &size : frame_.sizes)
+    facts.push_back(std::get<Term>(size) >= 1);
+  for (const SliceValue::Alternative &a : target.alternatives)
+    for (const Piece &p : a.pieces)
+      some.push_back(a.condition && (p.isRun ? p.blocks : p.length) >= 1);
+  for (const Term &witness : {prover_.number(0), over.length - 1, ofThisRank})
+    some.push_back(substitute(conjunction(prover_, has), {i}, {witness}));
+  prover_.require(facts, disjunction(prover_, some), {loc, "a reduction may have no contribution"});
+}
+
 void Body::promise(Contract &contract, uint32_t ensure, Terms condition, Terms variables,
                    std::vector<Promise> &out) {
   const EnsureNode &node = program_.ensures[ensure];
@@ -337,6 +353,7 @@ void Body::promise(Contract &contract, uint32_t ensure, Terms condition, Terms v
   }
   case EnsureKind::EqualReduce: {
     // The contributing rank is the variable itself, or it has no formula.
+    SliceValue target = evaluator_.slice(contract.targets, node.target);
     ListValue over = evaluator_.list(contract.targets, node.iterable);
     Term i = prover_.fresh("contributor");
     Terms has{0 <= i && i < over.length};
@@ -349,6 +366,9 @@ void Body::promise(Contract &contract, uint32_t ensure, Terms condition, Terms v
     Terms inverse = axioms_.inverses().solve(prover_, from, i, source);
     if (inverse.size() != 1)
       throw NotShown(node.loc, "the contributions of this promise have no formula yet");
+    if (contract.targets.decl == decl_)
+      requireContribution(node.loc, target, over, has, i,
+                          substitute(inverse[0], {source}, {ranks_.rank}));
     // In a group the number of `source` takes its place.
     auto renamed = [&](const Term &t) {
       Term inNumbers = substitute(t, {i}, inverse);
@@ -381,8 +401,7 @@ void Body::promise(Contract &contract, uint32_t ensure, Terms condition, Terms v
     Term contributes = renamed(conjunction(prover_, has));
     if (contract.group)
       contributes = ranks_.isRank(source) && contract.group->admits(source) && contributes;
-    out.push_back({node.loc, condition, variables, evaluator_.slice(contract.targets, node.target),
-                   operand, contributes, true});
+    out.push_back({node.loc, condition, variables, target, operand, contributes, true});
     break;
   }
   case EnsureKind::Synchronizes: // Synchronization.h

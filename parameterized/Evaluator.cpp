@@ -3,11 +3,48 @@
 #include "ir/Operators.h"
 
 #include <algorithm>
+#include <bit>
+#include <map>
 
 namespace colldsl::parameterized {
 namespace {
 
 constexpr unsigned kMostCalls = 12; ///< of functions within each other
+constexpr unsigned kRankBits = 31, kMostBits = 63;
+
+/// As many bits as the absolute value of a number has at most: ranks, sizes and parameters have 31.
+/// `known` keeps those of the parts of terms.
+unsigned bitsOf(const Term &t, std::map<unsigned, unsigned> &known) {
+  if (int64_t value = 0; t.is_numeral_i64(value) && value != kNone)
+    return static_cast<unsigned>(std::bit_width(static_cast<uint64_t>(value < 0 ? -value : value)));
+  if (!t.is_app())
+    return kRankBits;
+  auto [at, isNew] = known.emplace(t.id(), kRankBits);
+  if (!isNew)
+    return at->second;
+  unsigned most = 0, sum = 0;
+  const Z3_decl_kind kind = t.decl().decl_kind();
+  for (unsigned i = kind == Z3_OP_ITE ? 1 : 0; i < t.num_args(); ++i) {
+    unsigned bits = bitsOf(t.arg(i), known);
+    most = std::max(most, bits);
+    sum += bits;
+  }
+  unsigned bits = kRankBits;
+  if (kind == Z3_OP_ITE || kind == Z3_OP_UMINUS)
+    bits = most;
+  else if (kind == Z3_OP_ADD || kind == Z3_OP_SUB)
+    bits = most + static_cast<unsigned>(std::bit_width(t.num_args() - 1));
+  else if (kind == Z3_OP_MUL)
+    bits = sum;
+  else if (kind == Z3_OP_MOD || kind == Z3_OP_IDIV)
+    bits = bitsOf(t.arg(kind == Z3_OP_MOD ? 1 : 0), known);
+  return known[t.id()] = bits;
+}
+
+unsigned bitsOf(const Term &t) {
+  std::map<unsigned, unsigned> known;
+  return bitsOf(t, known);
+}
 
 struct WithFact {
   WithFact(Terms &facts, const Term &fact) : facts_(facts) { facts_.push_back(fact); }
@@ -246,6 +283,12 @@ Term Evaluator::isCandidate(Frame &frame, const Param &p, const Term &value) {
   return integer(frame, p.candidates[0].lo) <= value && value <= integer(frame, p.candidates[0].hi);
 }
 
+/// A product of so many bits fits an int.
+void Evaluator::requireBits(SourceLoc loc, unsigned bits) {
+  if (bits > kMostBits)
+    throw NotShown(loc, "a product may not fit 64 bits");
+}
+
 Term Evaluator::binary(Frame &frame, const Expr &e) {
   if (e.kind == ExprKind::And || e.kind == ExprKind::Or) {
     Term a = condition(frame, e.a);
@@ -275,6 +318,7 @@ Term Evaluator::binary(Frame &frame, const Expr &e) {
   case ExprKind::Sub:
     return a - b;
   case ExprKind::Mul:
+    requireBits(e.loc, bitsOf(a) + bitsOf(b));
     return axioms_.product(a, b);
   case ExprKind::Div:
     require(e.loc, b > 0, "a divisor may not be positive");
@@ -287,8 +331,13 @@ Term Evaluator::binary(Frame &frame, const Expr &e) {
   case ExprKind::ShiftLeft:
   case ExprKind::ShiftRight: {
     require(e.loc, 0 <= b && b < 63, "a number may be shifted too far");
-    return e.kind == ExprKind::ShiftLeft ? axioms_.shiftedLeft(a, b)
-                                         : axioms_.shiftedRight(facts, a, b);
+    if (e.kind == ExprKind::ShiftRight)
+      return axioms_.shiftedRight(facts, a, b);
+    int64_t places = kRankBits;
+    if (!Term(b).simplify().is_numeral_i64(places))
+      require(e.loc, b <= prover_.number(places), "a number may be shifted too far");
+    requireBits(e.loc, bitsOf(a) + static_cast<unsigned>(places));
+    return axioms_.shiftedLeft(a, b);
   }
   case ExprKind::Lt:
     return a < b;
@@ -416,7 +465,13 @@ Term Evaluator::aggregation(Frame &frame, const Expr &e) {
   Term count = over.length;
   if (count.decl().decl_kind() == Z3_OP_ITE && prover_.proves(facts, !count.arg(0)))
     count = count.arg(2);
-  return axioms_.power(factor, count);
+  Term power = axioms_.power(factor, count);
+  require(e.loc,
+          axioms_.isPowerOfTwo(power)
+              ? count <= prover_.number(kRankBits)
+              : count <= 1 || factor == 0 || factor == 1 || (factor >= 2 && power <= kMostRanks),
+          "a power may not fit 32 bits");
+  return power;
 }
 
 ListValue Evaluator::list(Frame &frame, ExprId id) {
@@ -454,11 +509,13 @@ ListValue Evaluator::list(Frame &frame, ExprId id) {
       throw NoFormula(e.loc, "a list with a condition has no formula yet");
     ListValue over = list(frame, e.a);
     Frame here = frame;
-    return {over.length, [this, over, here, &e](const Term &i) mutable {
-              here.ints[e.slot] = over.at(i);
-              WithFact with(facts, 0 <= i && i < over.length);
-              return integer(here, e.c);
-            }};
+    auto at = [this, over, here, &e](const Term &i) mutable {
+      here.ints[e.slot] = over.at(i);
+      WithFact with(facts, 0 <= i && i < over.length);
+      return integer(here, e.c);
+    };
+    at(prover_.fresh("item")); // all have a value, also those that nothing uses
+    return {over.length, at};
   }
   default: {
     Value v = evaluate(frame, id);

@@ -101,6 +101,7 @@ private:
                   const Term &lo, const Term &hi, SourceLoc loc);
   Piece only(const SliceValue::Alternative &a, SourceLoc loc);
   void requireNumber(const Term &t, SourceLoc loc);
+  void requireBits(SourceLoc loc, unsigned bits);
 
   Prover &prover_;
   Axioms &axioms_;
