@@ -202,6 +202,7 @@ private:
   void executeOrder(const Stmt &s);
 
   void executeCall(const Stmt &s);
+  bool hasListedLengths(StmtId id) const;
   Contract bindCall(const Stmt &s, const Decl &callee, bool isRestricted);
   void require(const Stmt &s, const Decl &callee, Frame &inner, ExprId requirement);
   void bindSizes(const Stmt &s, const Decl &callee, Frame &inner);

@@ -85,6 +85,21 @@ Value Body::translated(SourceLoc loc, const Param &p, const Value &value) {
   return there;
 }
 
+/// True if a list has the lengths of a temporary's blocks, at this statement or below it.
+bool Body::hasListedLengths(StmtId id) const {
+  if (id == kNoStmt)
+    return false;
+  const Stmt &s = program_.stmt(id);
+  if (s.kind == StmtKind::Temp) {
+    const BufferType &type = program_.temps[static_cast<size_t>(s.value)];
+    return type.dim[type.dims - 1].kind == DimKind::Counts;
+  }
+  bool has = hasListedLengths(s.body) || hasListedLengths(s.otherwise);
+  for (uint32_t i = 0; s.kind == StmtKind::Block && i < s.listCount; ++i)
+    has = has || hasListedLengths(StmtId{program_.operands[s.listBegin + i]});
+  return has;
+}
+
 /// The callee's parameters, as slices and values of this rank; the operands' slices are those of
 /// `other_`, any rank.
 Body::Contract Body::bindCall(const Stmt &s, const Decl &callee, bool isRestricted) {
@@ -108,6 +123,12 @@ Body::Contract Body::bindCall(const Stmt &s, const Decl &callee, bool isRestrict
     requireAgreement(s.loc, v, program_.nameOf(p));
     if (callGroup_ && argument != kNoExpr)
       v = translated(s.loc, p, v);
+    // The callee's proof takes lengths not to be negative; those of parameters are compared.
+    if (auto *l = std::get_if<ListValue>(&v); l && hasListedLengths(callee.body)) {
+      Term at = prover_.fresh("index");
+      evaluator_.require(s.loc, implies(0 <= at && at < l->length, l->at(at) >= 0),
+                         "a length in '" + program_.nameOf(p) + "' may be less than 0");
+    }
     if (auto *r = std::get_if<ReductionValue>(&v); r && isRestricted)
       evaluator_.require(s.loc, r->commutes,
                          "'" + program_.nameOf(callee) +

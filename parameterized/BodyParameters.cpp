@@ -132,7 +132,10 @@ unsigned Body::addBuffer(const std::string &name, BufferRole role, const BufferT
     ListValue counts = evaluator_.list(frame_, d.expr);
     evaluator_.require(loc, counts.length == b.blocks,
                        "the lengths of '" + name + "' may not be as many as its blocks");
-    assumeLength(counts.at(prover_.fresh("block")));
+    Term i = prover_.fresh("block"), size = counts.at(i);
+    if (!assumeLength(size))
+      evaluator_.require(loc, implies(0 <= i && i < counts.length, size >= 0),
+                         "a block of '" + name + "' may have less than 0 elements");
     b.length = counts.at;
   } else {
     Term size = sizeOf(d);
@@ -224,6 +227,8 @@ void Body::addRequirement(ExprId id) {
     if (e.kind == ExprKind::Or && program_.expr(e.a).kind == ExprKind::IsCommutative) {
       prover_.assume(evaluator_.condition(frame_, e.a));
       restrictedTo = "operators that commute";
+    } else if (mayFail(id)) {
+      throw;
     }
   }
 }

@@ -10,7 +10,7 @@ namespace colldsl::parameterized {
 namespace {
 
 constexpr unsigned kMostCalls = 12; ///< of functions within each other
-constexpr unsigned kRankBits = 31, kMostBits = 63;
+constexpr unsigned kRankBits = 31, kPowerBits = 47, kMostBits = 63;
 
 /// As many bits as the absolute value of a number has at most: ranks, sizes and parameters have 31.
 /// `known` keeps those of the parts of terms.
@@ -39,11 +39,6 @@ unsigned bitsOf(const Term &t, std::map<unsigned, unsigned> &known) {
   else if (kind == Z3_OP_MOD || kind == Z3_OP_IDIV)
     bits = bitsOf(t.arg(kind == Z3_OP_MOD ? 1 : 0), known);
   return known[t.id()] = bits;
-}
-
-unsigned bitsOf(const Term &t) {
-  std::map<unsigned, unsigned> known;
-  return bitsOf(t, known);
 }
 
 struct WithFact {
@@ -283,9 +278,19 @@ Term Evaluator::isCandidate(Frame &frame, const Param &p, const Term &value) {
   return integer(frame, p.candidates[0].lo) <= value && value <= integer(frame, p.candidates[0].hi);
 }
 
-/// A product of so many bits fits an int.
-void Evaluator::requireBits(SourceLoc loc, unsigned bits) {
-  if (bits > kMostBits)
+/// a * b, shifted by so many places, fits an int.
+void Evaluator::requireBits(SourceLoc loc, const Term &a, const Term &b, unsigned places) {
+  std::map<unsigned, unsigned> known;
+  for (const Term &p : longPowers_)
+    if ((contains(a, p) || contains(b, p)) && !prover_.proves(facts, p <= kMostRanks))
+      known[p.id()] = kPowerBits;
+  unsigned bits[] = {bitsOf(a, known), bitsOf(b, known)};
+  const Term factors[] = {a, b};
+  const Term most = prover_.number(kMostRanks);
+  for (unsigned i = 0; i < 2 && bits[0] + bits[1] + places > kMostBits; ++i)
+    if (bits[i] > kRankBits && prover_.proves(facts, -most <= factors[i] && factors[i] <= most))
+      bits[i] = kRankBits;
+  if (bits[0] + bits[1] + places > kMostBits)
     throw NotShown(loc, "a product may not fit 64 bits");
 }
 
@@ -318,7 +323,7 @@ Term Evaluator::binary(Frame &frame, const Expr &e) {
   case ExprKind::Sub:
     return a - b;
   case ExprKind::Mul:
-    requireBits(e.loc, bitsOf(a) + bitsOf(b));
+    requireBits(e.loc, a, b, 0);
     return axioms_.product(a, b);
   case ExprKind::Div:
     require(e.loc, b > 0, "a divisor may not be positive");
@@ -336,7 +341,7 @@ Term Evaluator::binary(Frame &frame, const Expr &e) {
     int64_t places = kRankBits;
     if (!Term(b).simplify().is_numeral_i64(places))
       require(e.loc, b <= prover_.number(places), "a number may be shifted too far");
-    requireBits(e.loc, bitsOf(a) + static_cast<unsigned>(places));
+    requireBits(e.loc, a, prover_.number(1), static_cast<unsigned>(places));
     return axioms_.shiftedLeft(a, b);
   }
   case ExprKind::Lt:
@@ -466,11 +471,16 @@ Term Evaluator::aggregation(Frame &frame, const Expr &e) {
   if (count.decl().decl_kind() == Z3_OP_ITE && prover_.proves(facts, !count.arg(0)))
     count = count.arg(2);
   Term power = axioms_.power(factor, count);
-  require(e.loc,
-          axioms_.isPowerOfTwo(power)
-              ? count <= prover_.number(kRankBits)
-              : count <= 1 || factor == 0 || factor == 1 || (factor >= 2 && power <= kMostRanks),
-          "a power may not fit 32 bits");
+  auto fits = [&](int64_t most) {
+    if (axioms_.isPowerOfTwo(power))
+      return count <= prover_.number(kRankBits);
+    return count <= 1 || factor == 0 || factor == 1 ||
+           (factor >= 2 && power <= prover_.number(most));
+  };
+  if (!prover_.proves(facts, fits(kMostRanks))) {
+    require(e.loc, fits(int64_t{1} << kPowerBits), "a power may not fit 48 bits");
+    longPowers_.push_back(power);
+  }
   return power;
 }
 

@@ -101,11 +101,12 @@ private:
                   const Term &lo, const Term &hi, SourceLoc loc);
   Piece only(const SliceValue::Alternative &a, SourceLoc loc);
   void requireNumber(const Term &t, SourceLoc loc);
-  void requireBits(SourceLoc loc, unsigned bits);
+  void requireBits(SourceLoc loc, const Term &a, const Term &b, unsigned places);
 
   Prover &prover_;
   Axioms &axioms_;
   const Ranks &ranks_;
+  Terms longPowers_;                ///< those that may have more bits than ranks
   unsigned depth_ = 0;              ///< of calls of functions
   unsigned groupDepth_ = 0;         ///< of groups within the conditions of others
   std::optional<Term> segmentSize_; ///< of all segments of the collective, with their type
