@@ -528,7 +528,7 @@ Result<bool> CollectivePlan::takeImported(uint32_t unit) {
 Result<bool> CollectivePlan::makeFrom(Library &library) {
   for (const SelectionRule *last = nullptr;; last = rule_) {
     Result<bool> isThere = chooseFrom(library, last);
-    if (isThere && !*isThere && notServed_.kind() == ErrorKind::NotProved)
+    if (isThere && !*isThere && !notServed_ && notServed_.kind() == ErrorKind::NotProved)
       return notServed_;
     if (!isThere || !*isThere)
       return isThere;
