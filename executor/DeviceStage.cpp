@@ -308,15 +308,8 @@ void DeviceStage::begin() {
   std::copy(gates_.begin(), gates_.end(), missing_.begin());
   std::copy(writers_.begin(), writers_.end(), openWriters_.begin());
   std::fill(isParked_.begin(), isParked_.end(), 0);
-  for (uint32_t i = 0; i < come_.size() && !failure_; ++i) {
-    const Segment &segment = come_[i];
-    const Area &area = areas_[segment.area];
-    Status s =
-        copies_->copy(Direction::ToHost, stages_ + segment.begin,
-                      area.device + (segment.begin - area.offset), segment.end - segment.begin, i);
-    if (!s)
-      fail(OpId{opsOfComing_[i].front()}, segment, "from the device", s);
-  }
+  for (uint32_t i = 0; i < come_.size() && !failure_; ++i)
+    copy(Direction::ToHost, i);
 }
 
 void DeviceStage::finish(OpId op) {
@@ -324,14 +317,19 @@ void DeviceStage::finish(OpId op) {
     if (--openWriters_[i] > 0 || failure_)
       continue;
     lastWriter_[i] = op;
-    const Segment &segment = back_[i];
-    const Area &area = areas_[segment.area];
-    Status s =
-        copies_->copy(Direction::ToDevice, stages_ + segment.begin,
-                      area.device + (segment.begin - area.offset), segment.end - segment.begin, i);
-    if (!s)
-      fail(op, segment, "to the device", s);
+    copy(Direction::ToDevice, i);
   }
+}
+
+/// Begins to copy a segment, of come_ or back_ by its direction.
+void DeviceStage::copy(Direction direction, uint32_t i) {
+  const Segment &segment = (direction == Direction::ToHost ? come_ : back_)[i];
+  const Area &area = areas_[segment.area];
+  Status s =
+      copies_->copy(direction, stages_ + segment.begin, area.device + (segment.begin - area.offset),
+                    segment.end - segment.begin, i);
+  if (!s)
+    fail(direction, i, s);
 }
 
 bool DeviceStage::poll(std::vector<OpId> &released) {
@@ -340,10 +338,7 @@ bool DeviceStage::poll(std::vector<OpId> &released) {
     std::optional<device::AsyncCopies::Finished> culprit;
     auto finished = copies_->poll(culprit);
     if (!finished) {
-      bool comes = culprit->direction == Direction::ToHost;
-      uint32_t i = culprit->number;
-      fail(comes ? OpId{opsOfComing_[i].front()} : lastWriter_[i], comes ? come_[i] : back_[i],
-           comes ? "from the device" : "to the device", finished.status());
+      fail(culprit->direction, culprit->number, finished.status());
       break;
     }
     if (!*finished)
@@ -369,10 +364,14 @@ std::string DeviceStage::inWords(const Segment &segment) const {
                 name);
 }
 
-void DeviceStage::fail(OpId op, const Segment &segment, const char *where, const Status &why) {
-  if (!failure_)
-    failure_ = {op, Status::error(
-                        concat("the copy of ", inWords(segment), " ", where, ": ", why.message()))};
+void DeviceStage::fail(Direction direction, uint32_t i, const Status &why) {
+  if (failure_)
+    return;
+  bool comes = direction == Direction::ToHost;
+  failure_ = {
+      comes ? OpId{opsOfComing_[i].front()} : lastWriter_[i],
+      Status::error(concat("the copy of ", inWords(comes ? come_[i] : back_[i]),
+                           comes ? " from the device: " : " to the device: ", why.message()))};
 }
 
 void DeviceStage::cancel() {

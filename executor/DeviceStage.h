@@ -114,7 +114,8 @@ private:
   template <typename Visit>
   static void forEachTouched(const std::vector<Segment> &segments, const std::vector<Range> &ranges,
                              Visit visit);
-  void fail(OpId op, const Segment &segment, const char *where, const Status &why);
+  void copy(device::Direction direction, uint32_t segment);
+  void fail(device::Direction direction, uint32_t segment, const Status &why);
   std::string inWords(const Segment &segment) const;
 
   RankView view_;

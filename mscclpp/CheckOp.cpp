@@ -232,44 +232,6 @@ std::string whyNotChannels(const Op &op) {
 
 } // namespace
 
-bool usesPackets(OpKind kind) {
-  switch (kind) {
-  case OpKind::PutPackets:
-  case OpKind::ReadPutPackets:
-  case OpKind::CopyPackets:
-  case OpKind::UnpackPackets:
-  case OpKind::ReducePackets:
-  case OpKind::ReduceSendPackets:
-  case OpKind::ReduceCopyPackets:
-  case OpKind::ReduceCopySendPackets:
-  case OpKind::SwitchStorePackets:
-    return true;
-  case OpKind::Nop:
-  case OpKind::Barrier:
-  case OpKind::Put:
-  case OpKind::PutSignal:
-  case OpKind::PutSignalFlush:
-  case OpKind::Get:
-  case OpKind::Copy:
-  case OpKind::Signal:
-  case OpKind::Wait:
-  case OpKind::RelaxedSignal:
-  case OpKind::RelaxedWait:
-  case OpKind::Flush:
-  case OpKind::Reduce:
-  case OpKind::ReduceSend:
-  case OpKind::ReadReduce:
-  case OpKind::ReadReduceSend:
-  case OpKind::SwitchReduceStore:
-  case OpKind::SwitchStore:
-  case OpKind::Pipeline:
-  case OpKind::Acquire:
-  case OpKind::Release:
-    return false;
-  }
-  return false;
-}
-
 std::string whyNotExecutable(const Plan &plan, const Op &op, bool inPipeline) {
   if (std::string why = whyNotChannels(op); !why.empty())
     return why;

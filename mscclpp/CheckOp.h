@@ -11,7 +11,4 @@ std::string whyNotExecutable(const Plan &plan, const Op &op, bool inPipeline);
 /// The reason why an op cannot be a member of a pipeline; empty if it can.
 std::string whyNotInPipeline(const Op &pipeline, const Op &member);
 
-/// True for ops that write packets, or wait for them.
-bool usesPackets(OpKind kind);
-
 } // namespace colldsl::mscclpp

@@ -62,6 +62,8 @@ private:
   void putOverPort(Block &block, const Op &op, const Part &part);
   void move(Block &block, const Op &op, const Part &part);
   void combine(Block &block, const Op &op, const Part &part);
+  void access(Event &event, const Block &block, const ChunkRange &range, uint32_t cell,
+              const Part &part, bool packets, AccessKind kind) const;
   void read(Event &event, const Block &block, const ChunkRange &range, uint32_t cell,
             const Part &part, bool packets) const;
   void write(Event &event, const Block &block, const ChunkRange &range, uint32_t cell,
@@ -357,20 +359,23 @@ Location Builder::locate(const Block &block, const ChunkRange &range, uint32_t g
                          : memory_.cell(gpu, range.buffer, range.index, cell, half);
 }
 
-void Builder::read(Event &event, const Block &block, const ChunkRange &range, uint32_t cell,
-                   const Part &part, bool packets) const {
+void Builder::access(Event &event, const Block &block, const ChunkRange &range, uint32_t cell,
+                     const Part &part, bool packets, AccessKind kind) const {
   bool isLocal = !range.isSwitch && range.gpus.front() == block.gpu;
   for (uint32_t gpu : range.gpus)
-    event.accesses.push_back({locate(block, range, gpu, cell, part, packets, isLocal),
-                              packets ? AccessKind::PacketRead : AccessKind::Read});
+    event.accesses.push_back({locate(block, range, gpu, cell, part, packets, isLocal), kind});
+}
+
+void Builder::read(Event &event, const Block &block, const ChunkRange &range, uint32_t cell,
+                   const Part &part, bool packets) const {
+  access(event, block, range, cell, part, packets,
+         packets ? AccessKind::PacketRead : AccessKind::Read);
 }
 
 void Builder::write(Event &event, const Block &block, const ChunkRange &range, uint32_t cell,
                     const Part &part, bool packets) const {
-  bool isLocal = !range.isSwitch && range.gpus.front() == block.gpu;
-  for (uint32_t gpu : range.gpus)
-    event.accesses.push_back({locate(block, range, gpu, cell, part, packets, isLocal),
-                              packets ? AccessKind::PacketWrite : AccessKind::Write});
+  access(event, block, range, cell, part, packets,
+         packets ? AccessKind::PacketWrite : AccessKind::Write);
 }
 
 // Puts and gets: each destination has a source of its own.

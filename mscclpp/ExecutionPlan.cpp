@@ -4,12 +4,22 @@ namespace colldsl::mscclpp {
 
 std::string_view spelling(OpKind kind) {
   switch (kind) {
-#define COLLDSL_MSCCLPP_OP(Name, spelling)                                                         \
+#define COLLDSL_MSCCLPP_OP(Name, spelling, usesPackets)                                            \
   case OpKind::Name:                                                                               \
     return spelling;
 #include "mscclpp/Ops.def"
   }
   return {};
+}
+
+bool usesPackets(OpKind kind) {
+  switch (kind) {
+#define COLLDSL_MSCCLPP_OP(Name, spelling, usesPackets)                                            \
+  case OpKind::Name:                                                                               \
+    return usesPackets;
+#include "mscclpp/Ops.def"
+  }
+  return false;
 }
 
 std::string_view spelling(Buffer buffer) {

@@ -10,11 +10,13 @@
 namespace colldsl::mscclpp {
 
 enum class OpKind : uint8_t {
-#define COLLDSL_MSCCLPP_OP(Name, spelling) Name,
+#define COLLDSL_MSCCLPP_OP(Name, spelling, usesPackets) Name,
 #include "mscclpp/Ops.def"
 };
 
 std::string_view spelling(OpKind kind);
+/// True for ops that write packets, or wait for them.
+bool usesPackets(OpKind kind);
 
 enum class Buffer : uint8_t { Input, Output, Scratch };
 enum class ChannelKind : uint8_t { None, Memory, Port, Switch };

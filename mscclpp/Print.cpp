@@ -7,7 +7,7 @@
 namespace colldsl::mscclpp {
 namespace {
 
-std::string letter(Buffer buffer) { return std::string(1, spelling(buffer).front()); }
+std::string codeOf(Buffer buffer) { return std::string(1, spelling(buffer).front()); }
 
 /// The buffers of other GPUs that a GPU writes or reads, in the order of their first use.
 struct RemoteBuffers {
@@ -42,7 +42,7 @@ Json rangesOf(const std::vector<ChunkRange> &ranges, uint32_t gpu, RemoteBuffers
     assert(!range.isSwitch && "switches are not printed");
     Json one;
     if (range.gpus.front() == gpu)
-      one["type"] = letter(range.buffer);
+      one["type"] = codeOf(range.buffer);
     else
       one["buffer_id"] =
           Lists::positionIn(lists.buffers, remotes.idOf(range.gpus.front(), range.buffer));
@@ -104,7 +104,7 @@ Json gpuOf(const Gpu &gpu, uint32_t id) {
   made["remote_buffers"] = Json::array();
   for (const auto &[owner, buffer] : remotes.all)
     made["remote_buffers"].push_back(
-        {{"rank", owner}, {"type", letter(buffer)}, {"access_channel_types", {"memory"}}});
+        {{"rank", owner}, {"type", codeOf(buffer)}, {"access_channel_types", {"memory"}}});
   made["semaphores"] = Json::array();
   for (int32_t value : gpu.semaphores)
     made["semaphores"].push_back({{"init_value", value}});

@@ -89,7 +89,7 @@ std::optional<ChannelKind> channelKindOf(const std::string &word) {
 
 std::optional<OpKind> opKindOf(const std::string &word) {
   constexpr std::array kAll = {
-#define COLLDSL_MSCCLPP_OP(Name, spelling) OpKind::Name,
+#define COLLDSL_MSCCLPP_OP(Name, spelling, usesPackets) OpKind::Name,
 #include "mscclpp/Ops.def"
   };
   for (OpKind kind : kAll)

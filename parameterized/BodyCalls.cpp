@@ -321,8 +321,8 @@ Terms Body::holders() const {
 }
 
 /// Ranks that may hold the contribution of `source`, where `has` tells whether `other_` does: those
-/// on which the members of its group agree, and those that the condition names. The last ones hold
-/// it by turns.
+/// on which the members of its group agree, and those that the condition names. Of two that it
+/// names, the first holds the contribution where the condition is true of it, else the second.
 Terms Body::possibleHolders(const Term &has) {
   Terms all;
   for (const Term &h : holders())

@@ -12,7 +12,7 @@ namespace {
 constexpr unsigned kMostCalls = 12; ///< of functions within each other
 constexpr unsigned kRankBits = 31, kPowerBits = 47, kMostBits = 63;
 
-/// As many bits as the absolute value of a number has at most: ranks, sizes and parameters have 31.
+/// The most bits that the absolute value of a term may have: ranks, sizes and parameters have 31.
 /// `known` keeps those of the parts of terms.
 unsigned bitsOf(const Term &t, std::map<unsigned, unsigned> &known) {
   if (int64_t value = 0; t.is_numeral_i64(value) && value != kNone)

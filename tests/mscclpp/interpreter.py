@@ -68,7 +68,7 @@ class Machine:
                 for i, op in enumerate(block["ops"]):
                     yield g, t, i, op
 
-    # Where things lie.
+    # The place of an element in the memory of a GPU.
 
     def location(self, gpu, kind, element):
         g = self.plan["gpus"][gpu]

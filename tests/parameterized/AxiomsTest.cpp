@@ -438,7 +438,7 @@ struct Beyond {
 
 class AxiomsBeyond : public Axiomatic {
 protected:
-  /// Of four ranks.
+  /// The values of each row belong to functions of four ranks.
   void expectNoneRefuted(const std::vector<Beyond> &table) {
     for (const Beyond &beyond : table) {
       Terms facts{ranks.ranks == 4};
