@@ -9,7 +9,7 @@
 namespace colldsl {
 namespace {
 
-using device::Direction;
+using device::Lane;
 
 // Stages are whole pages, and one lies between any two of them: no address is in two stages.
 constexpr uint64_t kPageBytes = 4096;
@@ -73,14 +73,14 @@ Status DeviceStage::openContext(const Binding &binding) {
     driver_ = buffer.driver;
     first = b;
   }
-  if (copies_ && copies_->context() == context)
+  if (work_ && work_->context() == context)
     return {};
   freeStages();
-  copies_.reset();
-  auto copies = device::AsyncCopies::open(*driver_, context);
-  if (!copies)
-    return copies.status();
-  copies_ = copies.take();
+  work_.reset();
+  auto work = device::AsyncWork::open(*driver_, context);
+  if (!work)
+    return work.status();
+  work_ = work.take();
   return {};
 }
 
@@ -103,7 +103,7 @@ Status DeviceStage::placeStages(const Binding &binding) {
     if (!memory)
       return Status::error(ErrorKind::NoMemory,
                            concat("no memory for ", bytes, " bytes beside device memory"));
-    device::CurrentContext current(*driver_, copies_->context());
+    device::CurrentContext current(*driver_, work_->context());
     if (Status s = device::checkCuda(
             *driver_, driver_->memHostRegister(memory, bytes, device::kRegisterPortable),
             "cuMemHostRegister");
@@ -124,7 +124,7 @@ Status DeviceStage::placeStages(const Binding &binding) {
 void DeviceStage::freeStages() {
   if (!stages_)
     return;
-  device::CurrentContext current(*driver_, copies_->context());
+  device::CurrentContext current(*driver_, work_->context());
   driver_->memHostUnregister(stages_);
   std::free(std::exchange(stages_, nullptr));
   stageBytes_ = 0;
@@ -298,9 +298,9 @@ Status DeviceStage::divide(const Memory &memory, const Steps &steps) {
   isParked_.resize(numOps);
   openWriters_.resize(back_.size());
   lastWriter_.resize(back_.size());
-  if (Status s = copies_->reserve(Direction::ToHost, come_.size()); !s)
+  if (Status s = work_->reserve(Lane::ToHost, come_.size()); !s)
     return s;
-  return copies_->reserve(Direction::ToDevice, back_.size());
+  return work_->reserve(Lane::ToDevice, back_.size());
 }
 
 void DeviceStage::begin() {
@@ -309,7 +309,7 @@ void DeviceStage::begin() {
   std::copy(writers_.begin(), writers_.end(), openWriters_.begin());
   std::fill(isParked_.begin(), isParked_.end(), 0);
   for (uint32_t i = 0; i < come_.size() && !failure_; ++i)
-    copy(Direction::ToHost, i);
+    copy(Lane::ToHost, i);
 }
 
 void DeviceStage::finish(OpId op) {
@@ -317,34 +317,33 @@ void DeviceStage::finish(OpId op) {
     if (--openWriters_[i] > 0 || failure_)
       continue;
     lastWriter_[i] = op;
-    copy(Direction::ToDevice, i);
+    copy(Lane::ToDevice, i);
   }
 }
 
-/// Begins to copy a segment, of come_ or back_ by its direction.
-void DeviceStage::copy(Direction direction, uint32_t i) {
-  const Segment &segment = (direction == Direction::ToHost ? come_ : back_)[i];
+/// Begins to copy a segment, of come_ or back_ by its lane.
+void DeviceStage::copy(Lane lane, uint32_t i) {
+  const Segment &segment = (lane == Lane::ToHost ? come_ : back_)[i];
   const Area &area = areas_[segment.area];
-  Status s =
-      copies_->copy(direction, stages_ + segment.begin, area.device + (segment.begin - area.offset),
-                    segment.end - segment.begin, i);
+  Status s = work_->copy(lane, stages_ + segment.begin, area.device + (segment.begin - area.offset),
+                         segment.end - segment.begin, i);
   if (!s)
-    fail(direction, i, s);
+    fail(lane, i, s);
 }
 
 bool DeviceStage::poll(std::vector<OpId> &released) {
   bool moved = false;
   while (!failure_) {
-    std::optional<device::AsyncCopies::Finished> culprit;
-    auto finished = copies_->poll(culprit);
+    std::optional<device::AsyncWork::Finished> culprit;
+    auto finished = work_->poll(culprit);
     if (!finished) {
-      fail(culprit->direction, culprit->number, finished.status());
+      fail(culprit->lane, culprit->number, finished.status());
       break;
     }
     if (!*finished)
       break;
     moved = true;
-    if ((*finished)->direction == Direction::ToDevice) {
+    if ((*finished)->lane == Lane::ToDevice) {
       ++copiedBack_;
       continue;
     }
@@ -364,10 +363,10 @@ std::string DeviceStage::inWords(const Segment &segment) const {
                 name);
 }
 
-void DeviceStage::fail(Direction direction, uint32_t i, const Status &why) {
+void DeviceStage::fail(Lane lane, uint32_t i, const Status &why) {
   if (failure_)
     return;
-  bool comes = direction == Direction::ToHost;
+  bool comes = lane == Lane::ToHost;
   failure_ = {
       comes ? OpId{opsOfComing_[i].front()} : lastWriter_[i],
       Status::error(concat("the copy of ", inWords(comes ? come_[i] : back_[i]),
@@ -376,7 +375,7 @@ void DeviceStage::fail(Direction direction, uint32_t i, const Status &why) {
 
 void DeviceStage::cancel() {
   if (anyUnderWay())
-    (void)copies_->drain(std::chrono::seconds(1)); // the destructor looks again
+    (void)work_->drain(std::chrono::seconds(1)); // the destructor looks again
 }
 
 } // namespace colldsl

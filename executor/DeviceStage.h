@@ -14,7 +14,7 @@
 /// Copied back are the bytes that ops write, and no others. Not thread safe.
 #pragma once
 
-#include "device/AsyncCopies.h"
+#include "device/AsyncWork.h"
 #include "executor/Steps.h"
 
 namespace colldsl {
@@ -67,7 +67,7 @@ public:
 
   /// True once all bytes of the run are on the device, if all ops have finished.
   bool isDone() const { return copiedBack_ == back_.size(); }
-  bool anyUnderWay() const { return copies_ && copies_->anyUnderWay(); }
+  bool anyUnderWay() const { return work_ && work_->anyUnderWay(); }
 
   /// Waits until the device no longer touches the memory of a run that failed, for a second at
   /// most. If that does not come, the stages are never freed.
@@ -114,14 +114,14 @@ private:
   template <typename Visit>
   static void forEachTouched(const std::vector<Segment> &segments, const std::vector<Range> &ranges,
                              Visit visit);
-  void copy(device::Direction direction, uint32_t segment);
-  void fail(device::Direction direction, uint32_t segment, const Status &why);
+  void copy(device::Lane lane, uint32_t segment);
+  void fail(device::Lane lane, uint32_t segment, const Status &why);
   std::string inWords(const Segment &segment) const;
 
   RankView view_;
   Binding binding_;
   const device::CudaDriver *driver_ = nullptr;
-  std::unique_ptr<device::AsyncCopies> copies_;
+  std::unique_ptr<device::AsyncWork> work_;
   std::byte *stages_ = nullptr;
   uint64_t stageBytes_ = 0;
   std::vector<Area> areas_; ///< sorted by offset

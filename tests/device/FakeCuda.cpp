@@ -39,6 +39,9 @@ CuResult cuMemcpyHtoDAsync_v2(DeviceAddress device, const void *host, size_t byt
                               CuStream stream) {
   return test::FakeDevice::driver().memcpyHtoDAsync(device, host, bytes, stream);
 }
+CuResult cuMemcpyDtoDAsync_v2(DeviceAddress to, DeviceAddress from, size_t bytes, CuStream stream) {
+  return test::FakeDevice::driver().memcpyDtoDAsync(to, from, bytes, stream);
+}
 CuResult cuEventCreate(CuEvent *event, unsigned flags) {
   return test::FakeDevice::driver().eventCreate(event, flags);
 }

@@ -49,7 +49,7 @@ struct Device {
   std::map<CuEvent, FakeEvent> events;
   std::map<uint64_t, Allocation> allocations;
   std::map<uint64_t, uint64_t> locked; ///< ranges, by begin
-  uint64_t copies = 0, toHost = 0, toDevice = 0, handles = 0;
+  uint64_t copies = 0, toHost = 0, toDevice = 0, within = 0, handles = 0;
   std::string misuse;
 
   void complain(const char *what) {
@@ -198,35 +198,61 @@ CuResult fakeStreamDestroy(CuStream stream) {
   return device.streams.erase(stream) ? kCudaSuccess : kCudaInvalidValue;
 }
 
-CuResult beginCopy(void *to, const void *from, size_t bytes, CuStream stream, bool toHost) {
+enum class Side : uint8_t { Host, Device };
+
+// Work that has not run yet may read the target of a copy that comes after it.
+bool isReadLater(const Device &device, const std::byte *to, size_t bytes) {
+  for (const auto &[handle, stream] : device.streams)
+    for (const Work &work : stream.work) {
+      auto *from = static_cast<const std::byte *>(work.from);
+      if (work.kind == Work::Kind::Copy && from < to + bytes && to < from + work.bytes)
+        return true;
+    }
+  return false;
+}
+
+CuResult beginCopy(void *to, Side toSide, const void *from, Side fromSide, size_t bytes,
+                   CuStream stream) {
   Device &device = theDevice();
   std::lock_guard guard(device.mutex);
   if (!hasContext(device))
     return kInvalidContext;
   auto found = device.streams.find(stream);
-  auto host = reinterpret_cast<uint64_t>(toHost ? to : from);
-  auto onDevice = reinterpret_cast<uint64_t>(toHost ? from : to);
-  if (!device.isLocked(host, bytes))
-    device.complain("a copy of host memory that is not page-locked");
-  if (!device.isOnDevice(onDevice, bytes))
-    device.complain("a copy of memory that is not of the device");
+  auto check = [&](const void *memory, Side side) {
+    auto address = reinterpret_cast<uint64_t>(memory);
+    if (side == Side::Host && !device.isLocked(address, bytes))
+      device.complain("a copy of host memory that is not page-locked");
+    if (side == Side::Device && !device.isOnDevice(address, bytes))
+      device.complain("a copy of memory that is not of the device");
+  };
+  check(to, toSide);
+  check(from, fromSide);
   if (found == device.streams.end() || !device.misuse.empty())
     return kCudaInvalidValue;
   uint64_t number = ++device.copies;
   if (number == device.options.failCopyAt)
     return kIllegalAddress;
-  (toHost ? device.toHost : device.toDevice) += bytes;
-  std::memset(to, kMeaningless, bytes);
+  (toSide == Side::Host     ? device.toHost
+   : fromSide == Side::Host ? device.toDevice
+                            : device.within) += bytes;
+  if (!isReadLater(device, static_cast<const std::byte *>(to), bytes))
+    std::memset(to, kMeaningless, bytes);
   found->second.work.push_back({Work::Kind::Copy, number, to, from, bytes, nullptr});
   return kCudaSuccess;
 }
 
 CuResult fakeMemcpyDtoHAsync(void *host, DeviceAddress from, size_t bytes, CuStream stream) {
-  return beginCopy(host, reinterpret_cast<const void *>(from), bytes, stream, true);
+  return beginCopy(host, Side::Host, reinterpret_cast<const void *>(from), Side::Device, bytes,
+                   stream);
 }
 
 CuResult fakeMemcpyHtoDAsync(DeviceAddress to, const void *host, size_t bytes, CuStream stream) {
-  return beginCopy(reinterpret_cast<void *>(to), host, bytes, stream, false);
+  return beginCopy(reinterpret_cast<void *>(to), Side::Device, host, Side::Host, bytes, stream);
+}
+
+CuResult fakeMemcpyDtoDAsync(DeviceAddress to, DeviceAddress from, size_t bytes, CuStream stream) {
+  return beginCopy(reinterpret_cast<void *>(to), Side::Device, reinterpret_cast<const void *>(from),
+                   Side::Device, bytes, stream);
 }
 
 CuResult fakeEventCreate(CuEvent *event, unsigned) {
@@ -276,7 +302,7 @@ void FakeDevice::reset(const FakeDeviceOptions &options) {
   device.events.clear();
   device.allocations.clear();
   device.locked.clear();
-  device.copies = device.toHost = device.toDevice = 0;
+  device.copies = device.toHost = device.toDevice = device.within = 0;
   device.misuse.clear();
 }
 
@@ -294,6 +320,7 @@ const CudaDriver &FakeDevice::driver() {
     table.streamDestroy = fakeStreamDestroy;
     table.memcpyDtoHAsync = fakeMemcpyDtoHAsync;
     table.memcpyHtoDAsync = fakeMemcpyHtoDAsync;
+    table.memcpyDtoDAsync = fakeMemcpyDtoDAsync;
     table.eventCreate = fakeEventCreate;
     table.eventDestroy = fakeEventDestroy;
     table.eventRecord = fakeEventRecord;
@@ -330,6 +357,11 @@ uint64_t FakeDevice::bytesToHost() {
 uint64_t FakeDevice::bytesToDevice() {
   std::lock_guard guard(theDevice().mutex);
   return theDevice().toDevice;
+}
+
+uint64_t FakeDevice::bytesWithin() {
+  std::lock_guard guard(theDevice().mutex);
+  return theDevice().within;
 }
 
 uint64_t FakeDevice::left() {

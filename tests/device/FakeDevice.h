@@ -38,9 +38,10 @@ public:
 
   /// Copies that have been begun.
   static uint64_t copies();
-  /// Bytes that were copied to the host, and to the device.
+  /// Bytes that were copied to the host, to the device, and within the device.
   static uint64_t bytesToHost();
   static uint64_t bytesToDevice();
+  static uint64_t bytesWithin();
   /// Streams, events and page-locked ranges that were made and are still there.
   static uint64_t left();
 };
