@@ -31,8 +31,10 @@ Result<CudaDriver> openCudaDriver(const char *library) {
     return Status::error(
         concat("device memory needs the driver of CUDA, which cannot be opened: ", dlerror()));
   CudaDriver driver;
+#define COLLDSL_CUDA_OPTIONAL_CALL(member, symbol, parameters)                                     \
+  driver.member = reinterpret_cast<decltype(driver.member)>(dlsym(handle, #symbol));
 #define COLLDSL_CUDA_CALL(member, symbol, parameters)                                              \
-  driver.member = reinterpret_cast<decltype(driver.member)>(dlsym(handle, #symbol));               \
+  COLLDSL_CUDA_OPTIONAL_CALL(member, symbol, parameters)                                           \
   if (!driver.member)                                                                              \
     return Status::error(concat("the driver of CUDA '", library, "' has no function " #symbol));
 #include "device/CudaCalls.def"
@@ -48,7 +50,7 @@ Result<const CudaDriver *> cudaDriver() {
   return &*driver;
 }
 
-Result<CuContext> contextOf(const CudaDriver &driver, const void *address, uint64_t bytes) {
+Result<Allocation> allocationOf(const CudaDriver &driver, const void *address, uint64_t bytes) {
   unsigned type = 0;
   CuResult known = driver.pointerGetAttribute(&type, kPointerMemoryType,
                                               reinterpret_cast<DeviceAddress>(address));
@@ -56,23 +58,32 @@ Result<CuContext> contextOf(const CudaDriver &driver, const void *address, uint6
     return Status::error(concat("the address ", address, " is not of device memory"));
   if (Status s = checkCuda(driver, known, "cuPointerGetAttribute"); !s)
     return s;
-  DeviceAddress begin = 0;
+  Allocation found;
   size_t size = 0;
-  CuContext context = nullptr;
-  if (Status s = attributeOf(driver, address, kPointerRangeStart, begin); !s)
+  if (Status s = attributeOf(driver, address, kPointerRangeStart, found.begin); !s)
     return s;
   if (Status s = attributeOf(driver, address, kPointerRangeSize, size); !s)
     return s;
-  if (Status s = attributeOf(driver, address, kPointerContext, context); !s)
+  if (Status s = attributeOf(driver, address, kPointerContext, found.context); !s)
     return s;
-  uint64_t left = begin + size - reinterpret_cast<DeviceAddress>(address);
+  if (Status s = attributeOf(driver, address, kPointerBufferId, found.id); !s)
+    return s;
+  found.bytes = size;
+  uint64_t left = found.begin + size - reinterpret_cast<DeviceAddress>(address);
   if (bytes > left)
     return Status::error(concat("the device memory at ", address, " ends after ", left,
                                 " bytes, before the ", bytes, " bytes that were given"));
-  if (!context)
+  if (!found.context)
     return Status::error(concat("the device memory at ", address,
                                 " belongs to no context, as memory of pools does"));
-  return context;
+  return found;
+}
+
+Result<CuContext> contextOf(const CudaDriver &driver, const void *address, uint64_t bytes) {
+  Result<Allocation> found = allocationOf(driver, address, bytes);
+  if (!found)
+    return found.status();
+  return found->context;
 }
 
 } // namespace colldsl::device

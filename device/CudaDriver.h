@@ -15,16 +15,25 @@ using CuStream = struct CuStreamHandle *;
 using CuEvent = struct CuEventHandle *;
 using DeviceAddress = uint64_t;
 
+/// Names an allocation in other processes.
+struct CuIpcHandle {
+  std::byte bytes[64];
+};
+
 // Numbers of the driver's interface.
 inline constexpr CuResult kCudaSuccess = 0;
 inline constexpr CuResult kCudaInvalidValue = 1;
 inline constexpr CuResult kCudaNotReady = 600;
 inline constexpr int kPointerContext = 1;
 inline constexpr int kPointerMemoryType = 2;
+inline constexpr int kPointerBufferId = 7;
 inline constexpr int kPointerRangeStart = 11;
 inline constexpr int kPointerRangeSize = 12;
 inline constexpr unsigned kDeviceMemoryType = 2;
 inline constexpr unsigned kRegisterPortable = 1;
+inline constexpr unsigned kRegisterDeviceMap = 2;
+inline constexpr unsigned kIpcLazyPeerAccess = 1;
+inline constexpr unsigned kWaitValueGeq = 0; ///< int32_t(word - value) >= 0
 inline constexpr unsigned kStreamNonBlocking = 1;
 inline constexpr unsigned kEventWithoutTiming = 2;
 
@@ -44,8 +53,19 @@ Result<const CudaDriver *> cudaDriver();
 /// Ok, or "cuEventQuery failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)".
 Status checkCuda(const CudaDriver &driver, CuResult result, const char *call);
 
-/// The context of the device memory. An error if the address is not of device memory, or if the
-/// allocation ends before `bytes` bytes.
+/// Device memory that the driver gave out as a whole.
+struct Allocation {
+  DeviceAddress begin = 0;
+  uint64_t bytes = 0;
+  CuContext context = nullptr;
+  uint64_t id = 0; ///< no other allocation of the process has it, at any time
+};
+
+/// The allocation in which the device memory lies. An error if the address is not of device memory,
+/// if it belongs to no context, or if the allocation ends before `bytes` bytes.
+Result<Allocation> allocationOf(const CudaDriver &driver, const void *address, uint64_t bytes);
+
+/// The context of the allocation; errors as of allocationOf().
 Result<CuContext> contextOf(const CudaDriver &driver, const void *address, uint64_t bytes);
 
 /// Makes a context current in this thread, as long as it lives.

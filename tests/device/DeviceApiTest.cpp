@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-int cuMemAlloc_v2(uint64_t *address, size_t bytes);
+void *fakeCudaMemory(size_t bytes);
 const char *fakeCudaMisuse();
 uint64_t fakeCudaCopies();
 }
@@ -14,9 +14,7 @@ namespace colldsl::test {
 namespace {
 
 int32_t *allocate(size_t count) {
-  uint64_t address = 0;
-  cuMemAlloc_v2(&address, count * sizeof(int32_t));
-  return reinterpret_cast<int32_t *>(address);
+  return static_cast<int32_t *>(fakeCudaMemory(count * sizeof(int32_t)));
 }
 
 TEST(DeviceApi, sumsInDeviceMemory) {

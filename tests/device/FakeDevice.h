@@ -1,16 +1,29 @@
-/// A device for tests, behind the table of CUDA's driver: its memory is memory of the host.
+/// A device for tests, behind the table of CUDA's driver: its memory is memory of the host, which
+/// other processes can open.
 ///
-/// Copies are asynchronous. Nothing runs until an event is queried: then the device makes a seeded
+/// Its work is asynchronous. Nothing runs until an event is queried: then the device makes a seeded
 /// number of steps, each on the oldest piece of work of a seeded stream. Until a copy has run, its
-/// target holds bytes of no meaning, so that a reader that does not wait for the event is found.
+/// target holds bytes of no meaning, unless older work reads them, so that a reader that does not
+/// wait for the event is found. Sources are read when the copy runs.
+///
+/// A child of fork() has a device of its own without memory, streams and events, with the options
+/// of its parent.
 #pragma once
 
 #include "device/CudaDriver.h"
+#include "tests/device/FakeMemory.h"
 
 #include <cstdint>
 #include <string>
 
 namespace colldsl::test {
+
+inline constexpr device::CuResult kCudaOutOfMemory = 2;
+inline constexpr device::CuResult kCudaInvalidContext = 201;
+inline constexpr device::CuResult kCudaPeerAccessUnsupported = 217;
+inline constexpr device::CuResult kCudaInvalidHandle = 400;
+inline constexpr device::CuResult kCudaIllegalAddress = 700;
+inline constexpr int kMeaningless = 0xA5;
 
 /// Faults and order of the device; all counts begin at 1, and 0 means never.
 struct FakeDeviceOptions {
@@ -18,6 +31,9 @@ struct FakeDeviceOptions {
   uint64_t failCopyAt = 0;   ///< this call of a copy returns an error
   uint64_t failStreamAt = 0; ///< this copy fails as it runs, and its stream with it
   uint64_t stallAt = 0;      ///< this copy never ends, nor does its stream
+  const char *failCall = ""; ///< symbol of a call,
+  uint64_t failCallAt = 0;   ///< which fails this time that it is called
+  bool reachesPeers = true;  ///< a context can open memory of other contexts
 };
 
 /// The one device of this process. Thread safe.
@@ -29,11 +45,19 @@ public:
   /// Every function is there.
   static const device::CudaDriver &driver();
 
-  /// Memory of the device, of its `context`-th context. It stays until reset().
-  static void *allocate(uint64_t bytes, uint32_t context = 0);
+  /// Memory of the device, of its `context`-th context. It stays until reset(), or until it is
+  /// freed.
+  static void *allocate(uint64_t bytes, uint32_t context = 0,
+                        FakeMemoryKind kind = FakeMemoryKind::Plain);
+  static device::CuContext context(uint32_t number);
 
-  /// Empty, or a misuse of the driver by the program: a copy that touches memory that is neither
-  /// of the device nor page-locked, a call without a current context.
+  /// Runs work until the stream has none. False: its work cannot go on, unless something else
+  /// happens.
+  static bool synchronize(device::CuStream stream);
+
+  /// Empty, or the first misuse of the driver by the program: a copy that touches memory that is
+  /// neither of the device nor page-locked, or that was freed or closed meanwhile; memory that is
+  /// freed, closed or unlocked under work; a call without a current context.
   static std::string misuse();
 
   /// Copies that have been begun.
@@ -42,7 +66,8 @@ public:
   static uint64_t bytesToHost();
   static uint64_t bytesToDevice();
   static uint64_t bytesWithin();
-  /// Streams, events and page-locked ranges that were made and are still there.
+  /// Streams, events, page-locked ranges, allocations of cuMemAlloc and opened memory of other
+  /// processes that are still there.
   static uint64_t left();
 };
 

@@ -1,0 +1,108 @@
+/// The state of the fake device, and what its calls have in common.
+#pragma once
+
+#include "tests/device/FakeDevice.h"
+
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <random>
+#include <set>
+#include <vector>
+
+namespace colldsl::test {
+
+/// Memory that a piece of work reads or writes.
+struct FakeUse {
+  enum class Where : uint8_t { Device, Host, Any };
+  uint64_t begin, bytes;
+  Where where = Where::Any;
+};
+
+/// Work of a stream, or the record of an event, which also runs on a stream that has stopped.
+struct FakeWork {
+  std::function<device::CuResult()> run;        ///< another result than success stops the stream
+  std::function<void(device::CuResult)> record; ///< takes what stopped the stream
+  std::function<bool()> canRun;                 ///< null: always
+  std::vector<FakeUse> uses;
+};
+
+struct FakeStream {
+  device::CuContext context;
+  std::deque<FakeWork> work;
+  device::CuResult state = device::kCudaSuccess;
+};
+
+/// As the driver has it before the first record: as if that had finished.
+struct FakeEvent {
+  device::CuContext context;
+  uint64_t recorded = 0, finished = 0; ///< number of the last record
+  device::CuResult result = device::kCudaSuccess;
+};
+
+struct FakeState {
+  std::mutex mutex;
+  int process = 0;
+  FakeDeviceOptions options;
+  std::mt19937_64 random{1};
+  std::map<device::CuStream, FakeStream> streams;
+  std::map<device::CuEvent, FakeEvent> events;
+  FakeMemory memory;
+  std::set<uint64_t> allocated;        ///< by cuMemAlloc
+  std::map<uint64_t, uint64_t> locked; ///< ends of page-locked ranges, by begin
+  std::map<std::string, uint64_t> calls;
+  uint64_t copies = 0, toHost = 0, toDevice = 0, within = 0, handles = 0;
+  std::string misuse;
+
+  void clear(const FakeDeviceOptions &with);
+  void complain(const std::string &what);
+  /// The call of this name is to fail.
+  bool fails(const char *call);
+  /// Complains if there is no current context.
+  bool hasContext();
+  /// The stream, which is of the current context; null is the default one. Null: there is none.
+  FakeStream *streamOf(device::CuStream stream);
+  template <typename Handle> Handle newHandle() {
+    return reinterpret_cast<Handle>(uintptr_t{0x1000} + ++handles * 16);
+  }
+
+  bool isLocked(uint64_t address, uint64_t bytes) const;
+  /// Complains if the memory is not where it should be, of the device or page-locked.
+  bool check(const FakeUse &use);
+  /// True if work that has not run yet touches the memory.
+  bool isInUse(uint64_t address, uint64_t bytes) const;
+  /// The host's address of a word that streams wait for or write, or null.
+  uint32_t *wordAt(device::DeviceAddress address);
+
+  /// Does the oldest work of one stream. False: there is none that could run.
+  bool runOne();
+};
+
+/// A call's hold on the state.
+class FakeCall {
+public:
+  explicit FakeCall(const char *name);
+  FakeState *operator->() const { return &state_; }
+  FakeState &operator*() const { return state_; }
+  bool fails() const { return fails_; }
+
+private:
+  FakeState &state_;
+  std::lock_guard<std::mutex> lock_;
+  bool fails_;
+};
+
+/// Contexts that this thread has pushed.
+std::vector<device::CuContext> &fakeContexts();
+
+/// The device has its own addresses of page-locked memory.
+inline constexpr uint64_t kFakeAlias = uint64_t{1} << 56;
+
+// All calls, under the names of the driver.
+extern "C" {
+using namespace device;
+#define COLLDSL_CUDA_CALL(member, symbol, parameters) device::CuResult symbol parameters;
+#include "device/CudaCalls.def"
+}
+
+} // namespace colldsl::test
