@@ -47,7 +47,7 @@ public:
   }
   ~OpenedMemory();
 
-  /// Of the exported bytes, in the context of the cache.
+  /// The address of the exported bytes, in the context of the cache.
   DeviceAddress address() const { return address_; }
 
 private:

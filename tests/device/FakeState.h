@@ -69,7 +69,7 @@ struct FakeState {
   bool isLocked(uint64_t address, uint64_t bytes) const;
   /// Complains if the memory is not where it should be, of the device or page-locked.
   bool check(const FakeUse &use);
-  /// True if work that has not run yet touches the memory.
+  /// True if work that is yet to run touches the memory.
   bool isInUse(uint64_t address, uint64_t bytes) const;
   /// The host's address of a word that streams wait for or write, or null.
   uint32_t *wordAt(device::DeviceAddress address);

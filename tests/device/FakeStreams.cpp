@@ -78,7 +78,7 @@ bool FakeState::isInUse(uint64_t address, uint64_t bytes) const {
   for (const auto &[handle, stream] : streams)
     for (const FakeWork &work : stream.work)
       for (const FakeUse &use : work.uses)
-        if (overlap(use.begin, use.bytes, address, bytes))
+        if (stream.state == kCudaSuccess && overlap(use.begin, use.bytes, address, bytes))
           return true;
   return false;
 }
