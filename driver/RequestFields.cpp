@@ -179,6 +179,13 @@ Status Fields::refuseGiven(llvm::ArrayRef<llvm::StringRef> names, const llvm::Tw
   return {};
 }
 
+Status Fields::refuseAllBut(llvm::ArrayRef<llvm::StringRef> names, const llvm::Twine &why) const {
+  for (const Field &field : fields_)
+    if (!field.given.empty() && !llvm::is_contained(names, field.name))
+      return Status::error((field.name + ": " + why).str());
+  return {};
+}
+
 std::string Fields::textBeside(const Fields &usual) const {
   std::string text;
   for (size_t i = 0; i < fields_.size(); ++i) {

@@ -103,6 +103,9 @@ public:
   /// `why`.
   Status refuseGiven(llvm::ArrayRef<llvm::StringRef> names, const llvm::Twine &why) const;
 
+  /// Variant of refuseGiven() for all fields but these.
+  Status refuseAllBut(llvm::ArrayRef<llvm::StringRef> names, const llvm::Twine &why) const;
+
   /// The fields in which the request differs from that of `usual`, a table of the same request, as
   /// words of a command line: "--ranks 1..4 --in-place".
   std::string textBeside(const Fields &usual) const;

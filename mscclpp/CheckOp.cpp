@@ -98,11 +98,6 @@ const Shape *shapeOf(OpKind kind) {
   return nullptr;
 }
 
-bool movesPairs(OpKind kind) {
-  return kind == OpKind::Put || kind == OpKind::PutSignal || kind == OpKind::PutSignalFlush ||
-         kind == OpKind::Get || kind == OpKind::PutPackets;
-}
-
 bool liesThere(const ChunkRange &range, Shape::Where where) {
   return range.isSwitch == (where == kSwitch) && range.isRemote == (where == kRemote);
 }
@@ -255,6 +250,23 @@ std::string whyNotExecutable(const Plan &plan, const Op &op, bool inPipeline) {
   if (inPipeline && op.slices > 1)
     return "has tbg_info in a pipeline: the iterations go beyond its slice";
   return {};
+}
+
+bool movesPairs(OpKind kind) {
+  return kind == OpKind::Put || kind == OpKind::PutSignal || kind == OpKind::PutSignalFlush ||
+         kind == OpKind::Get || kind == OpKind::PutPackets;
+}
+
+bool isPacketRange(const Op &op, bool isSource, size_t position) {
+  bool areAll = op.kind == OpKind::ReadPutPackets || op.kind == OpKind::SwitchStorePackets ||
+                (op.kind == OpKind::PutPackets && op.channelKind == ChannelKind::Port);
+  if (!usesPackets(op.kind))
+    return false;
+  if (op.kind == OpKind::UnpackPackets)
+    return isSource;
+  if (op.kind == OpKind::PutPackets || op.kind == OpKind::CopyPackets)
+    return areAll || !isSource;
+  return areAll || position > 0;
 }
 
 std::string whyNotInPipeline(const Op &pipeline, const Op &member) {

@@ -11,4 +11,10 @@ std::string whyNotExecutable(const Plan &plan, const Op &op, bool inPipeline);
 /// The reason why an op cannot be a member of a pipeline; empty if it can.
 std::string whyNotInPipeline(const Op &pipeline, const Op &member);
 
+/// True if each source of the op goes to a destination of its own.
+bool movesPairs(OpKind kind);
+
+/// True if that source or destination of an op holds packets, by its position.
+bool isPacketRange(const Op &op, bool isSource, size_t position);
+
 } // namespace colldsl::mscclpp

@@ -2,6 +2,8 @@
 /// and buffers resolved. docs/mscclpp.md says what an op does and what it orders.
 #pragma once
 
+#include "ir/Ids.h"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -44,6 +46,7 @@ struct Op {
   uint64_t unitBytes = 0;  ///< of a pipeline, per iteration
   uint32_t numChunks = 0;  ///< of a pipeline, over all iterations
   std::vector<Op> members; ///< of a pipeline
+  SourceLoc loc;           ///< its name in the text of the plan
 };
 
 struct ThreadBlock {

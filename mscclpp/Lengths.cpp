@@ -1,6 +1,7 @@
 #include "mscclpp/Lengths.h"
 
 #include "ir/Concat.h"
+#include "mscclpp/PlanLayout.h"
 
 #include <algorithm>
 #include <numeric>
@@ -8,13 +9,14 @@
 namespace colldsl::mscclpp {
 namespace {
 
-constexpr uint64_t kReusedScratchBytes = uint64_t{1} << 26; ///< with reuse_resources
 constexpr uint32_t kLongestPipeline = 3, kMostWrapped = 100;
 constexpr uint32_t kMostSlices = 1 << 12;
+constexpr uint64_t kMostUnits = 10000; ///< of a chunk, see kMostEvents
 
 struct Findings {
   uint64_t slices = 1; ///< of a chunk
   uint64_t unitBytes = 0;
+  uint64_t scratchBytes = ~0ULL; ///< of a chunk of scratch that is shared by all messages
   bool scratchOutsidePipelines = false;
   bool unevenSums = false; ///< in pipelines: the executor wraps sources by the kind of targets
 };
@@ -50,9 +52,7 @@ uint64_t longestChunk(const Plan &plan) {
   return plan.maxBytes / (plan.collective == "allgather" ? gpu.outputChunks : gpu.inputChunks);
 }
 
-} // namespace
-
-Result<Lengths> lengthsOf(const Plan &plan) {
+Result<Findings> look(const Plan &plan) {
   Findings found;
   uint32_t scratchChunks = 0;
   for (const Gpu &gpu : plan.gpus) {
@@ -62,14 +62,21 @@ Result<Lengths> lengthsOf(const Plan &plan) {
         if (Status s = look(op, found); !s)
           return s;
   }
+  if (plan.reusesResources && scratchChunks > 0)
+    found.scratchBytes = reusedScratchChunkBytes(plan, scratchChunks);
+  return found;
+}
+
+} // namespace
+
+Result<Lengths> lengthsOf(const Plan &plan) {
+  Result<Findings> findings = look(plan);
+  if (!findings)
+    return findings.status();
+  const Findings &found = *findings;
   Lengths made;
   auto slices = static_cast<uint32_t>(found.slices);
-  uint64_t scratch = ~0ULL; // bytes of a chunk of scratch that is shared by all messages
-  if (plan.reusesResources && scratchChunks > 0) {
-    uint64_t each =
-        ((kReusedScratchBytes >> (plan.doubleScratch ? 1 : 0)) + scratchChunks - 1) / scratchChunks;
-    scratch = (each + plan.alignment - 1) / plan.alignment * plan.alignment;
-  }
+  uint64_t scratch = found.scratchBytes;
   if (found.unitBytes == 0) {
     made.cases.push_back({slices, ~0U});
     made.words = concat("chunks of any multiple of ", found.slices * plan.alignment, " bytes");
@@ -95,6 +102,24 @@ Result<Lengths> lengthsOf(const Plan &plan) {
   made.words += concat(" units of ", found.unitBytes, " bytes");
   made.unitBytes = found.unitBytes;
   return made;
+}
+
+Result<CellCounts> cellsOf(const Plan &plan, uint64_t chunkBytes) {
+  Result<Findings> found = look(plan);
+  if (!found)
+    return found.status();
+  if (found->unitBytes == 0)
+    return CellCounts{static_cast<uint32_t>(found->slices), ~0U};
+  uint64_t units = std::max<uint64_t>((chunkBytes + found->unitBytes - 1) / found->unitBytes, 1);
+  units = (units + found->slices - 1) / found->slices * found->slices;
+  if (units > kMostUnits)
+    return Status::error(concat("plan: chunks of ", chunkBytes, " bytes have ", units, " units of ",
+                                found->unitBytes, ", plans with up to ", kMostUnits,
+                                " are simulated and drawn"));
+  bool wraps = found->scratchBytes != ~0ULL && found->scratchBytes >= found->unitBytes &&
+               !found->scratchOutsidePipelines;
+  return CellCounts{static_cast<uint32_t>(units),
+                    wraps ? static_cast<uint32_t>(found->scratchBytes / found->unitBytes) : ~0U};
 }
 
 std::string Lengths::wordsOf(const CellCounts &counts) const {

@@ -19,4 +19,7 @@ struct Lengths {
 /// has one per number of iterations, up to one that wraps around in scratch.
 Result<Lengths> lengthsOf(const Plan &plan);
 
+/// The cells of chunks of one length: the units of pipelines, or the parts that threadblocks serve.
+Result<CellCounts> cellsOf(const Plan &plan, uint64_t chunkBytes);
+
 } // namespace colldsl::mscclpp

@@ -87,19 +87,29 @@ Location Memory::wrapped(uint32_t gpu, Buffer buffer, uint32_t chunk, uint32_t o
   return cell(gpu, buffer, chunk, wraps ? offset % counts_.perScratchChunk : offset, half);
 }
 
+/// Null: there is no such location.
+const Memory::Part *Memory::partOf(Location location) const {
+  auto isBehind = [](Location at, const Part &part) { return at < part.first; };
+  auto next = std::upper_bound(parts_.begin(), parts_.end(), location, isBehind);
+  while (next != parts_.begin())
+    if ((--next)->count > 0)
+      return location - next->first < next->count ? &*next : nullptr;
+  return nullptr;
+}
+
+uint32_t Memory::gpuOf(Location location) const { return partOf(location)->gpu; }
+
 std::string Memory::describe(Location location) const {
-  for (const Part &part : parts_) {
-    if (location - part.first >= part.count)
-      continue;
-    uint32_t chunk = (location - part.first) / part.perChunk,
-             offset = (location - part.first) % part.perChunk;
-    std::string text = concat("gpu ", part.gpu, " ", part.packets ? "packets of " : "",
-                              spelling(part.buffer), "[", chunk, "]");
-    if (part.perChunk > 1)
-      text += concat(", part ", offset, " of ", part.perChunk);
-    return part.half ? text + " in the second half" : text;
-  }
-  return "no buffer";
+  const Part *part = partOf(location);
+  if (!part)
+    return "no buffer";
+  uint32_t chunk = (location - part->first) / part->perChunk,
+           offset = (location - part->first) % part->perChunk;
+  std::string text = concat("gpu ", part->gpu, " ", part->packets ? "packets of " : "",
+                            spelling(part->buffer), "[", chunk, "]");
+  if (part->perChunk > 1)
+    text += concat(", part ", offset, " of ", part->perChunk);
+  return part->half ? text + " in the second half" : text;
 }
 
 } // namespace colldsl::mscclpp

@@ -29,6 +29,7 @@ public:
 
   uint32_t perChunk() const { return counts_.perChunk; }
   uint32_t size() const { return size_; }
+  uint32_t gpuOf(Location location) const;
   /// "gpu 1 scratch[3]", with the part of the chunk if it has several.
   std::string describe(Location location) const;
 
@@ -45,6 +46,7 @@ private:
     uint32_t input = 0, output = 0;
     uint32_t scratch[2] = {0, 0}, packets[2] = {0, 0};
   };
+  const Part *partOf(Location location) const;
   uint32_t add(uint32_t gpu, Buffer buffer, bool packets, uint32_t half, uint32_t chunks,
                uint32_t perChunk);
   Status place(const Plan &plan, uint32_t gpu);

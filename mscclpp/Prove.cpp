@@ -301,17 +301,6 @@ std::vector<Refusal> Prover::run() {
   return refusals_.empty() ? std::move(results_) : std::move(refusals_);
 }
 
-bool isPacketRange(const Op &op, const std::vector<ChunkRange> &list, size_t i) {
-  bool all = op.kind == OpKind::ReadPutPackets || op.kind == OpKind::SwitchStorePackets ||
-             (op.kind == OpKind::PutPackets && op.channelKind == ChannelKind::Port);
-  bool isSource = &list == &op.sources;
-  if (op.kind == OpKind::UnpackPackets)
-    return isSource;
-  if (op.kind == OpKind::PutPackets || op.kind == OpKind::CopyPackets)
-    return all || !isSource;
-  return all || i > 0;
-}
-
 /// Packets and payload in one scratch buffer would overlap: packets take twice the room.
 Status refuseMixedScratch(const Plan &plan) {
   std::vector<bool> packets(plan.numGpus(), false), payload(plan.numGpus(), false);
@@ -320,7 +309,7 @@ Status refuseMixedScratch(const Plan &plan) {
       for (size_t i = 0; i < list->size(); ++i)
         if ((*list)[i].buffer == Buffer::Scratch)
           for (uint32_t gpu : (*list)[i].gpus)
-            (usesPackets(op.kind) && isPacketRange(op, *list, i) ? packets : payload)[gpu] = true;
+            (isPacketRange(op, list == &op.sources, i) ? packets : payload)[gpu] = true;
   };
   for (const Gpu &gpu : plan.gpus)
     for (const ThreadBlock &block : gpu.threadBlocks)

@@ -2,6 +2,7 @@
 
 #include "ir/Concat.h"
 #include "mscclpp/CheckOp.h"
+#include "mscclpp/OpPlaces.h"
 #include "mscclpp/ReadLists.h"
 
 #include <algorithm>
@@ -561,7 +562,10 @@ Result<Plan> read(std::string_view json) {
   Result<Json> parsed = parseAnyJson(json, "plan", kMaxBytes);
   if (!parsed)
     return parsed.status();
-  return PlanReader().read(*parsed);
+  Result<Plan> plan = PlanReader().read(*parsed);
+  if (plan)
+    setPlaces(*plan, json);
+  return plan;
 }
 
 } // namespace colldsl::mscclpp

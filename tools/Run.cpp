@@ -7,6 +7,8 @@
 #include "driver/schedule/SingleSchedule.h"
 #include "driver/source/Effects.h"
 #include "tools/Commands.h"
+#include "tools/PlanFile.h"
+#include "tools/RunPlans.h"
 #include "tools/input/ErrorMessages.h"
 #include "tools/options/ErrorStream.h"
 #include "tools/options/Json.h"
@@ -50,6 +52,7 @@ struct RunSettings {
 
   void addTo(Options &options);
   Status readTransport(llvm::StringRef text);
+  Exit runPlans(const Options &options) const;
 };
 
 constexpr std::pair<llvm::StringRef, TransportKind> kWithinMachine[] = {
@@ -92,7 +95,10 @@ void RunSettings::addTo(Options &options) {
   single.addTo(options, "where the schedule believes its ranks to sit (default: local, and where\n"
                         "a launcher put them on several nodes, those)");
   options.section("how");
-  options.addNumber("--iters", "N", "timed calls (default: 100)", iterations, 1, 1 << 24);
+  options.addNumber("--iters", "N",
+                    "timed calls (default: 100); of an execution plan: launches\n"
+                    "(default: 10)",
+                    iterations, 1, 1 << 24);
   options.addNumber("--warmup", "N", "calls before those (default: 10)", warmup, 0, 1 << 24);
   options.add(
       "--transport", "T",
@@ -139,6 +145,27 @@ void RunSettings::addTo(Options &options) {
                   "time (the median), algbw, busbw and #wrong, out of place and in place",
                   ncclColumns);
   options.addFlag("--json", "print one JSON object", json);
+}
+
+/// Runs execution plans, which have their ranks and buffers, and run in the memory of this process.
+Exit RunSettings::runPlans(const Options &options) const {
+  if (!llvm::all_of(options.operands(), isExecutionPlan))
+    return options.refuse("execution plans run alone: name nothing else");
+  if (Status s = options.refuseAllBut(
+          {"-n", "--bytes", "--iters", "--timeout", "--seed", "--verify", "--no-verify", "--json"},
+          "it is not for execution plans");
+      !s)
+    return options.refuse(s.message());
+  PlanRunSettings plans;
+  plans.ranks = single.ranks;
+  plans.bytes = single.bytes;
+  if (options.isGiven("--iters"))
+    plans.launches = iterations;
+  plans.seed = launch.seed;
+  plans.timeout = timeout;
+  plans.verify = verify;
+  plans.json = json;
+  return tools::runPlans(options.operands(), plans);
 }
 
 /// One collective that ran.
@@ -472,7 +499,8 @@ Exit runCommand(Arguments arguments) {
       "and tells the time of a call: of the slowest rank, the median over all calls.\n"
       "A FILE is source text (.coll), the text form or GOAL, an image or a schedule\n"
       "library; a COLLECTIVE is one of the standard library, or a function such as\n"
-      "bcast, for which its rules choose one.");
+      "bcast, for which its rules choose one. A FILE with an execution plan of MSCCL++\n"
+      "(.json) runs with its threadblocks as threads, without GPUs and without times.");
   options.completeOperands(completionOfSchedules());
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
@@ -483,6 +511,8 @@ Exit runCommand(Arguments arguments) {
     return options.refuse("--stdlib stands for all that is to be run: name nothing else");
   if (!settings.stdlib && !named)
     return options.refuse("nothing to run: name a file, a collective, or --stdlib");
+  if (llvm::any_of(options.operands(), isExecutionPlan))
+    return settings.runPlans(options);
   if (settings.ncclColumns && settings.json)
     return options.refuse("--nccl-tests and --json: one of them");
   if (settings.checksInvariants && !schedule.passes.pipeline.empty())

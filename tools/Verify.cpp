@@ -11,6 +11,7 @@
 #include "ir/Printable.h"
 #include "tools/Commands.h"
 #include "tools/FailedProofs.h"
+#include "tools/PlanFile.h"
 #include "tools/VerifyAllRanks.h"
 #include "tools/VerifyPlans.h"
 #include "tools/input/ErrorMessages.h"
@@ -94,11 +95,8 @@ Status VerifySettings::checkAllRanks(const Options &options) const {
 Status VerifySettings::checkPlans(const Options &options) const {
   if (!llvm::all_of(options.operands(), isExecutionPlan) || !proofs.schedule.names.empty())
     return Status::error("execution plans are proved alone: name nothing else");
-  return options.refuseGiven({"--all-ranks", "--ranks", "--bytes", "--topology", "--roots",
-                              "--in-place", "--thorough", "--set", "--op", "--type",
-                              "--channel-slots", "--seed", "--max-failures", "--show", "--svg",
-                              "--within", "--up-to", "--memory", "--smt"},
-                             "an execution plan leaves it no choice");
+  return options.refuseAllBut({"--counterexamples", "--json"},
+                              "an execution plan leaves it no choice");
 }
 
 void print(const Summary &summary, const Source &source, uint32_t shown) {

@@ -1,10 +1,8 @@
 #include "tools/VerifyPlans.h"
 
-#include "driver/files/ReadInput.h"
-#include "ir/ForeignFormat.h"
 #include "ir/Printable.h"
 #include "mscclpp/Prove.h"
-#include "mscclpp/Read.h"
+#include "tools/PlanFile.h"
 #include "tools/input/ErrorMessages.h"
 #include "tools/options/Color.h"
 #include "tools/options/ErrorStream.h"
@@ -12,21 +10,13 @@
 #include "tools/options/ResultStream.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
-
-#include <algorithm>
 
 namespace colldsl::tools {
 namespace {
 
 /// Proves the plan of a file, or tells why it is none that can be proved.
 Result<mscclpp::Verdict> proveFile(const std::string &file, mscclpp::Plan &plan) {
-  Result<std::unique_ptr<llvm::MemoryBuffer>> input = readInput(file);
-  if (!input)
-    return input.status();
-  llvm::StringRef text = (*input)->getBuffer();
-  Result<mscclpp::Plan> read = mscclpp::read({text.data(), text.size()});
+  Result<mscclpp::Plan> read = readPlan(file);
   if (!read)
     return read.status();
   plan = read.take();
@@ -44,22 +34,11 @@ std::string scope(const mscclpp::Plan &plan, const mscclpp::Verdict &verdict) {
 }
 
 std::string verdictWords(const mscclpp::Plan &plan, const mscclpp::Verdict &verdict) {
-  std::string name = plan.name.empty() ? "plan" : plan.name;
+  std::string name = nameOf(plan);
   if (!verdict.refusals.empty())
     return name + ": refused: " + scope(plan, verdict);
   return name + ": proved for " + scope(plan, verdict) +
          (verdict.promisesNothing ? "; no result is promised" : "");
-}
-
-void printRefusals(const std::string &file, const mscclpp::Verdict &verdict, uint32_t shown) {
-  for (const mscclpp::Refusal &refusal : llvm::ArrayRef(verdict.refusals).take_front(shown)) {
-    errorStream() << printable(file) << ": error: " << printable(refusal.message) << "\n";
-    for (const std::string &note : refusal.notes)
-      errorStream() << printable(file) << ": note: " << printable(note) << "\n";
-  }
-  if (verdict.refusals.size() > shown)
-    errorStream() << printable(file) << ": note: " << verdict.refusals.size() - shown
-                  << " more, --counterexamples N shows them\n";
 }
 
 llvm::json::Object toJson(const std::string &file, const mscclpp::Plan &plan,
@@ -81,15 +60,15 @@ llvm::json::Object toJson(const std::string &file, const mscclpp::Plan &plan,
 
 } // namespace
 
-bool isExecutionPlan(const std::string &file) {
-  constexpr uint64_t kLookedAt = 1 << 16;
-  llvm::sys::fs::file_status status;
-  if (llvm::sys::fs::status(file, status) ||
-      status.type() != llvm::sys::fs::file_type::regular_file)
-    return false;
-  auto begin = llvm::MemoryBuffer::getFileSlice(file, std::min(kLookedAt, status.getSize()), 0);
-  return begin &&
-         foreignFormat(std::string_view((*begin)->getBuffer()), Readable::Text) == kExecutionPlan;
+void printRefusals(const std::string &file, const mscclpp::Verdict &verdict, uint32_t shown) {
+  for (const mscclpp::Refusal &refusal : llvm::ArrayRef(verdict.refusals).take_front(shown)) {
+    errorStream() << printable(file) << ": error: " << printable(refusal.message) << "\n";
+    for (const std::string &note : refusal.notes)
+      errorStream() << printable(file) << ": note: " << printable(note) << "\n";
+  }
+  if (verdict.refusals.size() > shown)
+    errorStream() << printable(file) << ": note: " << verdict.refusals.size() - shown
+                  << " more, --counterexamples N shows them\n";
 }
 
 Exit verifyPlans(llvm::ArrayRef<std::string> files, uint32_t shown, bool json) {

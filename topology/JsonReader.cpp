@@ -5,13 +5,20 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 namespace colldsl {
 namespace {
 
+/// The members of an object at most: each is compared with all before it, as they keep their order.
+constexpr size_t kMostMembers = 10000;
+
+struct TooManyMembers {};
+
 /// Finds members that are given twice; a parsed object has only the last of them.
 class DuplicateFinder {
 public:
+  /// Throws TooManyMembers.
   bool operator()(int, Json::parse_event_t event, Json &parsed) {
     if (event == Json::parse_event_t::object_start)
       open_.emplace_back();
@@ -27,15 +34,21 @@ public:
 
 private:
   void see(const std::string &key) {
-    std::vector<std::string> &keys = open_.back();
-    bool isNew = std::find(keys.begin(), keys.end(), key) == keys.end();
-    keys.push_back(key); // the next object is the value of the last one
+    Object &object = open_.back();
+    bool isNew = object.keys.insert(key).second;
+    object.last = key;
+    if (object.keys.size() > kMostMembers)
+      throw TooManyMembers();
     if (!isNew && found_.empty())
-      for (const std::vector<std::string> &object : open_)
-        found_ += (found_.empty() ? "" : ".") + object.back();
+      for (const Object &outer : open_)
+        found_ += (found_.empty() ? "" : ".") + outer.last;
   }
 
-  std::vector<std::vector<std::string>> open_;
+  struct Object {
+    std::set<std::string> keys;
+    std::string last; ///< the next object is its value
+  };
+  std::vector<Object> open_;
   std::string found_;
 };
 
@@ -62,6 +75,9 @@ Result<Json> parseAnyJson(std::string_view text, const std::string &what, size_t
     if (!duplicates.found().empty())
       return Status::error(concat(what, ": ", duplicates.found(), " is given twice"));
     return json;
+  } catch (const TooManyMembers &) {
+    return Status::error(
+        concat(what, ": an object has more than ", kMostMembers, " members, which is the limit"));
   } catch (const Json::exception &error) {
     std::string_view why = error.what(); // "[json.exception.parse_error.101] parse error at ..."
     size_t end = why.find("] ");
