@@ -49,7 +49,11 @@ CuResult addWordWork(FakeCall &call, CuStream handle, DeviceAddress address,
     return kCudaInvalidValue;
   FakeWork work;
   work.uses = {{reinterpret_cast<uint64_t>(word), sizeof *word}};
-  work.canRun = [=] { return canRun(word); };
+  work.canRun = [=, &state = *call, use = work.uses[0]] {
+    bool isThere =
+        state.memory.contains(use.begin, use.bytes) || state.isLocked(use.begin, use.bytes);
+    return !isThere || canRun(word);
+  };
   work.run = [=, &state = *call, use = work.uses[0]] {
     if (!state.check(use))
       return kCudaIllegalAddress;
