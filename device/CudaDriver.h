@@ -13,6 +13,8 @@ using CuResult = int;
 using CuContext = struct CuContextHandle *;
 using CuStream = struct CuStreamHandle *;
 using CuEvent = struct CuEventHandle *;
+using CuModule = struct CuModuleHandle *;
+using CuFunction = struct CuFunctionHandle *;
 using DeviceAddress = uint64_t;
 
 /// Names an allocation in other processes.

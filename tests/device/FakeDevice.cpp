@@ -41,11 +41,13 @@ void FakeState::clear(const FakeDeviceOptions &with) {
   random.seed(with.seed);
   streams.clear();
   events.clear();
+  modules.clear();
+  functions.clear();
   memory.clear();
   allocated.clear();
   locked.clear();
   calls.clear();
-  copies = toHost = toDevice = within = 0;
+  copies = kernels = toHost = toDevice = within = 0;
   misuse.clear();
   process = getpid();
 }
@@ -109,6 +111,7 @@ CuContext FakeDevice::context(uint32_t number) { return contextNumber(number); }
 
 std::string FakeDevice::misuse() { return FakeCall("misuse")->misuse; }
 uint64_t FakeDevice::copies() { return FakeCall("copies")->copies; }
+uint64_t FakeDevice::kernels() { return FakeCall("kernels")->kernels; }
 uint64_t FakeDevice::bytesToHost() { return FakeCall("bytesToHost")->toHost; }
 uint64_t FakeDevice::bytesToDevice() { return FakeCall("bytesToDevice")->toDevice; }
 uint64_t FakeDevice::bytesWithin() { return FakeCall("bytesWithin")->within; }
@@ -116,7 +119,8 @@ uint64_t FakeDevice::bytesWithin() { return FakeCall("bytesWithin")->within; }
 uint64_t FakeDevice::left() {
   FakeCall call("left");
   return call->streams.size() - call->streams.count(nullptr) + call->events.size() +
-         call->locked.size() + call->allocated.size() + call->memory.numOpened();
+         call->modules.size() + call->locked.size() + call->allocated.size() +
+         call->memory.numOpened();
 }
 
 extern "C" {
@@ -128,6 +132,8 @@ CuResult cuGetErrorName(CuResult error, const char **name) {
           : error == kCudaInvalidValue          ? "CUDA_ERROR_INVALID_VALUE"
           : error == kCudaOutOfMemory           ? "CUDA_ERROR_OUT_OF_MEMORY"
           : error == kCudaInvalidContext        ? "CUDA_ERROR_INVALID_CONTEXT"
+          : error == kCudaInvalidPtx            ? "CUDA_ERROR_INVALID_PTX"
+          : error == kCudaNotFound              ? "CUDA_ERROR_NOT_FOUND"
           : error == kCudaPeerAccessUnsupported ? "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED"
           : error == kCudaInvalidHandle         ? "CUDA_ERROR_INVALID_HANDLE"
           : error == kCudaNotReady              ? "CUDA_ERROR_NOT_READY"

@@ -4,7 +4,8 @@
 /// Its work is asynchronous. Nothing runs until an event is queried: then the device makes a seeded
 /// number of steps, each on the oldest piece of work of a seeded stream. Until a copy has run, its
 /// target holds bytes of no meaning, unless older work reads them, so that a reader that does not
-/// wait for the event is found. Sources are read when the copy runs.
+/// wait for the event is found. Sources are read when the copy runs. Kernels behave as copies do,
+/// and the interpreter runs them.
 ///
 /// A child of fork() has a device of its own without memory, streams and events, with the options
 /// of its parent.
@@ -21,7 +22,9 @@ namespace colldsl::test {
 inline constexpr device::CuResult kCudaOutOfMemory = 2;
 inline constexpr device::CuResult kCudaInvalidContext = 201;
 inline constexpr device::CuResult kCudaPeerAccessUnsupported = 217;
+inline constexpr device::CuResult kCudaInvalidPtx = 218;
 inline constexpr device::CuResult kCudaInvalidHandle = 400;
+inline constexpr device::CuResult kCudaNotFound = 500;
 inline constexpr device::CuResult kCudaIllegalAddress = 700;
 inline constexpr int kMeaningless = 0xA5;
 
@@ -57,17 +60,20 @@ public:
 
   /// Empty, or the first misuse of the driver by the program: a copy that touches memory that is
   /// neither of the device nor page-locked, or that was freed or closed meanwhile; memory that is
-  /// freed, closed or unlocked under work; a call without a current context.
+  /// freed, closed or unlocked under work; a call without a current context; PTX that the
+  /// interpreter does not know.
   static std::string misuse();
 
   /// Copies that have been begun.
   static uint64_t copies();
+  /// Kernels that have been launched.
+  static uint64_t kernels();
   /// Bytes that were copied to the host, to the device, and within the device.
   static uint64_t bytesToHost();
   static uint64_t bytesToDevice();
   static uint64_t bytesWithin();
-  /// Streams, events, page-locked ranges, allocations of cuMemAlloc and opened memory of other
-  /// processes that are still there.
+  /// Streams, events, modules, page-locked ranges, allocations of cuMemAlloc and opened memory of
+  /// other processes that are still there.
   static uint64_t left();
 };
 

@@ -2,10 +2,12 @@
 #pragma once
 
 #include "tests/device/FakeDevice.h"
+#include "tests/device/PtxInterpreter.h"
 
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <set>
 #include <vector>
@@ -40,6 +42,12 @@ struct FakeEvent {
   device::CuResult result = device::kCudaSuccess;
 };
 
+/// A kernel, until its module is unloaded; work under way keeps it.
+struct FakeFunction {
+  device::CuModule module;
+  PtxFunction kernel;
+};
+
 struct FakeState {
   std::mutex mutex;
   int process = 0;
@@ -47,11 +55,13 @@ struct FakeState {
   std::mt19937_64 random{1};
   std::map<device::CuStream, FakeStream> streams;
   std::map<device::CuEvent, FakeEvent> events;
+  std::map<device::CuModule, std::pair<device::CuContext, PtxModule>> modules;
+  std::map<device::CuFunction, FakeFunction> functions;
   FakeMemory memory;
   std::set<uint64_t> allocated;        ///< by cuMemAlloc
   std::map<uint64_t, uint64_t> locked; ///< ends of page-locked ranges, by begin
   std::map<std::string, uint64_t> calls;
-  uint64_t copies = 0, toHost = 0, toDevice = 0, within = 0, handles = 0;
+  uint64_t copies = 0, kernels = 0, toHost = 0, toDevice = 0, within = 0, handles = 0;
   std::string misuse;
 
   void clear(const FakeDeviceOptions &with);
