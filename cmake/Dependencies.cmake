@@ -3,7 +3,7 @@ find_package(Threads REQUIRED)
 # LLVM accepts no other minor version than the one asked for.
 find_package(LLVM 19.1 REQUIRED CONFIG HINTS /usr/lib/llvm-19/cmake)
 # The compiler of the same version, for kernels of device memory.
-find_program(COLLDSL_DEVICE_CLANG clang HINTS ${LLVM_TOOLS_BINARY_DIR} NO_DEFAULT_PATH)
+find_program(COLLDSL_DEVICE_CLANG clang-19 HINTS ${LLVM_TOOLS_BINARY_DIR})
 if(NOT COLLDSL_DEVICE_CLANG)
   message(STATUS "clang 19 is missing: reductions of device memory will run on the host")
 endif()

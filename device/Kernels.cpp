@@ -9,7 +9,7 @@
 namespace colldsl::device {
 namespace {
 
-// Of the grid's first dimension. Each thread of a greater range combines several vectors.
+// A longer range has threads that combine several vectors.
 constexpr uint64_t kMaxBlocks = 16384;
 
 size_t indexOf(Reduction reduction, ElementType type) {

@@ -15,7 +15,7 @@ SKIPPED = 77
 
 def check(root, formatter):
     """Complaints of clang-format, empty if there are none."""
-    paths = [os.path.join(root, path) for path in tree.files(root, ".h", ".hpp", ".c", ".cpp")]
+    paths = [os.path.join(root, path) for path in tree.files(root, ".h", ".hpp", ".c", ".cpp", ".cu")]
     result = subprocess.run(
         [formatter, "--dry-run", "-Werror", *paths], capture_output=True, text=True
     )

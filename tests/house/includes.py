@@ -119,7 +119,7 @@ def problem_in_parts(folder, file, other, name):
 def check(root):
     """All violations in the tree, one line each."""
     found = []
-    for path in tree.files(root, ".h", ".hpp", ".c", ".cpp", ".def", ".inc"):
+    for path in tree.files(root, ".h", ".hpp", ".c", ".cpp", ".cu", ".def", ".inc"):
         for number, line in enumerate(tree.read(root, path).splitlines(), 1):
             include = INCLUDE.match(line)
             why = include and problem(path, *include.groups())

@@ -10,8 +10,8 @@ import tree
 
 MAX_LINES = 800
 GENERATED = ("docs/commands.md",)  # by scripts/index-commands, for readers who search
-CPP = (".h", ".hpp", ".c", ".cpp", ".def")
-CODE = (".h", ".cpp", ".def", ".g4", ".coll")
+CPP = (".h", ".hpp", ".c", ".cpp", ".cu", ".def")
+CODE = (".h", ".cpp", ".cu", ".def", ".g4", ".coll")
 ALL = (*CODE, ".hpp", ".c", ".py", ".md", ".txt", ".cmake", ".in", ".sh", ".test", ".json")
 MACHINE_PATH = re.compile(r"(?<![\w.])/(work|root|home|Users)/")
 # Code spells neighbor as MPI does, prose spells neighbour.
