@@ -56,6 +56,9 @@ std::string lowerLetters(std::string_view word) {
   return plain;
 }
 
+/// Calls of MSCCL without `maxBytes` have 128 MiB at most, of RCCL with 0 any number.
+constexpr uint64_t kLargestCall = uint64_t{1} << 40;
+
 class Printer {
 public:
   std::string run(const Algorithm &algorithm);
@@ -111,6 +114,8 @@ std::string Printer::run(const Algorithm &algorithm) {
   attribute("nchannels", algorithm.channels).attribute("nchunksperloop", algorithm.chunksPerLoop);
   attribute("ngpus", algorithm.gpus.size()).attribute("coll", spelling(algorithm.collective));
   attribute("inplace", algorithm.inPlace ? 1 : 0);
+  attribute("outofplace", algorithm.outOfPlace ? 1 : 0);
+  attribute("minBytes", 0).attribute("maxBytes", kLargestCall);
   if (algorithm.root >= 0)
     attribute("root", algorithm.root);
   *this << ">\n";

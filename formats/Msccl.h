@@ -38,10 +38,11 @@ bool reduces(StepKind kind);
 bool writes(StepKind kind);
 bool sends(StepKind kind);
 
-inline constexpr uint32_t kMaxSteps = 256;    ///< of a threadblock
-inline constexpr uint32_t kMaxCount = 71;     ///< chunks of a step
-inline constexpr uint32_t kMaxChannels = 32;  ///< numbered from 0
-inline constexpr uint32_t kMaxPeers = 32;     ///< of one channel of one GPU, each way
+inline constexpr uint32_t kMaxSteps = 256;        ///< of a threadblock
+inline constexpr uint32_t kMaxCount = 71;         ///< chunks of a step
+inline constexpr uint32_t kMaxChannels = 32;      ///< numbered from 0; of MSCCL, in what is written
+inline constexpr uint32_t kMaxReadChannels = 128; ///< of RCCL
+inline constexpr uint32_t kMaxPeers = 32;         ///< of one channel of one GPU, each way
 inline constexpr uint32_t kMaxBlocks = 128;   ///< threadblocks of a GPU that others can wait for
 inline constexpr uint32_t kMaxOffset = 32767; ///< in chunks
 
@@ -92,12 +93,14 @@ struct Algorithm {
   uint32_t channels = 1;
   uint32_t chunksPerLoop = 0; ///< of the larger of input and output
   bool inPlace = false;
-  int32_t root = -1;     ///< of a broadcast, a reduce; -1: none. MSCCL passes over it
-  std::vector<Gpu> gpus; ///< index == id == rank
+  bool outOfPlace = true; ///< both: it serves calls in place and others
+  int32_t root = -1;      ///< of a broadcast, a reduce; -1: none. MSCCL passes over it
+  std::vector<Gpu> gpus;  ///< index == id == rank
   SourceLoc loc;
 };
 
-/// The algorithm as XML that MSCCL's runtime reads. Ends with a newline.
+/// The algorithm as XML that the runtimes of MSCCL and RCCL read, for all sizes. Ends with a
+/// newline.
 std::string print(const Algorithm &algorithm);
 
 struct ReadOptions {
@@ -111,8 +114,9 @@ struct ReadOptions {
 /// read, and so is what is nested deeper than steps are. What is checked: the elements
 /// and their attributes, that ids are complete, that kinds and peers fit together, that
 /// no number is beyond the limits above. Not: what offsets and dependencies refer to. Files
-/// of 2021 and before need no `ngpus` (so many as there are) and no `inplace` (0).
-/// Where colldsl was built without libxml2, that is the error.
+/// of 2021 and before need no `ngpus` (so many as there are) and no `inplace` (0), those of MSCCL
+/// no `outofplace` (not in place), which RCCL has. Where colldsl was built without libxml2, that is
+/// the error.
 Result<Algorithm> read(std::string_view xml, ReadOptions options = {});
 
 } // namespace colldsl::msccl

@@ -10,6 +10,7 @@ namespace colldsl::msccl {
 namespace {
 
 constexpr uint64_t kUsualElements = 1024; ///< of a chunk, by default
+constexpr std::string_view kAsHint = "`colldsl import --as` takes it for another collective";
 
 bool readsInput(const Step &step) {
   bool readsSource = step.kind != StepKind::Nop && step.kind != StepKind::Recv &&
@@ -130,7 +131,7 @@ Status CollectiveBuffers::checkGpu(uint32_t rank) const {
                              concat("gpu ", rank, ": ", name, " is ", stated, ", ",
                                     spelling(algorithm_->collective), " with nchunksperloop ",
                                     algorithm_->chunksPerLoop, " has ", chunks),
-                             "`colldsl import --as` takes it for another collective");
+                             std::string(kAsHint));
   };
   if (Status s = check("i_chunks", gpu.inputChunks, expected.input); !s)
     return s;
@@ -144,9 +145,11 @@ Status CollectiveBuffers::checkGpu(uint32_t rank) const {
 
 Status CollectiveBuffers::checkChunks() const {
   if (isShared(algorithm_->collective) && algorithm_->chunksPerLoop % ranks() != 0)
-    return Status::error(algorithm_->loc, concat("nchunksperloop is ", algorithm_->chunksPerLoop,
-                                                 ", ", spelling(algorithm_->collective),
-                                                 " divides them among ", ranks(), " gpus"));
+    return Diagnostic::error(algorithm_->loc,
+                             concat("nchunksperloop is ", algorithm_->chunksPerLoop, ", ",
+                                    spelling(algorithm_->collective), " divides them among ",
+                                    ranks(), " gpus"),
+                             std::string(kAsHint));
   for (uint32_t r = 0; r < ranks(); ++r)
     if (Status s = checkGpu(r); !s)
       return s;

@@ -79,6 +79,7 @@ Result<Algorithm> fromSchedule(const Schedule &schedule) {
   algorithm.collective = signature->collective;
   algorithm.chunksPerLoop = signature->chunksPerLoop;
   algorithm.inPlace = signature->inPlace;
+  algorithm.outOfPlace = !signature->inPlace;
   if (algorithm.collective == Collective::Broadcast || algorithm.collective == Collective::Reduce)
     algorithm.root = static_cast<int32_t>(signature->root);
   Status status;

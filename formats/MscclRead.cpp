@@ -164,7 +164,7 @@ Status Builder::openAlgorithm(const Element &element) {
   size_t protocol = 0;
   COLLDSL_TRY(element.readText("name", algorithm_.name));
   COLLDSL_TRY(element.readWord("proto", kProtocolWords, protocol));
-  COLLDSL_TRY(element.readNumber("nchannels", 1, kMaxChannels, algorithm_.channels));
+  COLLDSL_TRY(element.readNumber("nchannels", 1, kMaxReadChannels, algorithm_.channels));
   COLLDSL_TRY(element.readNumber("nchunksperloop", 1, kMaxOffset, algorithm_.chunksPerLoop));
   maxGpus_ = options_.maxGpus;
   if (element.find("ngpus")) {
@@ -174,6 +174,9 @@ Status Builder::openAlgorithm(const Element &element) {
   COLLDSL_TRY(readCollective(element));
   if (element.find("inplace"))
     COLLDSL_TRY(element.readNumber("inplace", 0, 1, algorithm_.inPlace));
+  algorithm_.outOfPlace = !algorithm_.inPlace;
+  if (element.find("outofplace"))
+    COLLDSL_TRY(element.readNumber("outofplace", 0, 1, algorithm_.outOfPlace));
   if (element.find("root"))
     COLLDSL_TRY(element.readNumber("root", -1, int64_t{maxGpus_} - 1, algorithm_.root));
   algorithm_.protocol = kProtocolWords[protocol];

@@ -1,11 +1,11 @@
 #include "driver/Lists.h"
 #include "driver/files/WriteFile.h"
-#include "driver/library/MakeLibrary.h"
 #include "driver/schedule/Parameters.h"
 #include "driver/source/Effects.h"
 #include "runtime/StoredImages.h"
 #include "stdlib/StdlibFiles.h"
 #include "tools/Commands.h"
+#include "tools/CompileFormats.h"
 #include "tools/TextProofs.h"
 #include "tools/input/ErrorMessages.h"
 #include "tools/options/Progress.h"
@@ -19,6 +19,7 @@ namespace {
 
 struct LibrarySettings {
   LibraryRequest request;
+  ExportSettings formats; ///< --to: files for other tools in place of a library
   std::string output;
   std::string depfile;
   bool allRanks = false;
@@ -29,11 +30,16 @@ struct LibrarySettings {
 
 void LibrarySettings::addTo(Options &options) {
   options.section("what to write");
-  options.addOutput("-o", "LIB", "the library (required)", output) = completionOfFiles({".cdag"});
+  options.addOutput("-o", "LIB", "the library, or with --to a new folder (required)", output) =
+      completionOfFiles({".cdag"});
   options.addSideOutput("--depfile", "FILE",
                         "also write which files the library was made of, as a rule of make",
                         depfile);
   request.addTo(options);
+  options.section("files for other tools");
+  formats.addTo(options, "in place of a library, a folder of files for another tool, of each\n"
+                         "collective for each number of ranks: " +
+                             exportFormatsInWords().str());
   options.section("proofs of texts");
   options.addFlag(
       "--all-ranks",
@@ -42,6 +48,19 @@ void LibrarySettings::addTo(Options &options) {
       allRanks);
   options.addNumber("--within", "SECONDS", "for each of these proofs (default: 60)", seconds, 1,
                     86'400);
+}
+
+/// An error: options that have no effect beside --to, or on the targets.
+Status checkGivenWithFormats(const Options &options, const LibrarySettings &settings,
+                             llvm::ArrayRef<Source::Target> targets) {
+  if (Status s = options.refuseGiven({"--depfile", "--rules", "--no-verify", "--all-ranks"},
+                                     "with --to there is no library");
+      !s)
+    return s;
+  bool isSchedules = llvm::all_of(targets, [](const auto &t) { return t.schedule != nullptr; });
+  return settings.request.proofs.ranks || isSchedules
+             ? Status()
+             : Status::error("--to: say for which numbers of ranks, with --ranks");
 }
 
 /// An error: options that have no effect on the targets.
@@ -151,13 +170,18 @@ Exit compileCommand(Arguments arguments) {
                   "and sizes, rules that choose among collectives, and their sources. Images\n"
                   "are proved first. Schedules from files, such as algorithms of MSCCL, become\n"
                   "images for the ranks that each has, of all types or --type, which serve the\n"
-                  "function that their contract is of.");
+                  "function that their contract is of. With --to, the collectives are written for\n"
+                  "other tools, and what a format cannot say is told of each.");
   options.completeOperands(completionOfSchedules());
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;
   if (settings.output.empty() || settings.output == "-")
     return options.refuse("say where to write the library, with -o LIB");
+  if (Status s = settings.formats.check(); !s)
+    return options.refuse(s.message());
+  if (settings.formats.goal.localOpsAsCalc && !settings.formats.to)
+    return options.refuse("--local-as-calc: it is for --to");
   const LibraryRequest &request = settings.request;
   const ScheduleRequest &schedule = request.proofs.schedule;
   if (options.operands().empty() && !request.stdlib && schedule.names.empty())
@@ -168,11 +192,16 @@ Exit compileCommand(Arguments arguments) {
   std::optional<LibraryInput> input = readForLibrary(session(), options.operands(), request);
   if (!input)
     return Exit::Failure;
-  if (Status s = checkGiven(options, settings, input->targets); !s)
+  const ExportSettings &formats = settings.formats;
+  if (Status s = formats.to ? checkGivenWithFormats(options, settings, input->targets)
+                            : checkGiven(options, settings, input->targets);
+      !s)
     return printError(s.diagnostic()), Exit::Failure;
   if (!usedAllSettings(*input->source, input->targets, schedule) ||
       !usesAllGiven(options, *input->source, input->targets, schedule, Purpose::Store))
     return Exit::Failure;
+  if (formats.to)
+    return compileFormats(*input, request, formats, settings.output);
   return compile(options.operands(), *input, settings);
 }
 

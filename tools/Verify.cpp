@@ -99,10 +99,17 @@ Status VerifySettings::checkPlans(const Options &options) const {
                               "an execution plan leaves it no choice");
 }
 
+/// Source::otherCollective() of what was refused.
+std::string otherCollective(const Summary &summary, const Source &source) {
+  return summary.failed() > 0 ? source.otherCollective(summary.target) : "";
+}
+
 void print(const Summary &summary, const Source &source, uint32_t shown) {
   std::vector<size_t> failed = summary.counterexamples();
   for (size_t i : llvm::ArrayRef(failed).take_front(shown))
     printFailedProof(summary, i, source);
+  if (std::string other = otherCollective(summary, source); !other.empty())
+    errorStream() << "note: " << other << "\n";
   if (summary.promisesNothing()) {
     std::vector<Diagnostic> vacuous = summary.vacuous;
     addExplanationNote(vacuous);
@@ -129,6 +136,7 @@ llvm::json::Object toJson(const Summary &summary, const Source &source) {
       {"excluded", summary.count(ProofOutcome::Kind::Excluded)},
       {"for", jsonText(summary.range(source.program()))},
       {"failures", std::move(failures)},
+      {"otherCollective", jsonText(otherCollective(summary, source))},
       {"promisesOfNothing", jsonText(source.render(summary.vacuous, summary.target))},
       {"warnings", jsonText(source.render(warningsOfWaste(summary, source), summary.target))},
   };

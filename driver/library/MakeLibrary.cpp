@@ -78,13 +78,6 @@ private:
     std::vector<Diagnostic> why;
   };
 
-  /// True if the task's schedule becomes an image. Other tasks are only proved: the library's
-  /// program may run on their machines.
-  bool isForImage(const ProofTask &task) const {
-    return task.lead != ProofTask::Lead::Highest &&
-           (task.topology.empty() || task.topology == request_.proofs.schedule.topology);
-  }
-
   /// The levels of the machine on which the image depends; all of them if passes changed it for a
   /// machine.
   LevelSet levelsOf(const ProofTask &task) const {
@@ -94,14 +87,14 @@ private:
   }
 
   void makeOne(size_t i) {
-    if (!request_.prove && !isForImage(tasks_[i]))
+    if (!request_.prove && !isForImage(tasks_[i], request_))
       return;
     ProofOutcome outcome;
     std::shared_ptr<const Schedule> schedule = proofs_.make(target_, tasks_[i], outcome);
     if (schedule && request_.prove)
       outcome = proofs_.prove(tasks_[i], *schedule);
     images_[i].why = outcome.why;
-    if (outcome.kind != ProofOutcome::Kind::Proved || !isForImage(tasks_[i]))
+    if (outcome.kind != ProofOutcome::Kind::Proved || !isForImage(tasks_[i], request_))
       return;
     Schedule image = *schedule;
     if (request_.prove)
@@ -142,21 +135,6 @@ private:
   std::vector<ProofTask> tasks_;
   std::vector<Made> images_;
 };
-
-/// The first parameter without a default and without --set; empty: none.
-std::string missingValue(const Source &source, const Source::Target &target,
-                         const LibraryRequest &request) {
-  const Program &program = source.program();
-  for (const Param &param : program.decl(target.collective).params) {
-    const std::string &name = program.nameOf(param);
-    bool isSet = std::any_of(request.proofs.schedule.settings.begin(),
-                             request.proofs.schedule.settings.end(),
-                             [&](const auto &setting) { return setting.name == name; });
-    if (!param.isBuffer && param.defaultValue == kNoExpr && !isSet)
-      return name;
-  }
-  return "";
-}
 
 /// With --stdlib, collectives whose parameters lack a value get no images.
 bool addImages(Source &source, const std::vector<Source::Target> &targets,
@@ -265,6 +243,25 @@ std::optional<LibraryInput> readForLibrary(Session &session,
   if (input.targets.empty())
     return std::nullopt;
   return input;
+}
+
+bool isForImage(const ProofTask &task, const LibraryRequest &request) {
+  return task.lead != ProofTask::Lead::Highest &&
+         (task.topology.empty() || task.topology == request.proofs.schedule.topology);
+}
+
+std::string missingValue(const Source &source, const Source::Target &target,
+                         const LibraryRequest &request) {
+  const Program &program = source.program();
+  for (const Param &param : program.decl(target.collective).params) {
+    const std::string &name = program.nameOf(param);
+    bool isSet = std::any_of(request.proofs.schedule.settings.begin(),
+                             request.proofs.schedule.settings.end(),
+                             [&](const auto &setting) { return setting.name == name; });
+    if (!param.isBuffer && param.defaultValue == kNoExpr && !isSet)
+      return name;
+  }
+  return "";
 }
 
 std::optional<LibraryContent> makeLibrary(LibraryInput &input, const LibraryRequest &request,

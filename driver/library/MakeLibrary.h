@@ -2,6 +2,7 @@
 #pragma once
 
 #include "driver/Watch.h"
+#include "driver/proofs/Proofs.h"
 #include "driver/requests/LibraryRequest.h"
 #include "driver/source/Source.h"
 
@@ -20,6 +21,14 @@ struct LibraryInput {
 std::optional<LibraryInput> readForLibrary(Session &session,
                                            const std::vector<std::string> &operands,
                                            const LibraryRequest &request);
+
+/// True if the task's schedule becomes an image. Other tasks are only proved: the library's program
+/// may run on their machines.
+bool isForImage(const ProofTask &task, const LibraryRequest &request);
+
+/// The first parameter without a default and without --set; empty: there is none.
+std::string missingValue(const Source &source, const Source::Target &target,
+                         const LibraryRequest &request);
 
 /// The content of the library of the targets. Schedules among them become images with a declaration
 /// in an additional source text. Nothing after a mistake or a refused proof, which is reported.

@@ -7,11 +7,11 @@
 #include "driver/files/ReadInput.h"
 #include "driver/files/StandardFiles.h"
 #include "driver/rules/Rules.h"
+#include "driver/source/AlgorithmSchedules.h"
 #include "driver/source/RenderInFiles.h"
 #include "driver/source/TraceFiles.h"
 #include "formats/Chakra.h"
 #include "formats/GoalBinary.h"
-#include "formats/MscclImport.h"
 #include "ir/Image.h"
 #include "ir/Printable.h"
 #include "select/DecisionRules.h"
@@ -237,8 +237,24 @@ bool Source::readMscclXml(const std::string &name, llvm::StringRef xml,
   Result<msccl::Algorithm> algorithm = msccl::read({xml.data(), xml.size()}, reading);
   if (!algorithm)
     return keep(name, algorithm.status());
-  return keep(name,
-              msccl::toSchedule(*algorithm, name, {request.elementType(), request.text.maxOps}));
+  Result<std::vector<Schedule>> schedules =
+      schedulesOf(*algorithm, name, {request.elementType(), request.text.maxOps});
+  if (!schedules)
+    return keep(name, schedules.status());
+  auto kept = std::make_shared<const msccl::Algorithm>(algorithm.take());
+  for (Schedule &schedule : *schedules) {
+    if (!add(name, std::move(schedule)))
+      return false;
+    files_.back()->algorithm = kept;
+  }
+  return true;
+}
+
+std::string Source::otherCollective(const Target &target) const {
+  for (const std::unique_ptr<File> &file : files_)
+    if (&file->schedule == target.schedule && file->algorithm)
+      return hintOfOther(*file->algorithm, {});
+  return "";
 }
 
 bool Source::readChakra(const std::string &operand, const TextLimits &limits) {

@@ -6,6 +6,7 @@
 #include "driver/Session.h"
 #include "driver/files/FileKind.h"
 #include "driver/requests/ScheduleRequest.h"
+#include "formats/Msccl.h"
 #include "ir/Schedule.h"
 #include "program/library/Library.h"
 #include "select/Chooser.h"
@@ -119,6 +120,10 @@ public:
   /// Reports the text of render(). Returns false.
   bool report(llvm::ArrayRef<Diagnostic> diagnostics, const Target &target) const;
 
+  /// The other collective that an algorithm of MSCCL does, as hintOfOther() says it; empty: there
+  /// is none, or the target is no such algorithm. Takes proofs.
+  std::string otherCollective(const Target &target) const;
+
   /// The line of the source that a target's op names, trimmed; "" if the text is not available.
   std::string lineAt(const SourceLoc &loc, const Target &target) const;
 
@@ -126,6 +131,7 @@ private:
   struct File {
     std::string name;
     Schedule schedule;
+    std::shared_ptr<const msccl::Algorithm> algorithm = nullptr; ///< it was read as
   };
 
   bool readFiles(const std::vector<std::string> &operands, const ScheduleRequest &request,
