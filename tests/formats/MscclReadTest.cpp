@@ -179,8 +179,8 @@ TEST(MscclRead, RefusesAttributes) {
   EXPECT_EQ(algo("allreduce", "gossip"),
             "1:1: <algo> has coll=\"gossip\", there are allreduce allgather "
             "reduce_scatter alltoall broadcast reduce custom");
-  EXPECT_EQ(algo("nchannels=\"1\"", "nchannels=\"33\""),
-            "1:1: <algo> has nchannels=\"33\", it lies between 1 and 32");
+  EXPECT_EQ(algo("nchannels=\"1\"", "nchannels=\"129\""),
+            "1:1: <algo> has nchannels=\"129\", it lies between 1 and 128");
   EXPECT_EQ(algo("ngpus=\"2\"", "ngpus=\"two\""), "1:1: <algo> has ngpus=\"two\", not a number");
   EXPECT_EQ(algo("ngpus=\"2\"", "ngpus=\"99999999999999999999\""),
             "1:1: <algo> has ngpus=\"99999999999999999999\", not a number");

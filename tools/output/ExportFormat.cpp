@@ -32,7 +32,7 @@ const Format &rowOf(ExportFormat format) {
   return *llvm::find_if(kFormats, [&](const Format &row) { return row.format == format; });
 }
 
-/// What was written is read without limits: no more than what is in memory.
+/// Limits for what was written: it has no more than what is in memory.
 TextLimits noLimits() {
   TextLimits limits;
   limits.maxBytes = limits.maxOps = UINT64_MAX;
