@@ -47,7 +47,7 @@ void FakeState::clear(const FakeDeviceOptions &with) {
   allocated.clear();
   locked.clear();
   calls.clear();
-  copies = kernels = toHost = toDevice = within = 0;
+  copies = kernels = accesses = toHost = toDevice = within = 0;
   misuse.clear();
   process = getpid();
 }
@@ -112,6 +112,14 @@ CuContext FakeDevice::context(uint32_t number) { return contextNumber(number); }
 std::string FakeDevice::misuse() { return FakeCall("misuse")->misuse; }
 uint64_t FakeDevice::copies() { return FakeCall("copies")->copies; }
 uint64_t FakeDevice::kernels() { return FakeCall("kernels")->kernels; }
+uint64_t FakeDevice::kernelAccesses() { return FakeCall("kernelAccesses")->accesses; }
+uint64_t FakeDevice::loadedKernels() {
+  FakeCall call("loadedKernels");
+  uint64_t count = 0;
+  for (const auto &[handle, module] : call->modules)
+    count += module.second.functions().size();
+  return count;
+}
 uint64_t FakeDevice::bytesToHost() { return FakeCall("bytesToHost")->toHost; }
 uint64_t FakeDevice::bytesToDevice() { return FakeCall("bytesToDevice")->toDevice; }
 uint64_t FakeDevice::bytesWithin() { return FakeCall("bytesWithin")->within; }

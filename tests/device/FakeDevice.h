@@ -68,6 +68,10 @@ public:
   static uint64_t copies();
   /// Kernels that have been launched.
   static uint64_t kernels();
+  /// Loads and stores that their threads did, each of which moves several numbers at most.
+  static uint64_t kernelAccesses();
+  /// Kernels of the modules that are loaded.
+  static uint64_t loadedKernels();
   /// Bytes that were copied to the host, to the device, and within the device.
   static uint64_t bytesToHost();
   static uint64_t bytesToDevice();

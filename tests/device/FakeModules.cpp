@@ -27,9 +27,11 @@ public:
   std::byte *find(uint64_t address, uint64_t bytes, bool isStore) override {
     std::byte *found = memory_.find(address, bytes, isStore);
     add(isStore ? stored : loaded, address, bytes);
+    ++count;
     return found && isStore ? ignored_ : found;
   }
   std::map<uint64_t, uint64_t> loaded, stored; ///< ends of ranges, by begin
+  uint64_t count = 0;
 
 private:
   // A range that begins at the end of another one, or in it, is part of it.
@@ -115,6 +117,7 @@ CuResult cuLaunchKernel(CuFunction function, unsigned gridX, unsigned gridY, uns
   NotedUses uses(*call);
   if (Status s = kernel.run(grid, parameter, uses); !s)
     call->complain(s.message()); // it fails when it runs
+  call->accesses += uses.count;
   for (auto &[from, to] : uses.stored)
     if (!call->isInUse(from, to - from) && !overlapsAny(uses.loaded, from, to) &&
         call->memory.contains(from, to - from))

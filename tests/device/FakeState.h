@@ -61,7 +61,7 @@ struct FakeState {
   std::set<uint64_t> allocated;        ///< by cuMemAlloc
   std::map<uint64_t, uint64_t> locked; ///< ends of page-locked ranges, by begin
   std::map<std::string, uint64_t> calls;
-  uint64_t copies = 0, kernels = 0, toHost = 0, toDevice = 0, within = 0, handles = 0;
+  uint64_t copies = 0, kernels = 0, accesses = 0, toHost = 0, toDevice = 0, within = 0, handles = 0;
   std::string misuse;
 
   void clear(const FakeDeviceOptions &with);

@@ -139,14 +139,15 @@ std::vector<CombineCase> combineCases(uint64_t seed) {
   std::vector<CombineCase> all;
   for (auto [reduction, type] : allDefined()) {
     const uint64_t size = sizeBytes(type), counts[] = {1, 48 / size + 1, 37, 67};
-    // At borders, all with one distance from them, with several distances, and within elements.
-    const std::vector<uint64_t> alignments[] = {
-        {0}, {size % 16}, {0, size % 16, 2 * size % 16}, {1, 6, 11}};
     for (Side side : {Side::After, Side::Before})
-      for (uint32_t sources = 1; sources <= device::kMaxSources; ++sources)
+      for (uint32_t sources = 1; sources <= device::kMaxSources; ++sources) {
+        // At borders, all with one distance from them, with several distances, and within elements.
+        const std::vector<uint64_t> alignments[] = {
+            {0}, {size % 16}, {1 + random() % 15}, {0, size % 16, 2 * size % 16}, {1, 6, 11}};
         for (const auto &misalignments : alignments)
           all.push_back({reduction, type, side, counts[random() % 4], sources, misalignments,
                          static_cast<CombineCase::InPlace>(random() % 3)});
+      }
   }
   return all;
 }

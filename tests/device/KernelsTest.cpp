@@ -216,6 +216,22 @@ TEST_F(KernelsTest, alignedRangesAreReadAndWrittenByVectors) {
   expectVectors(kCopyName, bytesOfValue(pieces), 20);
 }
 
+// Numbers of complex numbers that are not at a border of theirs.
+TEST_F(KernelsTest, alignedPartsAreReadAsSuch) {
+  FakeKernelDevice on;
+  ASSERT_TRUE(on.kernels().prepare(Reduction::Prod, ElementType::C128).ok());
+  for (uint64_t misalignment : {0, 8, 4}) {
+    const uint64_t before = FakeDevice::kernelAccesses();
+    DeviceAddress at = on.memory(0, 256) + misalignment;
+    Status s = on.kernels().combine(on.stream(), Reduction::Prod, ElementType::C128, Side::After,
+                                    at, at, std::span(&at, 1), 160);
+    ASSERT_TRUE(s.ok()) << s.message();
+    EXPECT_EQ(FakeDevice::kernelAccesses() - before, misalignment == 0   ? 30u
+                                                     : misalignment == 8 ? 60u
+                                                                         : 480u);
+  }
+}
+
 // Pieces of all lengths and alignments, in one launch.
 TEST_F(KernelsTest, copyPieces) {
   FakeKernelDevice on;
@@ -302,6 +318,7 @@ TEST_F(KernelsTest, plansOfOneContextShareThem) {
   ASSERT_TRUE(other->prepare(Reduction::Sum, ElementType::I32).ok());
   ASSERT_TRUE(on.kernels().prepare(Reduction::Sum, ElementType::U32).ok());
   EXPECT_EQ(FakeDevice::left(), before + 1);
+  EXPECT_EQ(FakeDevice::loadedKernels(), 1u); // drivers compile nothing else
   other.reset();
   EXPECT_EQ(FakeDevice::left(), before + 1);
   on.release();
