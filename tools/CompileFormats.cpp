@@ -4,6 +4,7 @@
 #include "driver/Workers.h"
 #include "driver/files/NewFolder.h"
 #include "driver/proofs/Proofs.h"
+#include "runtime/StoredImages.h"
 #include "tools/input/ErrorMessages.h"
 #include "tools/options/Progress.h"
 #include "tools/options/ResultStream.h"
@@ -58,6 +59,7 @@ private:
   std::string stem(const Source::Target &target, const ProofTask &task) const;
   Made make(const Proofs &proofs, const Source::Target &target, const ProofTask &task) const;
   bool keep(const Source::Target &target, const ProofTask &task, Made made);
+  bool isImport(const Source::Target &target) const;
   bool leaveOut(const Source::Target &target, const std::string &words, const std::string &why);
   size_t count(size_t Counts::*field) const {
     size_t sum = 0;
@@ -128,9 +130,21 @@ bool FolderWriter::keep(const Source::Target &target, const ProofTask &task, Mad
   return true;
 }
 
+/// True for a collective of a library that was a schedule from a file: it has no text.
+bool FolderWriter::isImport(const Source::Target &target) const {
+  if (!source_.library())
+    return false;
+  auto imported = source_.library()->imported();
+  return imported && unitOf(**imported, target.name);
+}
+
 bool FolderWriter::add(const Source::Target &target) {
   if (!schedules_.try_emplace(target.name).second)
     return printError("two schedules are called '" + target.name + "'");
+  if (isImport(target)) {
+    ++schedules_[target.name].left;
+    return leaveOut(target, "", "its library has images of it alone");
+  }
   std::string missing = target.schedule ? "" : missingValue(source_, target, request_);
   if (!missing.empty()) {
     ++schedules_[target.name].left;

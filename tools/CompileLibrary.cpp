@@ -177,7 +177,8 @@ Exit compileCommand(Arguments arguments) {
   if (std::optional<Exit> exit = options.parse(arguments))
     return *exit;
   if (settings.output.empty() || settings.output == "-")
-    return options.refuse("say where to write the library, with -o LIB");
+    return options.refuse(settings.formats.to ? "say where to write the files, with -o DIR"
+                                              : "say where to write the library, with -o LIB");
   if (Status s = settings.formats.check(); !s)
     return options.refuse(s.message());
   if (settings.formats.goal.localOpsAsCalc && !settings.formats.to)
