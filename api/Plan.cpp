@@ -48,6 +48,25 @@ colldsl_status bind(colldsl_plan *plan, const char *buffer, BoundBuffer memory) 
   });
 }
 
+/// Begins a run by start().
+template <typename Start> colldsl_status starting(colldsl_plan *plan, Start start) {
+  return onCommitted(plan, [&](CollectivePlan &p) {
+    if (p.plan().running())
+      return fail(COLLDSL_ERROR_STATE, "the plan is running");
+    plan->isCancelled.store(false, std::memory_order_relaxed);
+    plan->waitedNs.store(0, std::memory_order_relaxed);
+    return report(start(p), p.plan().failed() ? COLLDSL_ERROR_RUN : COLLDSL_ERROR_PLAN);
+  });
+}
+
+/// Runs the body with the driver of devices.
+template <typename Body> colldsl_status withDriver(Body body) {
+  return guarded([&] {
+    Result<const device::CudaDriver *> driver = device::cudaDriver();
+    return driver ? body(**driver) : report(driver.status(), COLLDSL_ERROR_ARGUMENT);
+  });
+}
+
 /// The status of the last run.
 colldsl_status outcome(const colldsl_plan &plan, const Plan &run) {
   Status s = run.status();
@@ -163,12 +182,11 @@ colldsl_status colldsl_plan_bind_const(colldsl_plan *plan, const char *buffer, c
 colldsl_status colldsl_plan_bind_device(colldsl_plan *plan, const char *buffer, void *memory,
                                         uint64_t bytes) {
   return onPlan(plan, buffer, "buffer", [&](CollectivePlan &) {
-    Result<const device::CudaDriver *> driver = device::cudaDriver();
-    if (!driver)
-      return report(driver.status(), COLLDSL_ERROR_ARGUMENT);
-    if (auto context = device::contextOf(**driver, memory, bytes); !context)
-      return fail(COLLDSL_ERROR_ARGUMENT, concat("'", buffer, "': ", context.message()));
-    return bind(plan, buffer, {memory, bytes, false, *driver});
+    return withDriver([&](const device::CudaDriver &driver) {
+      if (auto context = device::contextOf(driver, memory, bytes); !context)
+        return fail(COLLDSL_ERROR_ARGUMENT, concat("'", buffer, "': ", context.message()));
+      return bind(plan, buffer, {memory, bytes, false, &driver});
+    });
   });
 }
 
@@ -239,13 +257,24 @@ const char *colldsl_plan_collective(const colldsl_plan *plan) {
 }
 
 colldsl_status colldsl_plan_start(colldsl_plan *plan) {
-  return onCommitted(plan, [&](CollectivePlan &p) {
-    if (p.plan().running())
-      return fail(COLLDSL_ERROR_STATE, "the plan is running");
-    plan->isCancelled.store(false, std::memory_order_relaxed);
-    plan->waitedNs.store(0, std::memory_order_relaxed);
-    Status s = p.start();
-    return report(s, p.plan().failed() ? COLLDSL_ERROR_RUN : COLLDSL_ERROR_PLAN);
+  return starting(plan, [](CollectivePlan &p) { return p.start(); });
+}
+
+colldsl_status colldsl_plan_start_on_stream(colldsl_plan *plan, void *stream) {
+  return withDriver([&](const device::CudaDriver &driver) {
+    return starting(plan, [&](CollectivePlan &p) {
+      Status s = p.makeReady();
+      return s ? p.plan().startOnStream(driver, static_cast<device::CuStream>(stream)) : s;
+    });
+  });
+}
+
+colldsl_status colldsl_plan_wait_on_stream(colldsl_plan *plan, void *stream) {
+  return withDriver([&](const device::CudaDriver &driver) {
+    return onCommitted(plan, [&](CollectivePlan &p) {
+      Status s = p.plan().waitOnStream(driver, static_cast<device::CuStream>(stream));
+      return report(s, p.plan().failed() ? COLLDSL_ERROR_RUN : COLLDSL_ERROR_ARGUMENT);
+    });
   });
 }
 

@@ -168,12 +168,8 @@ bool Plan::shift(BufferId parameter, ptrdiff_t by) {
 
 // A plan that start() runs to its end is never seen running by other threads.
 Status Plan::start(uint32_t polls) {
-  if (failed())
-    return error_;
-  if (running())
-    return Status::error("the plan is running");
-  if (!isBound_)
-    return Status::error("the plan is not bound");
+  if (Status s = mayStart(); !s)
+    return s;
   channels_->start();
   if (channels_->failed()) { // between runs
     failHere(channels_->fault());
@@ -291,6 +287,8 @@ void Plan::check() {
 }
 
 bool Plan::advance() {
+  if (awaitsMark_ && !passMark())
+    return false;
   if (onLine_)
     leaveLine();
   return observer_ || stage_ ? advanceAs<true>() : advanceAs<false>();
@@ -564,6 +562,8 @@ void Plan::endCalc() {
 void Plan::finishRun() {
   if (observer_)
     observer_->runFinished();
+  if (order_)
+    order_->complete(false);
   state_.store(State::Idle, std::memory_order_release);
   engine_.endpoint().wake();
 }

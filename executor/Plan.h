@@ -21,6 +21,7 @@
 /// time once they progress.
 #pragma once
 
+#include "device/StreamOrder.h"
 #include "executor/Addresses.h"
 #include "executor/CombiningReceives.h"
 #include "executor/DeviceStage.h"
@@ -72,6 +73,16 @@ public:
   /// start() returns.
   Status start(uint32_t polls = 0);
 
+  /// Variant of start(): the run begins once the work that the stream holds now has finished, which
+  /// progress finds. Until then the plan is running, and sends and receives nothing. All streams of
+  /// a plan belong to one context.
+  Status startOnStream(const device::CudaDriver &driver, device::CuStream stream);
+
+  /// Work that is added to the stream from now on waits for the end of the run under way, also if
+  /// that fails. Nothing happens if no run is under way. Calls that wait for the stream, or for the
+  /// device as a whole, do not return before another thread has made the progress of the run.
+  Status waitOnStream(const device::CudaDriver &driver, device::CuStream stream);
+
   /// For a caller that is about to wait for the run that start() began: a short plan polls `polls`
   /// times for each message that is not here yet, which is cheaper than progress(). True: the run
   /// is over and succeeded. False: unknown.
@@ -121,6 +132,16 @@ private:
   Plan(Engine &engine, const RankView &view, const SizeClass &sizeClass);
   State state() const { return state_.load(std::memory_order_acquire); }
 
+  Status mayStart() const {
+    if (failed())
+      return error_;
+    if (running())
+      return Status::error("the plan is running");
+    return isBound_ ? Status() : Status::error("the plan is not bound");
+  }
+  Status orderWith(const device::CudaDriver &driver, device::CuStream stream);
+  bool passMark();
+  void endMark();
   Status bindTo(Channels &channels, const Binding &binding);
   Status buildSteps(const Binding &binding);
   Status checkTransfers();
@@ -168,8 +189,10 @@ private:
   Edges edges_;
   Memory memory_;
   Steps steps_;
-  std::unique_ptr<DeviceStage> stage_; ///< null: no buffer lies in device memory
-  std::optional<Addresses> addresses_; ///< once something moved
+  std::unique_ptr<DeviceStage> stage_;         ///< null: no buffer lies in device memory
+  std::unique_ptr<device::StreamOrder> order_; ///< null: no stream has had to do with a run
+  bool awaitsMark_ = false;                    ///< the run has not begun, as a stream holds it
+  std::optional<Addresses> addresses_;         ///< once something moved
   FusedCopies fused_;
   std::optional<ResizableSteps> resizable_; ///< once steps were built that may be resized
   CombiningReceives combining_;

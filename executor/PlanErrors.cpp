@@ -44,6 +44,9 @@ void Plan::failWith(Status error) {
   channels_->cancel();
   if (stage_)
     stage_->cancel();
+  endMark();
+  if (order_ && running())
+    order_->complete(true);
   error_ = std::move(error);
   state_.store(State::Failed, std::memory_order_release);
   noteCopies();
@@ -63,7 +66,10 @@ void Plan::timeOut(std::chrono::nanoseconds timeout) {
   Rank peer = op == kNoOp ? kNoRank : view_.ops[index(op)].peer;
   timedOut_ = true;
   double seconds = std::chrono::duration<double>(timeout).count();
-  failHere({peer, op, concat("timed out after ", seconds, " s"), ErrorKind::TimedOut});
+  failHere({peer, op,
+            concat("timed out after ", seconds, " s",
+                   awaitsMark_ ? ", before a stream came to the start of the run" : ""),
+            ErrorKind::TimedOut});
 }
 
 } // namespace colldsl

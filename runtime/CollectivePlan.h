@@ -139,6 +139,8 @@ public:
 
   /// Variant of Plan::start() with the memory that was bound last.
   Status start(uint32_t polls = 0) { return isReady() ? plan_->start(polls) : startAnew(polls); }
+  /// Between runs: binds the plan to that memory, as start() does. Then isReady().
+  Status makeReady();
   /// True if start() needs to call Plan::start() only.
   bool isReady() const { return plan_ && isBound_ && !isMoved_; }
 

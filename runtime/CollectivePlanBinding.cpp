@@ -209,7 +209,7 @@ Status CollectivePlan::checkOverlap() const {
   return {};
 }
 
-Status CollectivePlan::startAnew(uint32_t polls) {
+Status CollectivePlan::makeReady() {
   if (!isCommitted())
     return Status::error("the plan is not committed");
   if (isMoved_ && isBound_)
@@ -225,7 +225,12 @@ Status CollectivePlan::startAnew(uint32_t polls) {
       return s;
     isBound_ = true;
   }
-  return plan_->start(polls);
+  return {};
+}
+
+Status CollectivePlan::startAnew(uint32_t polls) {
+  Status s = makeReady();
+  return s ? plan_->start(polls) : s;
 }
 
 Result<const std::vector<uint64_t> *>

@@ -390,7 +390,7 @@ COLLDSL_API colldsl_status colldsl_plan_bind_const(colldsl_plan *plan, const cha
  * but all device memory of a plan belongs to one context. The first call opens `libcuda.so.1`;
  * without it, or if the address is not of device memory or the allocation has fewer bytes, it fails
  * with COLLDSL_ERROR_ARGUMENT. Memory that cuMemAllocAsync() took from a pool is refused. Work of
- * the caller on the memory has ended when a run starts; streams of the caller are not waited for.
+ * the caller on the memory has ended when a run starts, but for colldsl_plan_start_on_stream().
  * The plan keeps page-locked memory of the host as long, with which its messages and reductions
  * work: segments of 512 KiB are copied from the device as the run goes on, and to it as they are
  * complete. An `in` buffer is never written. */
@@ -459,6 +459,22 @@ COLLDSL_API colldsl_status colldsl_plan_info(const colldsl_plan *plan,
 /** Begins a run: the k-th run here meets the k-th run of every other rank. Returns at once;
  * allocates nothing unless a buffer was bound anew. */
 COLLDSL_API colldsl_status colldsl_plan_start(colldsl_plan *plan);
+
+/** As colldsl_plan_start(), in the order of a stream of CUDA (a CUstream; null is the default stream
+ * of the current context): the run begins once the work that the stream holds now has finished.
+ * Until then it is under way, and the plan owns its buffers as soon as the stream comes so far.
+ * Returns at once. If that work fails, the run does. As for all runs, progress is made by threads
+ * that call colldsl_plan_test(), colldsl_plan_wait(), or colldsl_progress(), and by nobody else.
+ * All streams of a plan belong to one context. */
+COLLDSL_API colldsl_status colldsl_plan_start_on_stream(colldsl_plan *plan, void *stream);
+
+/** Lets a stream wait for the run under way, however it was started: work that is added to the
+ * stream from now on begins when the run is over and its bytes are in the buffers, or when it has
+ * failed, which colldsl_plan_wait() tells. Returns at once; does nothing if no run is under way.
+ * Until the run is over, calls that wait for the stream or the whole device, as
+ * cuStreamSynchronize() does, or cuMemFree() and the destruction of a plan with device memory, may
+ * return only if another thread makes progress. Needs a driver of CUDA 11.7 or later. */
+COLLDSL_API colldsl_status colldsl_plan_wait_on_stream(colldsl_plan *plan, void *stream);
 
 /** Makes progress, also of the communicator's other plans. *done: nonzero if no run is under way;
  * set also when the run failed. Returns the status of the last run. */

@@ -347,6 +347,10 @@ public:
   }
 
   void start() { check(colldsl_plan_start(get())); }
+  /// Starts a run behind the work of a stream, see colldsl_plan_start_on_stream().
+  void startOnStream(void *stream) { check(colldsl_plan_start_on_stream(get(), stream)); }
+  /// Lets a stream wait for the run, see colldsl_plan_wait_on_stream().
+  void waitOnStream(void *stream) { check(colldsl_plan_wait_on_stream(get(), stream)); }
   bool test() {
     int done = 0;
     check(colldsl_plan_test(get(), &done));

@@ -5,6 +5,8 @@ using namespace colldsl;
 
 extern "C" {
 
+/// Begins anew, in an order of this seed.
+void fakeCudaReset(uint64_t seed) { test::FakeDevice::reset({.seed = seed}); }
 /// Memory of the device, which stays.
 void *fakeCudaMemory(size_t bytes) { return test::FakeDevice::allocate(bytes); }
 /// Makes the device's first context current in this thread.
