@@ -460,12 +460,12 @@ COLLDSL_API colldsl_status colldsl_plan_info(const colldsl_plan *plan,
  * allocates nothing unless a buffer was bound anew. */
 COLLDSL_API colldsl_status colldsl_plan_start(colldsl_plan *plan);
 
-/** As colldsl_plan_start(), in the order of a stream of CUDA (a CUstream; null is the default stream
- * of the current context): the run begins once the work that the stream holds now has finished.
- * Until then it is under way, and the plan owns its buffers as soon as the stream comes so far.
- * Returns at once. If that work fails, the run does. As for all runs, progress is made by threads
- * that call colldsl_plan_test(), colldsl_plan_wait(), or colldsl_progress(), and by nobody else.
- * All streams of a plan belong to one context. */
+/** As colldsl_plan_start(), in the order of a stream of CUDA (a CUstream; null is the default
+ * stream of the current context): the run begins once the work that the stream holds now has
+ * finished. Until then it is under way, and the plan owns its buffers as soon as the stream comes
+ * so far. Returns at once. If that work fails, the run does. As for all runs, progress is made by
+ * threads that call colldsl_plan_test(), colldsl_plan_wait(), or colldsl_progress(), and by nobody
+ * else. All streams of a plan belong to one context. */
 COLLDSL_API colldsl_status colldsl_plan_start_on_stream(colldsl_plan *plan, void *stream);
 
 /** Lets a stream wait for the run under way, however it was started: work that is added to the
