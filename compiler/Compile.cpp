@@ -142,26 +142,26 @@ template <typename File>
 void Compilation::Impl::compile(std::vector<File> files, const CompileOptions &options) {
   limits = options.limits;
   FileLoader loader(sources, diagnostics, options);
-  auto stdlib = options.withStdlib ? stdlibFiles() : decltype(stdlibFiles())();
-  for (const StdlibFile &file : stdlib)
-    loader.loadText(file.text, std::string(file.name));
+  size_t numStdlib = options.withStdlib ? stdlibFiles().size() : 0;
+  if (options.withStdlib)
+    loader.loadStdlib();
   for (File &file : files)
     loader.loadMain(std::move(file));
   program.files = sources.names();
   if (hasErrors())
     return;
   std::vector<LoadedFile> loaded = loader.takeFiles();
-  analyseAll(loaded, stdlib.size(), options.symbols);
+  analyseAll(loaded, numStdlib, options.symbols);
   if (hasErrors())
     return;
   if (options.usedBy) {
-    leaveOutUnused(llvm::MutableArrayRef(loaded).take_front(stdlib.size()), *options.usedBy);
+    leaveOutUnused(llvm::MutableArrayRef(loaded).take_front(numStdlib), *options.usedBy);
     program = Program();
     program.files = sources.names();
     mainDecls.clear();
-    analyseAll(loaded, stdlib.size(), options.symbols);
+    analyseAll(loaded, numStdlib, options.symbols);
   }
-  relocate(static_cast<uint16_t>(stdlib.size()), options.origins);
+  relocate(static_cast<uint16_t>(numStdlib), options.origins);
   disownUnused(program);
   lower(program);
 }

@@ -1,7 +1,9 @@
 #include "compiler/FileLoader.h"
 
 #include "compiler/Parser.h"
+#include "compiler/StdlibTrees.h"
 #include "ir/ForeignFormat.h"
+#include "stdlib/StdlibFiles.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
@@ -9,9 +11,6 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
-
-#include <map>
-#include <mutex>
 
 namespace colldsl {
 namespace {
@@ -32,18 +31,6 @@ std::string joined(StringRef folder, StringRef path) {
   llvm::SmallString<256> whole(folder);
   llvm::sys::path::append(whole, path);
   return whole.str().str();
-}
-
-/// Parses a built-in text once per process. Such texts live as long as the process, and never
-/// change.
-std::shared_ptr<const ParseResult> parseBuiltIn(StringRef text, uint16_t file) {
-  static std::mutex mutex;
-  static std::map<std::pair<const char *, uint16_t>, std::shared_ptr<const ParseResult>> known;
-  std::lock_guard lock(mutex);
-  std::shared_ptr<const ParseResult> &result = known[{text.data(), file}];
-  if (!result)
-    result = std::make_shared<ParseResult>(parseFile(text, file));
-  return result;
 }
 
 std::vector<std::string> foldersFor(StringRef path, StringRef importer,
@@ -76,12 +63,12 @@ void FileLoader::loadMain(std::unique_ptr<llvm::MemoryBuffer> file) {
     load(add(std::move(file)), realPath, /*isMain=*/true);
 }
 
-void FileLoader::loadText(StringRef text, std::string name) {
-  uint16_t file = sources_.add(llvm::MemoryBuffer::getMemBuffer(text, name, false), name);
-  std::shared_ptr<const ParseResult> parsed = parseBuiltIn(text, file);
-  llvm::copy(parsed->errors, std::back_inserter(errors_));
-  if (parsed->ast)
-    keep({parsed, parsed->ast.get()}, /*isMain=*/false);
+void FileLoader::loadStdlib() {
+  for (const StdlibFile &file : stdlibFiles()) {
+    std::string name(file.name);
+    uint16_t i = sources_.add(llvm::MemoryBuffer::getMemBuffer(file.text, name, false), name);
+    keep(stdlibTree(i), /*isMain=*/false);
+  }
 }
 
 void FileLoader::keep(std::shared_ptr<const Ast> ast, bool isMain) {

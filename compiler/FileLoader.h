@@ -38,9 +38,9 @@ public:
   void loadMain(const std::string &path);
   /// Variant of loadMain() of a path, for a file that was read; the buffer is named by its path.
   void loadMain(std::unique_ptr<llvm::MemoryBuffer> file);
-  /// Loads a text that comes with the program: it imports nothing, limits of the user do not apply
-  /// to it, and it is parsed once in the life of the process.
-  void loadText(llvm::StringRef text, std::string name);
+  /// Loads the standard library, before all other files. It imports nothing, and the limits of the
+  /// user do not apply to it.
+  void loadStdlib();
 
   /// The files without errors, imported ones before their importers.
   std::vector<LoadedFile> takeFiles() { return std::move(files_); }

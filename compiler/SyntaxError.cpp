@@ -36,7 +36,7 @@ bool startsExpression(StringRef text) {
   return llvm::is_contained(kStarts, text) || isKeyword(text);
 }
 
-std::string quoted(StringRef token) {
+std::string inQuotes(StringRef token) {
   if (token == "String")
     return "a string";
   return token == "EOF" ? "the end of the file" : ("'" + token + "'").str();
@@ -66,7 +66,7 @@ Words phrasesFor(const SyntaxError &error) {
     bool unlikely =
         (isMore && continuesExpression(token)) || (isKeywordOrName && makesItAName(token));
     if (!said && !unlikely)
-      phrases.push_back(quoted(token));
+      phrases.push_back(inQuotes(token));
   }
   return phrases;
 }

@@ -47,6 +47,16 @@ struct WithFact {
   Terms &facts_;
 };
 
+/// A choice that is not decided, while its sides are evaluated.
+struct OpenChoice {
+  OpenChoice(size_t &openCalls, size_t calls) : openCalls_(openCalls), outer_(openCalls) {
+    openCalls = calls;
+  }
+  ~OpenChoice() { openCalls_ = outer_; }
+  size_t &openCalls_;
+  size_t outer_;
+};
+
 } // namespace
 
 Evaluator::Evaluator(const Program &program, Prover &prover, Axioms &axioms, const Ranks &ranks)
@@ -367,6 +377,7 @@ Value Evaluator::select(Frame &frame, const Expr &e) {
     WithFact with(facts, fact);
     return evaluate(frame, id);
   };
+  OpenChoice open(openCalls_, calls_.size());
   Value a = under(c, e.b), b = under(!c, e.c);
   auto *ta = std::get_if<Term>(&a), *tb = std::get_if<Term>(&b);
   if (ta && tb)
@@ -383,11 +394,17 @@ Value Evaluator::select(Frame &frame, const Expr &e) {
   return both;
 }
 
+/// A function calls itself as often as its choices say. Where one is not decided, there is no end.
 Value Evaluator::callFunction(Frame &frame, const Expr &e) {
   DeclId id{static_cast<uint32_t>(e.value)};
   const Decl &decl = program.decl(id);
-  if (depth_ >= kMostCalls)
+  auto same = std::find(calls_.begin(), calls_.end(), id);
+  if (same < calls_.begin() + static_cast<ptrdiff_t>(openCalls_) ||
+      (same != calls_.end() && calls_.size() >= kMostCalls))
     throw NoFormula(e.loc, "the function '" + program.nameOf(decl) + "' calls itself");
+  if (calls_.size() >= kMostCalls)
+    throw NoFormula(e.loc, "more than " + std::to_string(kMostCalls) +
+                               " functions within each other have no formula");
   Frame inner = makeFrame(id, frame);
   for (size_t i = 0; i < decl.params.size(); ++i) {
     ExprId argument = i < index(e.b) ? ExprId{program.operands[index(e.a) + i]} : kNoExpr;
@@ -395,11 +412,11 @@ Value Evaluator::callFunction(Frame &frame, const Expr &e) {
                                           ? evaluate(frame, argument)
                                           : evaluate(inner, decl.params[i].defaultValue);
   }
-  struct Deeper {
-    explicit Deeper(unsigned &depth) : depth(depth) { ++depth; }
-    ~Deeper() { --depth; }
-    unsigned &depth;
-  } deeper(depth_);
+  struct Call {
+    Call(std::vector<DeclId> &calls, DeclId id) : calls(calls) { calls.push_back(id); }
+    ~Call() { calls.pop_back(); }
+    std::vector<DeclId> &calls;
+  } call(calls_, id);
   return evaluate(inner, decl.result);
 }
 

@@ -107,7 +107,8 @@ private:
   Axioms &axioms_;
   const Ranks &ranks_;
   Terms longPowers_;                ///< those that may have more bits than ranks
-  unsigned depth_ = 0;              ///< of calls of functions
+  std::vector<DeclId> calls_;       ///< functions that are being evaluated, within each other
+  size_t openCalls_ = 0;            ///< so many of them are around a choice that is not decided
   unsigned groupDepth_ = 0;         ///< of groups within the conditions of others
   std::optional<Term> segmentSize_; ///< of all segments of the collective, with their type
   std::optional<ElementType> segmentType_;

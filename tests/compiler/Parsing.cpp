@@ -1,8 +1,11 @@
 #include "Parsing.h"
 
+#include "compiler/SerializedAst.h"
 #include "tests/compiler/AstDump.h"
 
 #include "llvm/ADT/StringExtras.h"
+
+#include <gtest/gtest.h>
 
 #include <fstream>
 #include <sstream>
@@ -27,7 +30,13 @@ std::vector<std::string> errorsOf(std::string_view text, const ParseLimits &limi
 
 std::string dumpOf(std::string_view text) {
   ParseResult result = parseFile(text, 0);
-  return result.ast ? dump(*result.ast) : llvm::join(brief(result.errors), "\n");
+  if (!result.ast)
+    return llvm::join(brief(result.errors), "\n");
+  std::string dumped = dump(*result.ast), bytes = serializeAst(*result.ast);
+  std::unique_ptr<Ast> read = deserializeAst(bytes, 0);
+  EXPECT_EQ(dump(*read), dumped);
+  EXPECT_EQ(serializeAst(*read), bytes);
+  return dumped;
 }
 
 std::string dumpOfExpr(std::string_view text) {

@@ -16,7 +16,8 @@ std::vector<std::string> brief(const std::vector<Diagnostic> &diagnostics);
 /// The errors of a text, briefly.
 std::vector<std::string> errorsOf(std::string_view text, const ParseLimits &limits = {});
 
-/// The dump of a text that must parse; else its errors, one per line.
+/// The dump of a text that must parse; else its errors, one per line. The tree must survive that it
+/// is serialized.
 std::string dumpOf(std::string_view text);
 /// Likewise of an expression.
 std::string dumpOfExpr(std::string_view text);

@@ -122,6 +122,20 @@ TEST(AllRanks, NameWhatTheyRestOnAndLeaveOut) {
   EXPECT_EQ(proofOf("allreduce_ring").leftOut, std::vector<std::string>{"'deterministic'"});
 }
 
+/// A function that calls itself is evaluated as long as its condition is decided, and not tried
+/// further: each try would be many queries, of as many depths.
+TEST(AllRanks, FunctionsThatCallThemselvesWithoutEndAreRefusedAtOnce) {
+  const std::string head =
+      "function twice(k: int, most: int) = k >= most ? k : twice(2 * k, most);\n"
+      "collective c(in x: T[n], out y: T[n]) where twice(1, ";
+  const std::string tail = ") >= 1 ensures y == x { copy x to y; }\n";
+  EXPECT_TRUE(proofOf("c", head + "8" + tail).isProved);
+  AllRanksProof open = proofOf("c", head + "ranks" + tail);
+  EXPECT_EQ(open.reason, "the function 'twice' calls itself");
+  EXPECT_LT(open.queries, 10u);
+  EXPECT_EQ(proofOf("gather_up").reason, "the function 'running_sums' calls itself");
+}
+
 TEST(AllRanks, AreNotShownInNoTime) {
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> files;
   files.push_back(llvm::MemoryBuffer::getMemBufferCopy("", "test.coll"));
