@@ -155,6 +155,8 @@ std::string whyNotPairs(const Op &op) {
 std::string whyNotPackets(const Plan &plan, const Op &op, const Shape &shape) {
   if (!plan.usesPackets)
     return "sends packets, and the protocol is not LL: scratch has half of the room that they take";
+  if (op.kind == OpKind::PutPackets && op.channelKind == ChannelKind::Port)
+    return "is over a port: the executor takes the buffers of the plan that it set up first";
   size_t payload = op.kind == OpKind::ReadPutPackets || op.kind == OpKind::UnpackPackets ||
                            op.kind == OpKind::SwitchStorePackets
                        ? 0
@@ -167,11 +169,6 @@ std::string whyNotPackets(const Plan &plan, const Op &op, const Shape &shape) {
     if (op.destinations[i].buffer != Buffer::Scratch)
       return concat("writes packets to ", spelling(op.destinations[i].buffer),
                     ", which has payload");
-  if (op.kind == OpKind::PutPackets && op.channelKind == ChannelKind::Port)
-    for (const ChunkRange &range : op.sources)
-      if (range.buffer != Buffer::Scratch)
-        return concat("reads ", spelling(range.buffer),
-                      ": over a port the executor sends packets that are made");
   return {};
 }
 
@@ -258,8 +255,7 @@ bool movesPairs(OpKind kind) {
 }
 
 bool isPacketRange(const Op &op, bool isSource, size_t position) {
-  bool areAll = op.kind == OpKind::ReadPutPackets || op.kind == OpKind::SwitchStorePackets ||
-                (op.kind == OpKind::PutPackets && op.channelKind == ChannelKind::Port);
+  bool areAll = op.kind == OpKind::ReadPutPackets || op.kind == OpKind::SwitchStorePackets;
   if (!usesPackets(op.kind))
     return false;
   if (op.kind == OpKind::UnpackPackets)

@@ -251,10 +251,14 @@ Result<Plan> Translator::run() {
   }
   addChannels();
   placeMessages();
-  for (uint32_t gpu = 0; gpu < plan_.numGpus(); ++gpu)
+  for (uint32_t gpu = 0; gpu < plan_.numGpus(); ++gpu) {
     for (uint32_t b = 0; b < algorithm_.gpus[gpu].blocks.size(); ++b)
       if (Status s = translate(gpu, b); !s)
         return s;
+    // A kernel has a threadblock, also where a GPU has nothing to do.
+    if (algorithm_.gpus[gpu].blocks.empty())
+      plan_.gpus[gpu].threadBlocks.emplace_back();
+  }
   return std::move(plan_);
 }
 

@@ -48,8 +48,9 @@ std::vector<EventId> orderOfAll(const Events &events, const Execution &execution
 
 class ScheduleBuilder {
 public:
-  ScheduleBuilder(const Plan &plan, const Memory &memory, const Events &events, uint64_t chunkBytes)
-      : plan_(plan), memory_(memory), events_(events), chunkBytes_(chunkBytes),
+  ScheduleBuilder(const Plan &plan, const Memory &memory, const Events &events, uint64_t chunkBytes,
+                  Signals signals)
+      : plan_(plan), memory_(memory), events_(events), chunkBytes_(chunkBytes), signals_(signals),
         execution_(execute(events, memory.size())), groupOf_(events.all.size(), kNone) {}
 
   PlanSchedule build(const std::string &file) {
@@ -99,7 +100,7 @@ private:
   OpId receivePackets(uint32_t group, const Event &reader);
   void receiveRest();
   void addInMemory(uint32_t gpu, IrOp op, const Event &cause);
-  OpId add(const Event &event, IrOp op, const Deps &deps);
+  OpId add(const Event &event, IrOp op, Deps deps);
   OpId add(const Event &event, IrKind kind, const Deps &deps, uint64_t amount = 0);
   IrOp opOn(const Event &event, IrKind kind, uint64_t amount) const;
   Deps depsOf(EventId id) const;
@@ -121,6 +122,7 @@ private:
   const Memory &memory_;
   const Events &events_;
   uint64_t chunkBytes_;
+  Signals signals_;
   Execution execution_;
   PlanSchedule made_;
   std::vector<Group> groups_;
@@ -189,6 +191,9 @@ void ScheduleBuilder::pairSignals(const std::vector<EventId> &order) {
         releaseOf_[wait] = signal;
         continue;
       }
+      bool isRelaxed = events_.all[wait].relaxed || events_.all[signal].relaxed;
+      if (isRelaxed && signals_ == Signals::OfData)
+        continue;
       uint32_t from = events_.all[signal].gpu;
       signalOf_[wait] = signalOf_[signal] = newMessage(from, counter.gpu);
     }
@@ -211,12 +216,17 @@ SourceLoc ScheduleBuilder::locOf(const Event &event) const {
 }
 
 /// Adds an op of the event's GPU. Its processor is that of the threadblock, unless it has one.
-OpId ScheduleBuilder::add(const Event &event, IrOp op, const Deps &deps) {
+OpId ScheduleBuilder::add(const Event &event, IrOp op, Deps deps) {
+  Dag &dag = made_.schedule.ranks[event.gpu];
   op.loc = locOf(event);
+  // The others wait for some of them already.
+  for (OpId dep : Deps(deps))
+    for (const Dep &older : dag.depsOf(dag.op(dep)))
+      deps.erase(older.op);
   std::vector<Dep> list;
   for (OpId dep : deps)
     list.push_back({dep, DepKind::Requires});
-  return made_.schedule.ranks[event.gpu].add(op, {}, {}, list);
+  return dag.add(op, {}, {}, list);
 }
 
 OpId ScheduleBuilder::add(const Event &event, IrKind kind, const Deps &deps, uint64_t amount) {
@@ -448,13 +458,13 @@ void ScheduleBuilder::receiveRest() {
 } // namespace
 
 Result<PlanSchedule> scheduleOf(const Plan &plan, const Memory &memory, const Events &events,
-                                uint64_t chunkBytes, const std::string &file) {
+                                uint64_t chunkBytes, const std::string &file, Signals signals) {
   for (uint32_t gpu = 0; gpu < plan.numGpus(); ++gpu)
     if (size_t blocks = plan.gpus[gpu].threadBlocks.size(); blocks + kOthers > kMostProcessors)
       return Status::error(concat("plan: gpu ", gpu, " has ", blocks,
                                   " threadblocks, plans with up to ", kMostProcessors - kOthers,
                                   " are simulated and drawn"));
-  return ScheduleBuilder(plan, memory, events, chunkBytes).build(file);
+  return ScheduleBuilder(plan, memory, events, chunkBytes, signals).build(file);
 }
 
 Result<Schedule> scheduleOf(const Plan &plan, uint64_t messageBytes, uint32_t launches,
@@ -474,7 +484,8 @@ Result<Schedule> scheduleOf(const Plan &plan, uint64_t messageBytes, uint32_t la
   if (events->all.size() > kMostEvents)
     return Status::error(concat("plan: it has more than ", kMostEvents, " steps in ", launches,
                                 launches == 1 ? " launch" : " launches"));
-  Result<PlanSchedule> made = scheduleOf(plan, *memory, *events, layout->chunkBytes(), file);
+  Result<PlanSchedule> made =
+      scheduleOf(plan, *memory, *events, layout->chunkBytes(), file, Signals::All);
   if (!made)
     return made.status();
   made->schedule.sizeClass = {messageBytes, messageBytes, messageBytes};

@@ -12,11 +12,17 @@ struct PlanSchedule {
   std::vector<OpId> ops; ///< per event: the op that is done when it is, of the event's GPU
 };
 
+/// The signals that are messages of the schedule.
+enum class Signals : uint8_t {
+  All,
+  OfData, ///< those that order data: relaxed signals and waits have no partner
+};
+
 /// `events` are those of the plan and its memory. Steps that wait for ever have no partner.
 /// `chunkBytes`: of a chunk, whose cells take equal parts; `file`: the name of the plan's text, for
 /// places. An error: a GPU has more threadblocks than a rank has processors.
 Result<PlanSchedule> scheduleOf(const Plan &plan, const Memory &memory, const Events &events,
-                                uint64_t chunkBytes, const std::string &file);
+                                uint64_t chunkBytes, const std::string &file, Signals signals);
 
 /// The schedule of so many launches for messages of that length. An error: of PlanLayout::of(), or
 /// the plan has too many steps.

@@ -40,9 +40,9 @@ private:
   void setInputs(uint32_t gpu, uint32_t launch, std::vector<Value> &cells);
   std::string counterWords(uint32_t counter) const;
   std::string waitWords(const Event &event) const;
-  void refuse(std::string message, std::vector<std::string> notes = {}) {
+  void refuse(std::string message, std::vector<std::string> notes, std::vector<EventId> events) {
     if (refusals_.size() < kMostRefusals)
-      refusals_.push_back({std::move(message), std::move(notes)});
+      refusals_.push_back({std::move(message), std::move(notes), std::move(events)});
   }
 
   const Plan &plan_;
@@ -77,7 +77,8 @@ void Prover::matchCounters() {
       continue;
     if (event.counter == kNone) {
       refuse(concat("matching: ", describe(event),
-                    " signals over a channel for which the peer has no end"));
+                    " signals over a channel for which the peer has no end"),
+             {}, {id});
       continue;
     }
     ++counts[event.counter][waits];
@@ -87,14 +88,17 @@ void Prover::matchCounters() {
     if (counts[i][0] == counts[i][1])
       continue;
     std::vector<std::string> notes;
+    std::vector<EventId> named;
     for (EventId example : examples[i])
-      if (example != kNoEvent)
+      if (example != kNoEvent) {
+        named.push_back(example);
         notes.push_back("one of them is " + describe(events_.all[example]));
+      }
     bool isSemaphore = events_.counters[i].kind == ChannelKind::None;
     refuse(concat("matching: ", counterWords(static_cast<uint32_t>(i)), " has ",
                   counted(counts[i][0], isSemaphore ? "release" : "signal"), " and ",
                   counted(counts[i][1], isSemaphore ? "acquire" : "wait"), " per launch"),
-           std::move(notes));
+           std::move(notes), std::move(named));
   }
 }
 
@@ -109,16 +113,19 @@ std::string Prover::waitWords(const Event &event) const {
 
 void Prover::refuseBlocked(const Execution &execution) {
   std::vector<std::string> notes;
+  std::vector<EventId> named;
   std::set<std::array<uint32_t, 3>> seen;
   uint32_t launch = events_.all[execution.blocked.front()].launch;
   for (EventId id : execution.blocked) {
     const Event &event = events_.all[id];
     if (event.launch == launch && seen.insert({event.gpu, event.block, event.op}).second &&
-        notes.size() < kMostBlocked)
+        notes.size() < kMostBlocked) {
+      named.push_back(id);
       notes.push_back(waitWords(event));
+    }
   }
   refuse(concat("deadlock: ", counted(seen.size(), "op"), " of launch ", launch, " wait for ever"),
-         std::move(notes));
+         std::move(notes), std::move(named));
 }
 
 // Two packets to one slot have the same flag, so they must have the same value.
@@ -131,7 +138,8 @@ void Prover::checkFlag(EventId id, const Access &access, Value value) {
       flagged_.insert({event.gpu, event.block, event.op, other.gpu, other.block, other.op}).second)
     refuse(concat("flag: two packets of launch ", event.launch, " go to ",
                   memory_.describe(access.location), ", their flag is the same"),
-           {"one is from " + describe(other), "one is from " + describe(event)});
+           {"one is from " + describe(other), "one is from " + describe(event)},
+           {first->second.first, id});
 }
 
 // Waits in no order leave it open which signal is for which of them.
@@ -145,7 +153,7 @@ void Prover::checkWaiters(const Execution &execution, const Order &order) {
     if (before != kNoEvent && !order.isBefore(before, id))
       return refuse(
           concat("matching: two threads wait in no order at ", counterWords(event.counter)),
-          {"one is " + describe(events_.all[before]), "one is " + describe(event)});
+          {"one is " + describe(events_.all[before]), "one is " + describe(event)}, {before, id});
   }
 }
 
@@ -157,7 +165,8 @@ Refusal Prover::race(EventId a, const Access &x, EventId b, const Access &y,
   Refusal made{concat("race: ", describe(first), " ", verb(x.kind), " ",
                       memory_.describe(x.location), ", ", describe(second), " ", verb(y.kind),
                       " it"),
-               {}};
+               {},
+               {a, b}};
   if (order.isBefore(a, b)) {
     made.notes.push_back(
         "between them are only relaxed signals or packets, which order no data of the same launch");
@@ -234,6 +243,7 @@ void Prover::checkResult(uint32_t gpu, uint32_t launch, const std::vector<Value>
                                  memory_.describe(memory_.cell(gpu, buffer, chunk, part, 0)),
                                  " holds ", values_.describe(found, n), ", ", plan_.collective,
                                  " leaves ", values_.describe(expected, n)),
+                          {},
                           {}});
     return true;
   };
@@ -348,10 +358,11 @@ Result<Verdict> prove(const Plan &plan) {
       return memory.status();
     Result<Events> events = buildEvents(plan, *memory, verdict.launches);
     if (!events) {
-      verdict.refusals.push_back({events.message(), {}});
+      verdict.refusals.push_back({events.message(), {}, {}});
       verdict.lengths = lengths->wordsOf(counts);
       return verdict;
     }
+    verdict.cells = counts;
     if (events->all.size() > kMostEvents)
       return Status::error(concat("plan: it has more than ", kMostEvents, " steps in ",
                                   verdict.launches, " launches"));

@@ -2,8 +2,7 @@
 /// ordered, and each launch leaves the result of its collective, whatever launches come before it.
 #pragma once
 
-#include "ir/Result.h"
-#include "mscclpp/ExecutionPlan.h"
+#include "mscclpp/Events.h"
 
 namespace colldsl::mscclpp {
 
@@ -11,6 +10,7 @@ namespace colldsl::mscclpp {
 struct Refusal {
   std::string message;            ///< "race: ..."
   std::vector<std::string> notes; ///< the order that is missing
+  std::vector<EventId> events;    ///< the steps that it names, of Verdict::cells; a race has two
 };
 
 struct Verdict {
@@ -18,6 +18,7 @@ struct Verdict {
       refusals; ///< of the first chunk length that fails, the first of each pair of ops
   bool promisesNothing = false; ///< the collective has no result that is known
   uint32_t launches = 0;        ///< that were proved one after another
+  CellCounts cells;             ///< of the chunk length that fails
   std::string lengths;          ///< "chunks of any multiple of 16 bytes"; those that fail
 };
 

@@ -62,6 +62,7 @@ private:
   void readPipeline(JsonReader &reader, uint32_t gpu, const BlockTables &tables, Op &op);
   void pairChannels();
   void checkGroups(const JsonPlace &gpus);
+  void connectGroups(const JsonPlace &gpus);
   void fail(Status status) {
     if (status_)
       status_ = std::move(status);
@@ -163,6 +164,9 @@ Result<Plan> PlanReader::read(const Json &json) {
     JsonReader member((*gpus)[gpu], place);
     const Json *blocks = member.list("threadblocks", true);
     absorb(member);
+    if (blocks && blocks->empty())
+      fail(place.member("threadblocks")
+               .error("is empty: a kernel of no threadblocks is not launched"));
     if (blocks)
       readBlocks(*blocks, place.member("threadblocks"), gpu);
   }
@@ -302,8 +306,8 @@ void PlanReader::pairChannels() {
   }
 }
 
-// All GPUs of a switch group make its connection together: each lists the groups that it shares
-// with another one as that one does. The first of the ranks is the root.
+// All GPUs of a switch group make its connection together, group after group: each lists the groups
+// that it shares with another one as that one does, and no GPUs wait for each other in a circle.
 void PlanReader::checkGroups(const JsonPlace &gpus) {
   auto sharedWith = [&](uint32_t gpu, uint32_t other) {
     std::vector<std::pair<std::vector<uint32_t>, Buffer>> shared;
@@ -324,6 +328,44 @@ void PlanReader::checkGroups(const JsonPlace &gpus) {
                      "and those of GPU ", peer,
                      " differ in the switch groups of both: in their ranks, buffers or order")));
   }
+  if (status_)
+    connectGroups(gpus);
+}
+
+/// Connects the groups of all GPUs in their orders, as far as that goes.
+void PlanReader::connectGroups(const JsonPlace &gpus) {
+  std::vector<size_t> connected(plan_.numGpus(), 0);
+  auto next = [&](uint32_t gpu) {
+    const std::vector<SwitchGroup> &groups = tables_[gpu].groups;
+    return connected[gpu] < groups.size() ? &groups[connected[gpu]] : nullptr;
+  };
+  auto isMet = [&](const SwitchGroup &group) {
+    return std::all_of(group.gpus.begin(), group.gpus.end(), [&](uint32_t member) {
+      const SwitchGroup *other = next(member);
+      return other && other->inOrder == group.inOrder && other->buffer == group.buffer;
+    });
+  };
+  for (bool isChanged = true; isChanged;) {
+    isChanged = false;
+    for (uint32_t gpu = 0; gpu < plan_.numGpus(); ++gpu)
+      while (next(gpu) && isMet(*next(gpu))) {
+        for (uint32_t member : std::vector<uint32_t>(next(gpu)->gpus))
+          ++connected[member];
+        isChanged = true;
+      }
+  }
+  for (uint32_t gpu = 0; gpu < plan_.numGpus(); ++gpu)
+    if (const SwitchGroup *group = next(gpu)) {
+      std::string ranks;
+      for (uint32_t rank : group->inOrder)
+        ranks += concat(ranks.empty() ? "" : ", ", rank);
+      return fail(
+          gpus.element(gpu)
+              .member("channels")
+              .error(concat(
+                  "have the switch group of ranks ", ranks, " as number ", connected[gpu],
+                  ", where others of them connect other groups first: they wait for each other")));
+    }
 }
 
 void PlanReader::readBlocks(const Json &list, const JsonPlace &place, uint32_t gpu) {

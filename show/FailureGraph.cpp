@@ -29,8 +29,8 @@ public:
     for (const proof::Failure::Step &step : failure_.steps)
       if (step.op != kNoOp && index(step.rank) < ops_.numRanks())
         named_.push_back(ops_.first[index(step.rank)] + index(step.op));
-    graph_.isRace =
-        failure_.proof == proof::Proof::Races && named_.size() == 2 && named_[0] != named_[1];
+    graph_.isRace = failure_.proof == proof::Proof::Races && named_.size() == 2 &&
+                    named_[0] != named_[1] && !ops_.isCyclic;
     for (uint32_t op : named_)
       add(op, true);
     if (graph_.isRace)
@@ -202,7 +202,7 @@ private:
     }
   }
 
-  /// It terminates, because races are only reported for schedules without cycles.
+  /// It terminates, because schedules with cycles have no picture of a race.
   void orderColumns() {
     for (bool isChanged = true; isChanged;) {
       isChanged = false;

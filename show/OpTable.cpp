@@ -41,6 +41,14 @@ uint32_t OpTable::rankOf(uint32_t op) const {
                                1);
 }
 
+bool OpTable::hasProcessors() const {
+  for (const Dag &dag : schedule->ranks)
+    for (const Op &op : dag.ops)
+      if (op.cpu != 0)
+        return true;
+  return false;
+}
+
 OpTable makeOpTable(const Schedule &schedule, const std::vector<Sizes> &sizes) {
   Model model(schedule, sizes);
   Placement placement(model);
@@ -74,7 +82,7 @@ OpTable makeOpTable(const Schedule &schedule, const std::vector<Sizes> &sizes) {
 }
 
 std::vector<SourceLoc> addOps(const OpTable &table, const std::string &prefix, Columns &columns) {
-  std::vector<uint8_t> kind, depKind;
+  std::vector<uint8_t> kind, depKind, cpu;
   std::vector<uint32_t> peer, place, depEnd, dep;
   Places places;
   for (uint32_t r = 0; r < table.numRanks(); ++r) {
@@ -82,6 +90,7 @@ std::vector<SourceLoc> addOps(const OpTable &table, const std::string &prefix, C
     for (uint32_t i = 0; i < dag.size(); ++i) {
       const Op &op = dag.ops[i];
       kind.push_back(static_cast<uint8_t>(op.kind));
+      cpu.push_back(op.cpu);
       peer.push_back(index(op.peer));
       place.push_back(places.at(op.loc));
       for (const Dep &d : dag.depsOf(op)) {
@@ -93,6 +102,8 @@ std::vector<SourceLoc> addOps(const OpTable &table, const std::string &prefix, C
   }
   columns.addSteps(prefix + "first", table.first);
   columns.add(prefix + "kind", kind);
+  if (table.hasProcessors())
+    columns.add(prefix + "cpu", cpu);
   columns.addSteps(prefix + "peer", peer);
   columns.addSteps(prefix + "place", place);
   columns.addSteps(prefix + "depEnd", depEnd);

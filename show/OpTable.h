@@ -27,6 +27,8 @@ struct OpTable {
   uint32_t size() const { return first.back(); }
   uint32_t numRanks() const { return static_cast<uint32_t>(first.size() - 1); }
   uint32_t rankOf(uint32_t op) const;
+  /// True if some op has another processor than 0.
+  bool hasProcessors() const;
   const Op &at(uint32_t op) const {
     uint32_t rank = rankOf(op);
     return schedule->ranks[rank].ops[op - first[rank]];

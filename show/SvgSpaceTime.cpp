@@ -34,7 +34,9 @@ private:
   double drawRun(const ShownRun &run, double top) {
     const ShownSchedule &of = document_.schedules[run.schedule];
     constexpr double kMostHeight = 600, kMostRow = 34;
-    row_ = std::min(kMostRow, kMostHeight / of.ranks);
+    countLanes(of);
+    row_ = std::min(kMostRow * *std::max_element(lanes_.begin(), lanes_.end()),
+                    kMostHeight / of.ranks);
     top_ = top;
     if (document_.runs.size() > 1)
       svg_.text(kChartLeft, top - 6, fittedHeading(of.label + ", " + run.label, kChartWidth));
@@ -47,6 +49,26 @@ private:
       drawGrid(run, of);
     drawPath(run, of);
     return top + height;
+  }
+
+  /// A rank has a lane per processor.
+  void countLanes(const ShownSchedule &of) {
+    lanes_.assign(of.ranks, 1);
+    for (uint32_t r = 0; of.ops && r < of.ranks; ++r)
+      for (const Op &op : of.ops->schedule->ranks[r].ops)
+        lanes_[r] = std::max(lanes_[r], op.cpu + 1U);
+  }
+
+  struct Lane {
+    double top, height;
+  };
+  Lane laneOf(uint32_t rank, const Op &op) const {
+    double height = row_ / lanes_[rank];
+    return {top_ + rank * row_ + op.cpu * height, height};
+  }
+  double middleOf(const OpTable &ops, uint32_t op) const {
+    Lane lane = laneOf(ops.rankOf(op), ops.at(op));
+    return lane.top + lane.height / 2;
   }
 
   void drawRanks(uint32_t ranks) {
@@ -68,10 +90,11 @@ private:
       for (uint32_t op = ops.first[r]; op < ops.first[r + 1]; ++op) {
         const Op &what = ops.schedule->ranks[r].ops[op - ops.first[r]];
         double left = x(times.begin[op]), width = x(times.end[op]) - left;
-        double y = top_ + (r + kPadding) * row_, height = row_ * (1 - 2 * kPadding);
-        if (times.interface[op] > 0 && row_ > 8)
+        Lane lane = laneOf(r, what);
+        double y = lane.top + kPadding * lane.height, height = lane.height * (1 - 2 * kPadding);
+        if (times.interface[op] > 0 && lane.height > 8)
           svg_.rect(left, y + height, x(times.begin[op] + times.interface[op]) - left,
-                    std::min(3.0, kPadding * row_), classOf(what.kind), kInterface);
+                    std::min(3.0, kPadding * lane.height), classOf(what.kind), kInterface);
         svg_.begin("rank " + std::to_string(r) + ", op " + std::to_string(op - ops.first[r]) +
                    ": " + opName(what) + ", " + std::to_string(ops.bytes[op]) + " B, " +
                    std::to_string(times.begin[op]) + " to " + std::to_string(times.end[op]) +
@@ -94,12 +117,12 @@ private:
       uint32_t other = ops.partner[op];
       if (other == kNoIndex || !sendsMessage(ops.at(op).kind))
         continue;
-      uint32_t from = ops.rankOf(op), to = ops.rankOf(other);
+      double from = middleOf(ops, op), to = middleOf(ops, other);
       uint64_t arrived = run.isMeasured ? times.end[other] : times.begin[other];
       uint64_t sent = std::min(run.isMeasured ? times.begin[op] : times.end[op], arrived);
       double side = to > from ? kEdge : -kEdge;
-      svg_.arrow(x(sent), middle(from) + side * row_, x(arrived), middle(to) - side * row_,
-                 "arrow");
+      svg_.arrow(x(sent), from + side * laneOf(ops.rankOf(op), ops.at(op)).height, x(arrived),
+                 to - side * laneOf(ops.rankOf(other), ops.at(other)).height, "arrow");
     }
   }
 
@@ -127,19 +150,20 @@ private:
   void drawPath(const ShownRun &run, const ShownSchedule &of) {
     std::string d;
     constexpr double kBelow = 0.43;
-    auto add = [&](uint32_t rank, uint64_t begin, uint64_t end) {
-      double y = row_ > 14 ? middle(rank) + kBelow * row_ : middle(rank);
+    auto add = [&](double at, double height, uint64_t begin, uint64_t end) {
+      double y = height > 14 ? at + kBelow * height : at;
       d += llvm::formatv("{0}{1:f1},{2:f1} L{3:f1},{2:f1} ", d.empty() ? "M" : "L", x(begin), y,
                          x(end))
                .str();
     };
     if (run.times)
       for (uint32_t op : run.times->path)
-        add(of.ops->rankOf(op), run.times->begin[op], run.times->end[op]);
+        add(middleOf(*of.ops, op), laneOf(of.ops->rankOf(op), of.ops->at(op)).height,
+            run.times->begin[op], run.times->end[op]);
     else
       for (const sim::PathStep &step : run.path)
         if (step.isMessage || !receivesMessage(step.what.kind))
-          add(step.rank, step.begin, step.end);
+          add(middle(step.rank), row_, step.begin, step.end);
     svg_.path(d, "pathline");
   }
 
@@ -175,6 +199,7 @@ private:
   SvgCanvas &svg_;
   uint64_t latest_ = 1;
   double row_ = 1, top_ = 0;
+  std::vector<uint32_t> lanes_; ///< per rank
 };
 
 } // namespace

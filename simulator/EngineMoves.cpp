@@ -88,7 +88,7 @@ template <bool kPlain> void Engine<kPlain>::land(const Event &event, const Verte
 template <bool kPlain> void Engine<kPlain>::runLanded(const Event &event) {
   const Vertex &v = vertices_[event.vertex];
   uint32_t host = event.host, send = v.partner;
-  Ports ports = portsOf(vertices_[send]);
+  Ports ports = receiverPortsOf(v, send);
   if (recorder() && !(event.order & kIsWaiting))
     recorder()->arrived(send, now_);
   if (!isReady(event, cpu(host, ports), LineKind::Calc, ports))

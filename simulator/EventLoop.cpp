@@ -202,7 +202,7 @@ template <bool kPlain>
   uint32_t host = event.host;
   Vertex &v = vertices_[event.vertex];
   uint32_t send = isByTag ? event.vertex : v.partner;
-  Ports ports = isSimple() ? Ports() : portsOf(vertices_[send]);
+  Ports ports = isSimple() ? Ports() : receiverPortsOf(v, send);
   uint64_t &processor = cpu(host, ports), &gap = receiveGap(host, ports);
   const LogGop &p = costs(v);
   if (!kPlain && (isStatic(v.way) || isMovedByInterface(v, p)))

@@ -169,6 +169,10 @@ private:
   }
   uint64_t &linesOf(uint32_t host) { return clocksOf(host)[(kPlain ? 4 : stride_) - 1]; }
   Ports portsOf(const Vertex &v) const { return isSimple_ ? Ports() : Ports{v.cpu, v.nic}; }
+  /// The ports that a message takes at its receiver.
+  Ports receiverPortsOf(const Vertex &recv, uint32_t send) const {
+    return portsOf(workload_.isPlainGoal ? vertices_[send] : recv);
+  }
   bool isSimple() const { return kPlain || isSimple_; }
   Recorder *recorder() { return kPlain || !recorder_ ? nullptr : &*recorder_; }
   /// True if the send finishes when its message meets its receive.

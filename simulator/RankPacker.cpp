@@ -208,6 +208,7 @@ WorkloadBuilder::WorkloadBuilder(uint32_t numRanks, const WorkloadOptions &optio
     : options_(options), tables_(numRanks) {
   workload_.ranks.reserve(numRanks);
   workload_.traffic = Traffic(options.topology);
+  workload_.isPlainGoal = options.isPlainGoal;
 }
 
 /// kStride for ranks that lie side by side; 1 if that would leave much room empty.

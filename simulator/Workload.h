@@ -40,8 +40,9 @@ public:
   UInt128 bytes = 0;           ///< of all messages, each counted once
   Traffic traffic;             ///< of the same, by the levels of the topology
   UInt128 calcNs = 0;
-  bool hasTags = false; ///< some ends meet when they run
-  bool hasWays = false; ///< some messages have another way than the usual one
+  bool isPlainGoal = false; ///< messages take the receiver's ports that the send names
+  bool hasTags = false;     ///< some ends meet when they run
+  bool hasWays = false;     ///< some messages have another way than the usual one
 
   /// An op as its rank's DAG has it, for messages to people. May take as long as making the rank.
   std::function<Result<Op>(Rank, OpId)> describe;

@@ -13,8 +13,6 @@
 namespace colldsl::tools {
 namespace {
 
-constexpr InputForm kForm{.allowsWildcards = true};
-
 struct ShowSettings {
   SimulationRequest request;
   std::vector<std::string> others;
@@ -62,7 +60,7 @@ public:
   std::optional<Exit> addOperands(const Options &options, const sim::SimulateOptions &model) {
     Source::Target target;
     std::unique_ptr<Source> source;
-    if (auto exit = chooseSingle(options, settings_.request.single, Purpose::Simulate, kForm,
+    if (auto exit = chooseSingle(options, settings_.request.single, Purpose::Simulate, form(),
                                  source, target))
       return exit;
     sources_.push_back(std::move(source));
@@ -79,7 +77,7 @@ public:
   std::optional<Exit> addOther(const std::string &operand, const sim::SimulateOptions &model) {
     SingleRequest single = settings_.request.single;
     single.schedule.names.clear();
-    std::unique_ptr<Source> source = Source::read(session(), {operand}, single.schedule, kForm);
+    std::unique_ptr<Source> source = Source::read(session(), {operand}, single.schedule, form());
     if (!source)
       return Exit::Failure;
     std::vector<Source::Target> targets = source->choose(single.schedule);
@@ -126,6 +124,14 @@ private:
       return std::nullopt;
     source.report(status.diagnostic(), target);
     return Exit::Failure;
+  }
+
+  InputForm form() const {
+    InputForm form;
+    form.allowsWildcards = true;
+    form.allowsPlans = true;
+    form.planBytes = settings_.request.single.bytes;
+    return form;
   }
 
   const ShowSettings &settings_;

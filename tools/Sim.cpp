@@ -69,6 +69,7 @@ public:
                      &workload,
                      &*outcome,
                      job->plan.topology.get(),
+                     source_.hasRead(FileKind::Plan),
                      {}};
     if (settings_.criticalPath && !addPath(run))
       return false;
@@ -131,12 +132,14 @@ private:
 
 Exit simCommand(Arguments arguments) {
   SimSettings settings;
-  Options options("sim", "FILE|COLLECTIVE [-n N] [OPTION...]",
-                  "Simulates one schedule in the LogGOP model and tells when its ranks finish.\n"
-                  "A FILE is source text (.coll), the text form, GOAL as text or in binary, an\n"
-                  "image or a schedule library; a COLLECTIVE is one of the standard library, or a\n"
-                  "function such as bcast, for which its rules choose one. The\n"
-                  "rules and the formats are in docs/simulator.md.");
+  Options options(
+      "sim", "FILE|COLLECTIVE [-n N] [OPTION...]",
+      "Simulates one schedule in the LogGOP model and tells when its ranks finish.\n"
+      "A FILE is source text (.coll), the text form, GOAL as text or in binary, an\n"
+      "image, a schedule library or an execution plan of MSCCL++ (.json), of which one\n"
+      "launch is simulated; a COLLECTIVE is one of the standard library, or a\n"
+      "function such as bcast, for which its rules choose one. The\n"
+      "rules and the formats are in docs/simulator.md.");
   options.completeOperands(completionOfSchedules());
   settings.addTo(options);
   if (std::optional<Exit> exit = options.parse(arguments))
@@ -146,6 +149,8 @@ Exit simCommand(Arguments arguments) {
     return options.refuse("nothing to simulate: name a file or a collective");
   InputForm form;
   form.allowsWildcards = !settings.verify;
+  form.allowsPlans = true;
+  form.planBytes = settings.request.single.bytes;
   std::unique_ptr<Source> source;
   Source::Target target;
   if (std::optional<Exit> exit =

@@ -95,7 +95,7 @@ Status VerifySettings::checkAllRanks(const Options &options) const {
 Status VerifySettings::checkPlans(const Options &options) const {
   if (!llvm::all_of(options.operands(), isExecutionPlan) || !proofs.schedule.names.empty())
     return Status::error("execution plans are proved alone: name nothing else");
-  return options.refuseAllBut({"--counterexamples", "--json"},
+  return options.refuseAllBut({"--counterexamples", "--json", "--show", "--svg"},
                               "an execution plan leaves it no choice");
 }
 
@@ -248,7 +248,8 @@ Exit verifyCommand(Arguments arguments) {
   if (llvm::any_of(options.operands(), isExecutionPlan)) {
     if (Status s = settings.checkPlans(options); !s)
       return options.refuse(s.message());
-    return verifyPlans(options.operands(), settings.shown, settings.json);
+    return verifyPlans(options.operands(), {settings.shown, settings.json, settings.page,
+                                            settings.isSvg, settings.choice.svg});
   }
   RightOperands right = readRight(session(), options.operands(), settings.proofs.schedule);
   const std::unique_ptr<Source> &source = right.source;

@@ -1,5 +1,7 @@
 #include "tools/VerifyPlans.h"
 
+#include "driver/draw/PlanFailurePage.h"
+#include "driver/files/ReadInput.h"
 #include "ir/Printable.h"
 #include "mscclpp/Prove.h"
 #include "tools/PlanFile.h"
@@ -10,6 +12,7 @@
 #include "tools/options/ResultStream.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 namespace colldsl::tools {
 namespace {
@@ -71,33 +74,62 @@ void printRefusals(const std::string &file, const mscclpp::Verdict &verdict, uin
                   << " more, --counterexamples N shows them\n";
 }
 
-Exit verifyPlans(llvm::ArrayRef<std::string> files, uint32_t shown, bool json) {
+namespace {
+
+/// Writes the page of a refused plan, and prints its name. Reports mistakes.
+bool showRefused(const std::string &file, const mscclpp::Plan &plan,
+                 const mscclpp::Verdict &verdict, const PlanProofSettings &settings) {
+  Result<std::unique_ptr<llvm::MemoryBuffer>> text = readInput(file);
+  Status written =
+      text ? writePlanFailurePage(settings.page, plan, verdict, shownName(file),
+                                  (*text)->getBuffer(), settings.isSvg ? &settings.svg : nullptr)
+           : text.status();
+  if (!written)
+    return printError(wrap("--show", written).diagnostic());
+  if (!settings.json)
+    resultStream() << settings.page << "\n";
+  return true;
+}
+
+} // namespace
+
+Exit verifyPlans(llvm::ArrayRef<std::string> files, const PlanProofSettings &settings) {
   size_t refused = 0, proofs = 0;
-  bool ok = true;
+  bool ok = true, isShown = settings.page.empty();
   llvm::json::Array plans;
   for (const std::string &file : files) {
     mscclpp::Plan plan;
     Result<mscclpp::Verdict> verdict = proveFile(file, plan);
     if (!verdict) {
       ok = printError(file + ": " + verdict.message());
+      if (settings.json)
+        plans.push_back(llvm::json::Object{
+            {"file", jsonText(file)}, {"ok", false}, {"error", jsonText(verdict.message())}});
       continue;
     }
     ++proofs;
     refused += !verdict->refusals.empty();
-    if (json) {
+    if (settings.json) {
       plans.push_back(toJson(file, plan, *verdict));
-      continue;
+    } else {
+      printRefusals(file, *verdict, settings.shown);
+      std::string words = printable(verdictWords(plan, *verdict));
+      if (hasColors(1))
+        llvm::outs() << paintedVerdict(words) << "\n";
+      else
+        resultStream() << words << "\n";
+      llvm::outs().flush();
     }
-    printRefusals(file, *verdict, shown);
-    std::string words = printable(verdictWords(plan, *verdict));
-    if (hasColors(1))
-      llvm::outs() << paintedVerdict(words) << "\n";
-    else
-      resultStream() << words << "\n";
-    llvm::outs().flush();
+    if (!isShown && !verdict->refusals.empty()) {
+      isShown = true;
+      ok &= showRefused(file, plan, *verdict, settings);
+    }
   }
+  if (!isShown && !settings.json)
+    errorStream() << "colldsl: note: no plan was refused, " << settings.page
+                  << " was not written\n";
   ok &= refused == 0;
-  if (json)
+  if (settings.json)
     printJson(llvm::json::Object{
         {"ok", ok}, {"proofs", proofs}, {"refused", refused}, {"plans", std::move(plans)}});
   else

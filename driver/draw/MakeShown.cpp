@@ -175,9 +175,17 @@ std::string titleOf(const Document &document) {
 ShownSchedule shownSchedule(const Source &source, const Source::Target &target,
                             std::shared_ptr<const Schedule> schedule, std::vector<Sizes> sizes,
                             uint64_t bytes) {
+  return shownSchedule(
+      target.name, std::move(schedule), std::move(sizes), bytes,
+      [&source, target](const SourceLoc &loc) { return source.lineAt(loc, target); });
+}
+
+ShownSchedule shownSchedule(const std::string &name, std::shared_ptr<const Schedule> schedule,
+                            std::vector<Sizes> sizes, uint64_t bytes,
+                            std::function<std::string(const SourceLoc &)> textAt) {
   ShownSchedule shown;
-  shown.name = target.name;
-  shown.label = labelOf(target.name, schedule->numRanks(), bytes);
+  shown.name = name;
+  shown.label = labelOf(name, schedule->numRanks(), bytes);
   shown.ranks = schedule->numRanks();
   shown.bytes = bytes;
   shown.numOps = schedule->numOps();
@@ -187,7 +195,7 @@ ShownSchedule shownSchedule(const Source &source, const Source::Target &target,
   shown.volume = shown.ops->volume;
   shown.matrix = matrixOf(*shown.ops);
   shown.files = schedule->files;
-  shown.textAt = [&source, target](const SourceLoc &loc) { return source.lineAt(loc, target); };
+  shown.textAt = std::move(textAt);
   shown.schedule = std::move(schedule);
   return shown;
 }

@@ -22,4 +22,9 @@ show::ShownSchedule shownSchedule(const Source &source, const Source::Target &ta
                                   std::shared_ptr<const Schedule> schedule,
                                   std::vector<Sizes> sizes, uint64_t bytes);
 
+/// Variant of shownSchedule() for a schedule of no Source. `textAt`: see ShownSchedule.
+show::ShownSchedule shownSchedule(const std::string &name, std::shared_ptr<const Schedule> schedule,
+                                  std::vector<Sizes> sizes, uint64_t bytes,
+                                  std::function<std::string(const SourceLoc &)> textAt);
+
 } // namespace colldsl::driver

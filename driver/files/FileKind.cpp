@@ -42,6 +42,10 @@ llvm::StringRef skipBlanksAndComments(llvm::StringRef text) {
 
 } // namespace
 
+bool isPlanText(llvm::StringRef content) {
+  return foreignFormat(std::string_view(content), Readable::Text) == kExecutionPlan;
+}
+
 FileKind fileKind(llvm::StringRef content) {
   if (content.starts_with(kImageMagic))
     return FileKind::Image;
@@ -68,6 +72,10 @@ Status refuseForeign(llvm::StringRef content, const std::string &file) {
   std::string format = foreignFormat(std::string_view(content), Readable::Text);
   if (format.empty())
     return {};
+  if (format == kExecutionPlan)
+    return Diagnostic::error({}, "'" + file + "' is not read: it is " + format,
+                             "verify and run take plans from ordinary files, sim and show from "
+                             "streams, too");
   return Diagnostic::error({}, "'" + file + "' is not read: it is " + format,
                            "read are collectives (.coll), schedules as text or image, schedule "
                            "libraries, GOAL as text or in binary, algorithms of MSCCL (XML), and "

@@ -18,6 +18,7 @@ enum class FileKind {
   GoalBinary, ///< GOAL as LogGOPSim and ATLAHS simulate it
   MscclXml,   ///< an algorithm of MSCCL
   Chakra,     ///< an execution trace of one rank
+  Plan,       ///< an execution plan of MSCCL++
 };
 
 /// The form as which a file is read.
@@ -25,9 +26,13 @@ struct InputForm {
   std::optional<FileKind> kind = {};                ///< else by its bytes
   std::optional<msccl::Collective> collective = {}; ///< of MSCCL; else the one that it names
   bool allowsWildcards = false;                     ///< of GOAL; see TextLimits
+  bool allowsPlans = false;                         ///< of MSCCL++: the steps of one launch
+  std::optional<uint64_t> planBytes = {};           ///< of its messages; nothing: near kUsualBytes
 };
 
+/// Never Plan, which only some commands take: see isPlanText().
 FileKind fileKind(llvm::StringRef content);
+bool isPlanText(llvm::StringRef content);
 
 /// An error if the content of `file` is of a format that no command reads.
 Status refuseForeign(llvm::StringRef content, const std::string &file);

@@ -94,7 +94,7 @@ void MachineRequest::addTo(Fields &fields, sim::NetworkSizes sizes) {
   fields.addText("--model", "M",
                  "what time costs, to passes that choose and to the simulator: a\n"
                  "machine model or profile, JSON; cluster, ethernet, flat, fugaku,\n"
-                 "leonardo, lumi or mare_nostrum: a model that comes with colldsl;\n"
+                 "leonardo, lumi, mare_nostrum or nvlink: a model that comes with colldsl;\n"
                  "profile: what colldsl tune measured on this machine; or flat\n"
                  "parameters,\n"
                  "L=NS,o=NS,g=NS,G=NS,O=NS,S=N,notice=NS or some of them (default:\n"

@@ -30,6 +30,13 @@ Status checkOfSchedules(const Fields &fields, const Source &source, Targets targ
       return s;
   if (Status s = fields.refuseGiven({"--roots", "--thorough"}, is + "which has no parameters"); !s)
     return s;
+  if (source.hasRead(FileKind::Plan))
+    if (Status s = fields.refuseGiven(
+            {"--verify", "--passes", "--compare"},
+            "'" + targets.front().name +
+                "' is an execution plan, which `colldsl verify` proves as it is");
+        !s)
+      return s;
   return fields.refuseGiven(
       {"--max-steps", "--max-ops", "--max-deps", "--max-total-deps", "--max-call-depth"},
       is + "which is not instantiated");

@@ -6,6 +6,7 @@
 #include "driver/files/FileKind.h"
 #include "driver/files/ReadInput.h"
 #include "driver/files/StandardFiles.h"
+#include "driver/requests/SingleRequest.h"
 #include "driver/rules/Rules.h"
 #include "driver/source/AlgorithmSchedules.h"
 #include "driver/source/RenderInFiles.h"
@@ -14,6 +15,9 @@
 #include "formats/GoalBinary.h"
 #include "ir/Image.h"
 #include "ir/Printable.h"
+#include "mscclpp/PlanLayout.h"
+#include "mscclpp/PlanSchedule.h"
+#include "mscclpp/Read.h"
 #include "select/DecisionRules.h"
 #include "stdlib/StdlibFiles.h"
 
@@ -127,9 +131,10 @@ bool Source::readFile(const std::string &operand, const ScheduleRequest &request
   std::string name = shownName(operand);
   read_.push_back(name);
   llvm::StringRef content = (*input)->getBuffer();
-  if (Status s = form.kind ? Status() : refuseForeign(content, name); !s)
+  bool isPlan = form.allowsPlans && !form.kind && isPlanText(content);
+  if (Status s = form.kind || isPlan ? Status() : refuseForeign(content, name); !s)
     return fail(s);
-  FileKind found = form.kind.value_or(fileKind(content));
+  FileKind found = isPlan ? FileKind::Plan : form.kind.value_or(fileKind(content));
   kinds_.insert(found);
   if (found == FileKind::Source) { // a copy, since a mapped file may be cut off while it is parsed
     sourceFiles_.push_back(llvm::MemoryBuffer::getMemBufferCopy(content, name));
@@ -154,6 +159,8 @@ bool Source::readFile(const std::string &operand, const ScheduleRequest &request
     return readMscclXml(name, content, request, form);
   case FileKind::Chakra:
     return readChakra(operand, limits);
+  case FileKind::Plan:
+    return readPlan(name, content, form);
   }
   return false;
 }
@@ -265,6 +272,16 @@ bool Source::readChakra(const std::string &operand, const TextLimits &limits) {
   for (const std::unique_ptr<llvm::MemoryBuffer> &rank : traces->ranks)
     ranks.emplace_back(rank->getBufferStart(), rank->getBufferSize());
   return keep(traces->name, chakra::decode(ranks, traces->name, limits));
+}
+
+bool Source::readPlan(const std::string &name, llvm::StringRef json, const InputForm &form) {
+  Result<mscclpp::Plan> plan = mscclpp::read({json.data(), json.size()});
+  if (!plan)
+    return keep(name, plan.status());
+  std::optional<uint64_t> bytes = form.planBytes;
+  if (!bytes)
+    bytes = mscclpp::PlanLayout::nearestBytes(*plan, kUsualBytes);
+  return keep(name, mscclpp::scheduleOf(*plan, bytes.value_or(kUsualBytes), 1, name));
 }
 
 const Program &Source::program() const { return compilation_ ? compilation_->program() : none_; }

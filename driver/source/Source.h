@@ -143,6 +143,7 @@ private:
   bool readMscclXml(const std::string &name, llvm::StringRef xml, const ScheduleRequest &request,
                     const InputForm &form);
   bool readChakra(const std::string &operand, const TextLimits &limits);
+  bool readPlan(const std::string &name, llvm::StringRef json, const InputForm &form);
   /// False, after a message: the schedule has no ranks.
   bool add(const std::string &name, Schedule schedule);
   bool keep(const std::string &name, Result<Schedule> schedule);

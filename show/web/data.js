@@ -52,6 +52,7 @@ class Schedule {
     for (const name of ["first", "kind", "peer", "place", "depEnd", "depBack", "depKind", "partner", "round"])
       this[name] = column(name);
     this.payload = column("bytes");
+    this.cpu = column("cpu");
     this.size = this.kind.length;
     this.rank = new Uint32Array(this.size);
     for (let r = 0; r < this.ranks; ++r)
@@ -77,7 +78,7 @@ class Schedule {
     const activity = activityOf(kind);
     return KINDS[kind] + (activity === SEND ? ` to ${other}` : activity === RECEIVE ? ` from ${other}` : "");
   }
-  fullName(op) { return `rank ${this.rank[op]}, op ${this.numberInRank(op)}: ${this.nameOf(op)}`; }
+  fullName(op) { return `rank ${this.rank[op]}${this.cpu ? `, processor ${this.cpu[op]}` : ""}, op ${this.numberInRank(op)}: ${this.nameOf(op)}`; }
 }
 
 /// The data for provenance; areas of op i are those in [end[i - 1], end[i]).

@@ -2,12 +2,18 @@
 
 const MOST_LANES = 6;
 
-/// Puts simultaneous ops of a rank into lanes above each other. Fills run.lane and run.lanes (per
-/// rank).
+/// Puts simultaneous ops of a rank into lanes above each other, those of a processor into one lane
+/// if ranks have several. Fills run.lane and run.lanes (per rank).
 function layLanes(run) {
-  const { first, ranks } = run.schedule;
-  run.lane = new Uint8Array(run.schedule.size);
-  run.lanes = new Uint8Array(ranks).fill(1);
+  const { first, ranks, cpu } = run.schedule;
+  run.lane = cpu || new Uint8Array(run.schedule.size);
+  run.lanes = new Uint16Array(ranks).fill(1);
+  if (cpu) {
+    for (let r = 0; r < ranks; ++r)
+      for (let op = first[r]; op < first[r + 1]; ++op)
+        run.lanes[r] = Math.max(run.lanes[r], cpu[op] + 1);
+    return;
+  }
   const ends = new Float64Array(MOST_LANES);
   for (let r = 0; r < ranks; ++r) {
     ends.fill(-1);

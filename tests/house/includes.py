@@ -38,7 +38,7 @@ ALLOWED = {
     "api": ["device", "ir", "topology", "program", "select", "wireup", "runtime", "colldsl"],
     "mpi": ["ir", "topology", "program", "select", "wireup", "transports", "protocol", "executor", "runtime"],
     "show": ["ir", "simulator", "topology", "verifier"],
-    "driver": ["compiler", "formats", "instantiate", "ir", "passes", "program", "runtime", "select", "show",
+    "driver": ["compiler", "formats", "instantiate", "ir", "mscclpp", "passes", "program", "runtime", "select", "show",
                "simulator", "stdlib", "topology", "verifier"],
     "lsp": ["compiler", "driver", "instantiate", "ir", "program", "runtime", "verifier"],
     "include": ["colldsl"],
@@ -51,6 +51,7 @@ NOT_IMAGE = ["Dag.h", "Schedule.h", "TextForm.h"]
 PARTS = {
     # It holds over any wire: it includes no folder of transports/.
     "protocol": {"": [], "open": [""], "local": ["", "open"], "remote": ["", "open"], "fake": [""]},
+    "mscclpp": {"": [], "host": [""]},
     "program": {"": [], "library": [""]},
     "instantiate": {"": ["dependence", "graphs"], "dependence": [], "graphs": [], "graphs/coloring": []},
     "runtime": {"": ["graph", "job"], "graph": ["job"], "job": []},

@@ -30,7 +30,7 @@ TEST(MachineModelTest, flatIsTheDefault) {
 
 TEST(MachineModelTest, readyModelsReadBack) {
   for (const char *name : {"flat.json", "cluster.json", "ethernet.json", "fugaku.json",
-                           "leonardo.json", "lumi.json", "mare_nostrum.json"}) {
+                           "leonardo.json", "lumi.json", "mare_nostrum.json", "nvlink.json"}) {
     Result<MachineModel> model = MachineModel::parse(readModel(name));
     ASSERT_TRUE(model.ok()) << name << ": " << model.message();
     Result<MachineModel> again = MachineModel::parse(model->toJson());
@@ -98,6 +98,18 @@ TEST(MachineModelTest, membersThatAreGivenTwice) {
   EXPECT_EQ(errorOf(R"({"copy": {}, "distances": {"0..7": {"L": 1, "g": 2, "L": 1}}})"),
             "machine model: distances.0..7.L is given twice");
   EXPECT_EQ(errorOf(R"({"distances": {"0..6": {"L": 1}, "7": {"L": 2}}})"), "none");
+}
+
+TEST(MachineModelTest, objectsWithManyMembers) {
+  auto members = [](size_t count) {
+    std::string text;
+    for (size_t i = 0; i < count; ++i)
+      text += (i ? ", \"" : "\"") + std::to_string(i) + "\": 0";
+    return errorOf("{" + text + "}");
+  };
+  EXPECT_EQ(members(10001),
+            "machine model: an object has more than 10000 members, which is the limit");
+  EXPECT_NE(members(10000), members(10001));
 }
 
 TEST(MachineModelTest, costsOfMessages) {

@@ -94,7 +94,10 @@ void printSummary(const SimulatedRun &run, llvm::raw_ostream &out) {
         << percentile(sorted, percent);
   out << " ns\n";
   out << "proof: "
-      << (run.isProved ? "proved for these ranks and sizes" : "not tried, see --verify") << "\n";
+      << (run.isProved          ? "proved for these ranks and sizes"
+          : run.isExecutionPlan ? "not tried, see colldsl verify"
+                                : "not tried, see --verify")
+      << "\n";
   if (run.topology->numGroups(Level::Node) > 1)
     printTraffic(run.workload->traffic, *run.topology, out);
   if (!run.path.empty())

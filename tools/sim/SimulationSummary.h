@@ -14,6 +14,7 @@ struct SimulatedRun {
   const sim::Workload *workload = nullptr;
   const sim::Outcome *outcome = nullptr;
   const Topology *topology = nullptr;
+  bool isExecutionPlan = false;
   std::vector<sim::PathStep> path; ///< empty: not wanted
 };
 
