@@ -484,6 +484,9 @@ Result<Schedule> scheduleOf(const Plan &plan, uint64_t messageBytes, uint32_t la
   if (events->all.size() > kMostEvents)
     return Status::error(concat("plan: it has more than ", kMostEvents, " steps in ", launches,
                                 launches == 1 ? " launch" : " launches"));
+  if (Execution run = execute(*events, memory->size()); !run.blocked.empty())
+    return Status::error(concat("plan: deadlock: ", describe(events->all[run.blocked.front()]),
+                                " waits for ever, one of ", run.blocked.size(), " steps"));
   Result<PlanSchedule> made =
       scheduleOf(plan, *memory, *events, layout->chunkBytes(), file, Signals::All);
   if (!made)

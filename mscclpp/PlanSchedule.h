@@ -24,8 +24,8 @@ enum class Signals : uint8_t {
 Result<PlanSchedule> scheduleOf(const Plan &plan, const Memory &memory, const Events &events,
                                 uint64_t chunkBytes, const std::string &file, Signals signals);
 
-/// The schedule of so many launches for messages of that length. An error: of PlanLayout::of(), or
-/// the plan has too many steps.
+/// The schedule of so many launches for messages of that length. An error: of PlanLayout::of(), the
+/// plan has too many steps, or some wait for ever.
 Result<Schedule> scheduleOf(const Plan &plan, uint64_t messageBytes, uint32_t launches,
                             const std::string &file);
 

@@ -362,9 +362,9 @@ void PlanReader::connectGroups(const JsonPlace &gpus) {
       return fail(
           gpus.element(gpu)
               .member("channels")
-              .error(concat(
-                  "have the switch group of ranks ", ranks, " as number ", connected[gpu],
-                  ", where others of them connect other groups first: they wait for each other")));
+              .error(
+                  concat("have the switch group of ranks ", ranks, " as number ", connected[gpu],
+                         ", where others of them connect other groups first: they never connect")));
     }
 }
 
