@@ -114,9 +114,10 @@ struct ReadOptions {
 /// read, and so is what is nested deeper than steps are. What is checked: the elements
 /// and their attributes, that ids are complete, that kinds and peers fit together, that
 /// no number is beyond the limits above. Not: what offsets and dependencies refer to. Files
-/// of 2021 and before need no `ngpus` (so many as there are) and no `inplace` (0), those of MSCCL
-/// no `outofplace` (not in place), which RCCL has. Where colldsl was built without libxml2, that is
-/// the error.
+/// of 2021 and before need no `ngpus` (so many as there are), `inplace` (0), `proto` (Simple) and
+/// `nchunksperloop` (the most chunks of a gpu's input or output), and their steps may be <op>s,
+/// with one place; those of MSCCL need no `outofplace` (not in place), which RCCL has. Where
+/// colldsl was built without libxml2, that is the error.
 Result<Algorithm> read(std::string_view xml, ReadOptions options = {});
 
 } // namespace colldsl::msccl

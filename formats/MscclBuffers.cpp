@@ -177,8 +177,11 @@ Status CollectiveBuffers::findRoot() {
   auto touches = isBroadcast ? readsInput : writesOutput;
   bool (*isLeft)(const Step &) = isBroadcast ? [](const Step &step) { return receives(step.kind); }
                                              : [](const Step &step) { return sends(step.kind); };
-  auto found = algorithm_->inPlace ? ranksThat([&](const Gpu &g) { return !anyStep(g, isLeft); })
-                                   : ranksThat([&](const Gpu &g) { return anyStep(g, touches); });
+  auto found = algorithm_->inPlace
+                   ? ranksThat([&](const Gpu &g) { return !anyStep(g, isLeft); })
+                   : ranksThat([&](const Gpu &g) {
+                       return anyStep(g, touches) || (isBroadcast && !g.copies.empty());
+                     });
   if (found.size() == 1) {
     root_ = found.front();
     return {};

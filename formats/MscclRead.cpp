@@ -18,7 +18,8 @@ namespace {
 constexpr int kMaxAttributes = 64;
 constexpr size_t kPieceBytes = 64 << 10;
 constexpr std::string_view kLevels[] = {"algo", "gpu", "tb", "step"};
-constexpr size_t kBlockLevel = 2;
+constexpr size_t kBlockLevel = 2, kStepLevel = 3;
+constexpr std::string_view kOpName = "op"; ///< a step of 2021
 
 std::string_view text(const xmlChar *begin) {
   return begin ? reinterpret_cast<const char *>(begin) : std::string_view();
@@ -86,7 +87,13 @@ public:
   template <typename... Parts> Status fail(const Parts &...parts) const {
     return Status::error(loc_, concat(parts...));
   }
+  /// Variant of readNumber() for an attribute that may be missing: `into` stays as it is.
+  template <typename T>
+  Status readIfThere(std::string_view name, int64_t min, int64_t max, T &into) const {
+    return find(name) ? readNumber(name, min, max, into) : Status();
+  }
   SourceLoc loc() const { return loc_; }
+  std::string_view name() const { return name_; }
 
 private:
   static std::string shortened(std::string_view value) {
@@ -142,6 +149,8 @@ private:
   Status openGpu(const Element &element);
   Status openBlock(const Element &element);
   Status addStep(const Element &element);
+  Status readStep(const Element &element, Step &step) const;
+  Status readOp(const Element &element, Step &step) const;
   Status checkStep(const Element &element, const Step &step) const;
   Status closeGpu();
   Status closeAlgorithm();
@@ -163,22 +172,20 @@ Status Builder::openAlgorithm(const Element &element) {
   algorithm_.loc = element.loc();
   size_t protocol = 0;
   COLLDSL_TRY(element.readText("name", algorithm_.name));
-  COLLDSL_TRY(element.readWord("proto", kProtocolWords, protocol));
+  if (element.find("proto"))
+    COLLDSL_TRY(element.readWord("proto", kProtocolWords, protocol));
   COLLDSL_TRY(element.readNumber("nchannels", 1, kMaxReadChannels, algorithm_.channels));
-  COLLDSL_TRY(element.readNumber("nchunksperloop", 1, kMaxOffset, algorithm_.chunksPerLoop));
+  COLLDSL_TRY(element.readIfThere("nchunksperloop", 1, kMaxOffset, algorithm_.chunksPerLoop));
   maxGpus_ = options_.maxGpus;
   if (element.find("ngpus")) {
     COLLDSL_TRY(element.readNumber("ngpus", 1, options_.maxGpus, maxGpus_));
     statedGpus_ = maxGpus_;
   }
   COLLDSL_TRY(readCollective(element));
-  if (element.find("inplace"))
-    COLLDSL_TRY(element.readNumber("inplace", 0, 1, algorithm_.inPlace));
+  COLLDSL_TRY(element.readIfThere("inplace", 0, 1, algorithm_.inPlace));
   algorithm_.outOfPlace = !algorithm_.inPlace;
-  if (element.find("outofplace"))
-    COLLDSL_TRY(element.readNumber("outofplace", 0, 1, algorithm_.outOfPlace));
-  if (element.find("root"))
-    COLLDSL_TRY(element.readNumber("root", -1, int64_t{maxGpus_} - 1, algorithm_.root));
+  COLLDSL_TRY(element.readIfThere("outofplace", 0, 1, algorithm_.outOfPlace));
+  COLLDSL_TRY(element.readIfThere("root", -1, int64_t{maxGpus_} - 1, algorithm_.root));
   algorithm_.protocol = kProtocolWords[protocol];
   return {};
 }
@@ -234,15 +241,7 @@ Status Builder::checkStep(const Element &element, const Step &step) const {
   return {};
 }
 
-Status Builder::addStep(const Element &element) {
-  Step step;
-  step.loc = element.loc();
-  uint32_t s = 0;
-  COLLDSL_TRY(element.readNumber("s", 0, kMaxSteps - 1, s));
-  if (s != block_.steps.size())
-    return element.fail("gpu ", gpuId_, ", tb ", blockId_, ": step ", s, " stands here, step ",
-                        block_.steps.size(), " must come next");
-  COLLDSL_TRY(element.readWord("type", kStepWords, step.kind));
+Status Builder::readStep(const Element &element, Step &step) const {
   COLLDSL_TRY(element.readWord("srcbuf", kMemoryWords, step.source.memory));
   COLLDSL_TRY(element.readNumber("srcoff", -1, kMaxOffset, step.source.offset));
   COLLDSL_TRY(element.readWord("dstbuf", kMemoryWords, step.target.memory));
@@ -250,7 +249,40 @@ Status Builder::addStep(const Element &element) {
   COLLDSL_TRY(element.readNumber("cnt", 0, kMaxCount, step.count));
   COLLDSL_TRY(element.readNumber("depid", -1, kMaxBlocks - 1, step.waitBlock));
   COLLDSL_TRY(element.readNumber("deps", -1, kMaxSteps - 1, step.waitStep));
-  COLLDSL_TRY(element.readNumber("hasdep", 0, 1, step.isAwaited));
+  return element.readNumber("hasdep", 0, 1, step.isAwaited);
+}
+
+// An <op> of 2021 names one place, where its chunks are sent from, received into, or both summed
+// and kept. It leaves out what is usual.
+Status Builder::readOp(const Element &element, Step &step) const {
+  bool isNop = step.kind == StepKind::Nop;
+  if (!isNop && step.kind != StepKind::Send && step.kind != StepKind::Recv &&
+      step.kind != StepKind::RecvReduceCopy)
+    return element.fail("an <op> of type ", spelling(step.kind),
+                        " has two places, there are s r rrc nop");
+  if (!isNop) {
+    COLLDSL_TRY(element.readWord("buf", kMemoryWords, step.source.memory));
+    COLLDSL_TRY(element.readNumber("off", 0, kMaxOffset, step.source.offset));
+    step.target = step.source;
+  }
+  step.count = isNop ? 0 : 1;
+  COLLDSL_TRY(element.readIfThere("cnt", 0, kMaxCount, step.count));
+  COLLDSL_TRY(element.readIfThere("depid", -1, kMaxBlocks - 1, step.waitBlock));
+  COLLDSL_TRY(element.readIfThere("deps", -1, kMaxSteps - 1, step.waitStep));
+  return element.readIfThere("hasdep", 0, 1, step.isAwaited);
+}
+
+Status Builder::addStep(const Element &element) {
+  Step step;
+  step.loc = element.loc();
+  bool isOp = element.name() == kOpName;
+  uint32_t s = 0;
+  COLLDSL_TRY(element.readNumber(isOp ? "step" : "s", 0, kMaxSteps - 1, s));
+  if (s != block_.steps.size())
+    return element.fail("gpu ", gpuId_, ", tb ", blockId_, ": step ", s, " stands here, step ",
+                        block_.steps.size(), " must come next");
+  COLLDSL_TRY(element.readWord("type", kStepWords, step.kind));
+  COLLDSL_TRY(isOp ? readOp(element, step) : readStep(element, step));
   COLLDSL_TRY(checkStep(element, step));
   block_.steps.push_back(step);
   return {};
@@ -308,6 +340,12 @@ Status Builder::closeAlgorithm() {
                          concat("ngpus is ", *statedGpus_, ", there are ", algorithm_.gpus.size()));
   if (algorithm_.gpus.empty())
     return Status::error(algorithm_.loc, "there is no gpu");
+  if (algorithm_.chunksPerLoop == 0)
+    for (const Gpu &gpu : algorithm_.gpus)
+      algorithm_.chunksPerLoop =
+          std::max({algorithm_.chunksPerLoop, gpu.inputChunks, gpu.outputChunks});
+  if (algorithm_.chunksPerLoop == 0)
+    return Status::error(algorithm_.loc, "no gpu has a chunk");
   return checkPeers();
 }
 
@@ -411,7 +449,8 @@ void Reader::start(std::string_view name, const xmlChar **attributes, int count)
   SourceLoc loc = here();
   bool isLeaf = isInCopy_ || depth_ == std::size(kLevels);
   bool isCopy = depth_ == kBlockLevel && name == "copy";
-  if (isLeaf || (name != kLevels[depth_] && !isCopy)) {
+  bool isOp = depth_ == kStepLevel && name == kOpName;
+  if (isLeaf || (name != kLevels[depth_] && !isCopy && !isOp)) {
     std::string parent = isInCopy_     ? "<copy>"
                          : depth_ == 0 ? "the file"
                                        : concat("<", kLevels[depth_ - 1], ">");

@@ -65,6 +65,42 @@ TEST(MscclRead, ReadsInitialCopies) {
   EXPECT_EQ(errorOf(withBlocks("<cpy/>")), "3:3: <cpy> stands in <gpu>, which holds tb and copy");
 }
 
+// Steps as SCCL's ncclize wrote them in 2021, with the attributes of that time.
+TEST(MscclRead, ReadsOpsOf2021) {
+  auto with = [](const std::string &op) {
+    return "<algo name=\"a\" nchannels=\"1\">\n<gpu id=\"0\" i_chunks=\"1\" o_chunks=\"2\" "
+           "s_chunks=\"0\"><tb id=\"0\" send=\"1\" recv=\"1\" chan=\"0\">\n" +
+           op +
+           "</tb></gpu>\n<gpu id=\"1\" i_chunks=\"1\" o_chunks=\"2\" s_chunks=\"0\"></gpu></algo>";
+  };
+  ReadOptions options;
+  options.collective = Collective::Allgather;
+  Result<Algorithm> read =
+      msccl::read(with("<op step=\"0\" type=\"s\" buf=\"i\" off=\"0\" cnt=\"2\"/>"
+                       "<op step=\"1\" type=\"rrc\" buf=\"o\" off=\"1\" hasdep=\"1\"/>"
+                       "<op step=\"2\" type=\"nop\" depid=\"0\" deps=\"1\"/>"),
+                  options);
+  ASSERT_TRUE(read) << read.message();
+  EXPECT_EQ(read->protocol, "Simple");
+  EXPECT_EQ(read->chunksPerLoop, 2u);
+  const std::vector<Step> &steps = read->gpus[0].blocks[0].steps;
+  ASSERT_EQ(steps.size(), 3u);
+  EXPECT_EQ(steps[0].source.memory, Memory::Input);
+  EXPECT_EQ(steps[0].count, 2u);
+  EXPECT_EQ(steps[1].kind, StepKind::RecvReduceCopy);
+  EXPECT_EQ(steps[1].source.offset, 1);
+  EXPECT_EQ(steps[1].target.offset, 1);
+  EXPECT_EQ(steps[1].target.memory, Memory::Output);
+  EXPECT_EQ(steps[1].count, 1u);
+  EXPECT_TRUE(steps[1].isAwaited);
+  EXPECT_EQ(steps[2].waitStep, 1);
+  auto error = [&](const std::string &op) { return msccl::read(with(op), options).message(); };
+  EXPECT_EQ(error("<op step=\"0\" type=\"rcs\" buf=\"o\" off=\"0\"/>"),
+            "an <op> of type rcs has two places, there are s r rrc nop");
+  EXPECT_EQ(error("<op step=\"0\" type=\"r\" off=\"0\"/>"), "<op> has no attribute 'buf'");
+  EXPECT_EQ(error("<op s=\"0\" type=\"nop\"/>"), "<op> has no attribute 'step'");
+}
+
 TEST(MscclRead, ReadsAFile) {
   Result<Algorithm> read = msccl::read(readInput("ring-allreduce.xml"));
   ASSERT_TRUE(read) << read.message();
@@ -174,7 +210,9 @@ TEST(MscclRead, RefusesAttributes) {
     text.replace(text.find(from), from.size(), to);
     return errorOf(text);
   };
-  EXPECT_EQ(algo("proto=\"Simple\" ", ""), "1:1: <algo> has no attribute 'proto'");
+  EXPECT_EQ(algo("nchannels=\"1\" ", ""), "1:1: <algo> has no attribute 'nchannels'");
+  EXPECT_EQ(algo("nchunksperloop=\"2\" ", "nchunksperloop=\"0\" "),
+            "1:1: <algo> has nchunksperloop=\"0\", it lies between 1 and 32767");
   EXPECT_EQ(algo("Simple", "LL64"), "1:1: <algo> has proto=\"LL64\", there are Simple LL LL128");
   EXPECT_EQ(algo("allreduce", "gossip"),
             "1:1: <algo> has coll=\"gossip\", there are allreduce allgather "
