@@ -116,6 +116,12 @@ colldsl_status colldsl_plan_set_in_place(colldsl_plan *plan, int in_place) {
   });
 }
 
+colldsl_status colldsl_plan_set_device_only(colldsl_plan *plan, int device_only) {
+  return onPlan(plan, [&](CollectivePlan &p) {
+    return report(p.setDeviceOnly(device_only != 0), COLLDSL_ERROR_STATE);
+  });
+}
+
 colldsl_status colldsl_plan_set_op(colldsl_plan *plan, const char *parameter, colldsl_op op) {
   if (static_cast<unsigned>(op) >= kReductions || !isOfCallers(static_cast<Reduction>(op)))
     return fail(COLLDSL_ERROR_ARGUMENT, concat("there is no operator ", static_cast<int>(op)));

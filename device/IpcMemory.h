@@ -78,6 +78,7 @@ public:
   /// reach each other, the owner has freed the memory, the driver is too old.
   Result<OpenedMemory> open(const ExportedMemory &exported);
 
+  CuContext context() const { return context_; }
   size_t numOpen() const;
 
 private:

@@ -3,53 +3,76 @@
 #include "ir/Concat.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace colldsl {
 namespace {
 
-// The ops that send, or receive, sorted by peer and message.
-std::vector<uint32_t> sortedMessages(std::span<const ImageOp> ops, bool sends) {
-  std::vector<uint32_t> found;
-  for (uint32_t i = 0; i < ops.size(); ++i)
-    if (travels(ops[i]) && sendsMessage(ops[i].kind) == sends)
-      found.push_back(i);
-  std::sort(found.begin(), found.end(), [&](uint32_t a, uint32_t b) {
-    return std::pair(ops[a].peer, ops[a].message) < std::pair(ops[b].peer, ops[b].message);
+// No count of messages reaches this bit.
+constexpr uint64_t kAnswer = uint64_t{1} << 63;
+
+/// A message that leaves this rank, or one that comes to it.
+struct Message {
+  Rank peer;
+  MessageId id;
+  Transfer way;
+  uint32_t op;
+  bool isAnswer;
+};
+
+Status twice(bool sends, const Message &a, const Message &b) {
+  return Status::error(concat("ops ", std::min(a.op, b.op), " and ", std::max(a.op, b.op), " both ",
+                              sends ? "send" : "receive", " message ", value(a.id),
+                              sends ? " to rank " : " from rank ", index(a.peer)));
+}
+
+Status group(std::vector<Message> messages, bool sends, std::vector<EdgeSpec> &specs,
+             Edges &edges) {
+  std::sort(messages.begin(), messages.end(), [](const Message &a, const Message &b) {
+    return std::tuple(a.peer, a.id, a.op) < std::tuple(b.peer, b.id, b.op);
   });
-  return found;
-}
-
-Status twice(bool sends, uint32_t a, uint32_t b, const ImageOp &op) {
-  return Status::error(concat("ops ", std::min(a, b), " and ", std::max(a, b), " both ",
-                              sends ? "send" : "receive", " message ", value(op.message),
-                              sends ? " to rank " : " from rank ", index(op.peer)));
-}
-
-Status group(std::span<const ImageOp> ops, bool sends, std::vector<EdgeSpec> &edges,
-             std::vector<MessageSlot> &slots) {
-  uint32_t before = index(kNoOp);
-  for (uint32_t i : sortedMessages(ops, sends)) {
-    if (edges.empty() || edges.back().peer != ops[i].peer)
-      edges.push_back({ops[i].peer, {}, {}});
-    else if (ops[before].message == ops[i].message)
-      return twice(sends, before, i, ops[i]);
-    std::vector<MessageId> &messages = edges.back().messages;
-    slots[i] = {static_cast<uint32_t>(edges.size() - 1), static_cast<uint32_t>(messages.size())};
-    messages.push_back(ops[i].message);
-    edges.back().ways.push_back(ops[i].transfer());
-    before = i;
+  const Message *before = nullptr;
+  for (const Message &message : messages) {
+    if (!before || before->peer != message.peer)
+      specs.push_back({message.peer, {}, {}});
+    else if (before->id == message.id)
+      return twice(sends, *before, message);
+    EdgeSpec &spec = specs.back();
+    MessageSlot slot{static_cast<uint32_t>(specs.size() - 1),
+                     static_cast<uint32_t>(spec.messages.size())};
+    if (message.isAnswer)
+      edges.answers[message.op] = slot;
+    else
+      edges.slots[message.op] = slot;
+    spec.messages.push_back(message.id);
+    spec.ways.push_back(message.way);
+    before = &message;
   }
   return {};
 }
 
 } // namespace
 
-Result<Edges> Edges::of(const RankView &view) {
+Result<Edges> Edges::of(const RankView &view,
+                        const std::function<bool(const ImageOp &)> &isAnswered) {
   Edges edges;
   edges.slots.resize(view.ops.size());
-  if (Status s = group(view.ops, true, edges.out, edges.slots); !s)
+  std::vector<Message> out, in;
+  for (uint32_t i = 0; i < view.ops.size(); ++i) {
+    const ImageOp &op = view.ops[i];
+    if (!travels(op))
+      continue;
+    bool sends = sendsMessage(op.kind);
+    (sends ? out : in).push_back({op.peer, op.message, op.transfer(), i, false});
+    if (!isAnswered || !isAnswered(op))
+      continue;
+    edges.answers.resize(view.ops.size());
+    MessageId answer{value(op.message) | kAnswer};
+    (sends ? in : out).push_back({op.peer, answer, {}, i, true});
+  }
+  if (Status s = group(std::move(out), true, edges.out, edges); !s)
     return s;
-  if (Status s = group(view.ops, false, edges.in, edges.slots); !s)
+  if (Status s = group(std::move(in), false, edges.in, edges); !s)
     return s;
   return edges;
 }

@@ -23,8 +23,8 @@ bool holdsAtEntry(const Buffer &buffer) {
 
 } // namespace
 
-std::string Memory::inWords(uint32_t b) const {
-  return b < names_.size() ? concat("'", names_[b], "'") : concat("buffer ", b);
+std::string bufferInWords(std::span<const std::string> names, uint32_t b) {
+  return b < names.size() ? concat("'", names[b], "'") : concat("buffer ", b);
 }
 
 Status Memory::wrong(uint32_t b, const Status &why) const {
@@ -99,7 +99,7 @@ Status Memory::bind(const SizeClass &sizeClass, const Binding &binding) {
   }
   if (Status s = bindParameters(binding); !s)
     return s;
-  if (Status s = bindTemporaries(); !s)
+  if (Status s = bindTemporaries(binding); !s)
     return s;
   if (hasAliases_)
     bindAliases();
@@ -388,7 +388,7 @@ std::byte *Memory::Temporaries::reserve(uint64_t bytes) {
   return reinterpret_cast<std::byte *>(alignUp(reinterpret_cast<uint64_t>(memory_.get())));
 }
 
-Status Memory::bindTemporaries() {
+Status Memory::bindTemporaries(const Binding &binding) {
   uint64_t total = kAlignment;
   for (uint32_t b = 0; b < buffers_.size(); ++b)
     if (buffers_[b].role == BufferRole::Temp && ownsStorage(buffers_[b]) &&
@@ -396,7 +396,8 @@ Status Memory::bindTemporaries() {
       return Status::error(ErrorKind::NoMemory, "the temporaries are too large");
   if (total == kAlignment)
     return {};
-  std::byte *at = temporaries_.reserve(total);
+  std::byte *at =
+      binding.temporaries ? binding.temporaries->reserve(total) : temporaries_.reserve(total);
   if (!at)
     return Status::error(ErrorKind::NoMemory,
                          concat("no memory for ", total, " bytes of temporaries"));

@@ -28,6 +28,15 @@ struct BoundBuffer {
   }
 };
 
+/// Memory for the temporaries of a plan.
+class TemporaryMemory {
+public:
+  virtual ~TemporaryMemory() = default;
+  /// So many bytes, zero at first, which stay until the next call; on a page of their own. Null:
+  /// there is no memory.
+  virtual std::byte *reserve(uint64_t bytes) = 0;
+};
+
 /// The buffers and sizes that a plan is bound to.
 struct Binding {
   uint64_t elements = 0; ///< n, within the validity range
@@ -46,14 +55,27 @@ struct Binding {
   /// The parameters' names, by which errors call them: "'x' is null". Others are "buffer 1".
   /// Outlive what is bound.
   std::span<const std::string> names = {};
+  /// Where the plan has its temporaries; null: in memory of its own.
+  TemporaryMemory *temporaries = nullptr;
   /// Device memory is copied in segments of so many bytes.
   uint64_t segmentBytes = 512 << 10;
+  /// A combine with operands on the host and on the device runs on the device from so many bytes
+  /// on.
+  uint64_t deviceCombinesFrom = 64 << 10;
+  /// All ranks of the plan bind all their buffers in device memory, whenever they bind: messages
+  /// between ranks of one machine go from device memory to device memory, from `deviceMessagesFrom`
+  /// bytes on. Alike on all ranks.
+  bool deviceOnly = false;
+  uint64_t deviceMessagesFrom = 16 << 10;
 };
 
 /// Frees memory from calloc, which is zero without being touched.
 struct FreeMemory {
   void operator()(std::byte *memory) const { std::free(memory); }
 };
+
+/// A buffer in the words of errors: "'x'", "buffer 1".
+std::string bufferInWords(std::span<const std::string> names, uint32_t b);
 
 /// All buffers of one rank, bound and checked. Does not own the caller's buffers;
 /// owns the temporaries. Slices are those of the view.
@@ -98,8 +120,7 @@ public:
     return sizes_.blocks[index(buffer)].length;
   }
 
-  /// The buffer in the words of errors: "'x'", "buffer 1".
-  std::string inWords(uint32_t b) const;
+  std::string inWords(uint32_t b) const { return bufferInWords(names_, b); }
 
   size_t numBuffers() const { return buffers_.size(); }
   /// True if some buffer has blocks.
@@ -178,7 +199,7 @@ private:
   Status bindCapacity(uint32_t b, const Binding &binding);
   Status bindCallTime(uint32_t b, const Binding &binding);
   Status bindParameters(const Binding &binding);
-  Status bindTemporaries();
+  Status bindTemporaries(const Binding &binding);
   void bindAliases();
   uint64_t numElements(uint32_t b) const {
     return static_cast<uint64_t>(elements_[b].end - elements_[b].begin);

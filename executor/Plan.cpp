@@ -46,7 +46,10 @@ Result<std::unique_ptr<Plan>> Plan::open(Engine &engine, const RankView &view,
     try {
       plan.reset(new Plan(engine, view, sizeClass));
       engine.add(*plan);
-      Result<Edges> edges = Edges::of(view);
+      auto isAnswered = [&](const ImageOp &op) {
+        return DeviceMessages::isEligible(op, engine.endpoint());
+      };
+      Result<Edges> edges = binding.deviceOnly ? Edges::of(view, isAnswered) : Edges::of(view);
       if (!edges)
         return edges.status();
       plan->edges_ = edges.take();
@@ -90,12 +93,15 @@ Status Plan::bind(const Binding &binding) {
 
 Status Plan::bindTo(Channels &channels, const Binding &given) {
   bool wasBound = std::exchange(isBound_, false);
-  if (!DeviceStage::isNeeded(given)) {
+  if (Status s = checkDevices(given); !s)
+    return s;
+  if (!DeviceAreas::areNeeded(given)) {
     stage_.reset();
   } else {
     if (!stage_)
       stage_ = std::make_unique<DeviceStage>(view_);
     released_.reserve(view_.ops.size());
+    finished_.reserve(view_.ops.size());
     if (Status s = stage_->bind(given); !s)
       return s;
   }
@@ -112,10 +118,21 @@ Status Plan::bindTo(Channels &channels, const Binding &given) {
   if (Status s = channels.prepare(steps_.work()); !s)
     return s;
   if (stage_)
-    if (Status s = stage_->divide(memory_, steps_); !s)
+    if (Status s = stage_->divide(memory_, edges_, steps_); !s)
       return s;
   isStraight_ = !stage_ && line_->mayRun(steps_);
   isBound_ = true;
+  return {};
+}
+
+// Peers copy from the memory of a plan whose messages have answers.
+Status Plan::checkDevices(const Binding &binding) const {
+  bool isDeviceOnly = binding.deviceOnly || !edges_.answers.empty();
+  for (uint32_t b = 0; b < binding.buffers.size() && isDeviceOnly; ++b)
+    if (const BoundBuffer &buffer = binding.buffers[b]; buffer.bytes > 0 && !buffer.driver)
+      return Status::error(concat(bufferInWords(binding.names, b),
+                                  " is memory of the host, but all buffers of the plan are to be "
+                                  "memory of devices"));
   return {};
 }
 
@@ -333,6 +350,11 @@ template <bool Watched> bool Plan::startReady() {
   uint64_t worked = 0;
   while (running()) {
     OpId op = Watched ? nextOnStage() : wavefront_.pop();
+    if constexpr (Watched)
+      if (op != kNoOp && stage_ && stage_->isOnDevice(op)) {
+        startOnDevice(op);
+        continue;
+      }
     if (op != kNoOp && !steps_[op].isLocal()) {
       startOp<Watched>(op);
       continue;
@@ -475,44 +497,14 @@ template <bool Watched> bool Plan::runPart(OpId op) {
 }
 
 template <bool Watched> void Plan::reap(const Completion &completion) {
+  if constexpr (Watched)
+    if (stage_ && stage_->messages().has(completion.op))
+      return moveOnDevice(completion.op);
   const Step &step = steps_[completion.op];
   if (step.variable && step.kind == Step::Kind::Recv)
     if (Status s = steps_.unpack(completion.op, completion.bytes); !s)
       return failHere({view_.ops[index(completion.op)].peer, completion.op, s.message()});
   finished<Watched>(completion.op);
-}
-
-// Ops that touch segments on their way wait for them, others overtake.
-OpId Plan::nextOnStage() {
-  if (!stage_)
-    return wavefront_.pop();
-  if (releasedHead_ < released_.size())
-    return released_[releasedHead_++];
-  for (OpId op; (op = wavefront_.pop()) != kNoOp;)
-    if (stage_->admit(op))
-      return op;
-  return kNoOp;
-}
-
-// True: a copy has finished.
-bool Plan::pollStage() {
-  if (!stage_)
-    return false;
-  bool moved = stage_->poll(released_);
-  if (const auto &failure = stage_->failure())
-    failHere({engine_.endpoint().rank(), failure->op, failure->status.message()});
-  else
-    noteCopies();
-  return moved;
-}
-
-// The end of a copy is no event that ends a sleep.
-void Plan::noteCopies() {
-  bool areUnderWay = running() && stage_ && stage_->anyUnderWay();
-  if (areUnderWay == areCopiesUnderWay_)
-    return;
-  areCopiesUnderWay_ = areUnderWay;
-  areUnderWay ? engine_.calcBegins() : engine_.calcEnds();
 }
 
 void Plan::noteStarted(OpId op) {

@@ -145,6 +145,7 @@ private:
   Status bindTo(Channels &channels, const Binding &binding);
   Status buildSteps(const Binding &binding);
   Status checkTransfers();
+  Status checkDevices(const Binding &binding) const;
   Status checkMoved(const Channels &channels) const;
   bool runStraight(uint32_t polls);
   bool awaitMessage(const Step &step, uint32_t polls);
@@ -171,6 +172,11 @@ private:
   void finishRun();
   OpId nextOnStage();
   bool pollStage();
+  void startOnDevice(OpId op);
+  void offer(OpId op);
+  void noteOnDevice(OpId op, Posted posted);
+  void moveOnDevice(OpId op);
+  void finishOnDevice(OpId op);
   void noteCopies();
   void noteStarted(OpId op);
   void noteFinished(OpId op);
@@ -226,6 +232,7 @@ private:
   int64_t calcEndNs_ = kNoCalc;
   std::vector<OpId> released_; ///< ops for which the stage had to wait
   size_t releasedHead_ = 0;
+  std::vector<OpId> finished_;     ///< on the device
   bool areCopiesUnderWay_ = false; ///< as the engine knows
   static constexpr int64_t kNoCalc = INT64_MIN;
 };

@@ -227,6 +227,9 @@ public:
   virtual void *allocateShared(uint64_t) { return nullptr; }
   virtual void releaseShared(void *) {}
 
+  /// True if the peer runs on this machine, as both ends know.
+  virtual bool isOnThisMachine(Rank) const { return false; }
+
   /// True if messages with this peer take longer than others, and had better start before them.
   virtual bool startsFirst(Rank) const { return false; }
 

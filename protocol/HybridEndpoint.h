@@ -32,6 +32,7 @@ public:
   bool isShared(const Payload &payload) const override { return local_.isShared(payload); }
   void *allocateShared(uint64_t bytes) override { return local_.allocateShared(bytes); }
   void releaseShared(void *memory) override { local_.releaseShared(memory); }
+  bool isOnThisMachine(Rank peer) const override { return !isRemote(peer); }
   bool startsFirst(Rank peer) const override { return isRemote(peer); }
   WakeupEpoch armSleep() override { return sleeper_.armSleep(); }
   void sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost) override;

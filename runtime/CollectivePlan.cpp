@@ -98,6 +98,10 @@ Status CollectivePlan::setInPlace(bool inPlace) {
   return describeAnew([&] { request_.inPlace = inPlace; });
 }
 
+Status CollectivePlan::setDeviceOnly(bool isDeviceOnly) {
+  return describeAnew([&] { isDeviceOnly_ = isDeviceOnly; });
+}
+
 Status CollectivePlan::setValue(const std::string &parameter, ArgumentValue value,
                                 NumberKind kind) {
   return describeAnew([&] {

@@ -50,6 +50,8 @@ public:
   /// change places.
   Status setCombiner(const Combiner &combiner, bool commutes);
   Status setInPlace(bool inPlace);
+  /// All ranks bind all their buffers in device memory (Binding::deviceOnly).
+  Status setDeviceOnly(bool isDeviceOnly);
   /// The kind of value that a number represents.
   enum class NumberKind {
     Any, ///< what the parameter takes
@@ -214,6 +216,7 @@ private:
   /// that were given.
   std::vector<std::string> bufferNames_;
   std::vector<bool> isGiven_; ///< parallel to bufferNames_
+  bool isDeviceOnly_ = false;
   Binding binding_;           ///< buffers and blocks are parallel to bufferNames_
   std::shared_ptr<const PlanCompiler> compiler_, preferredCompiler_;
   RankSchedule schedule_;   ///< set if it was compiled

@@ -80,6 +80,8 @@ std::string CollectivePlan::terms() const {
   for (const auto &[name, size] : request_.sizes)
     terms.add(concat("size '", name, "'"), std::to_string(size));
   terms.add("form in place", request_.inPlace ? "yes" : "no");
+  if (isDeviceOnly_)
+    terms.add("memory", "of devices only");
   addValueTerms(terms, true);
   if (name_ != collective_)
     terms.add("collective that was chosen", collective_);

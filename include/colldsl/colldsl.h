@@ -341,6 +341,12 @@ COLLDSL_API void colldsl_plan_destroy(colldsl_plan *plan);
  * type that no buffer has is refused. */
 COLLDSL_API colldsl_status colldsl_plan_set_type(colldsl_plan *plan, colldsl_type type);
 
+/** Nonzero: all ranks bind all their buffers in device memory, by colldsl_plan_bind_device().
+ * Messages between ranks of one machine then go from device to device, from 16 KiB on: by CUDA IPC
+ * between processes. The driver must be able to export the memory of the buffers, as that of
+ * cuMemAlloc() is; else the commit fails. */
+COLLDSL_API colldsl_status colldsl_plan_set_device_only(colldsl_plan *plan, int device_only);
+
 /** Nonzero: the collective's form in place (`x aliases y[rank]`): x is not bound. */
 COLLDSL_API colldsl_status colldsl_plan_set_in_place(colldsl_plan *plan, int in_place);
 
@@ -391,9 +397,9 @@ COLLDSL_API colldsl_status colldsl_plan_bind_const(colldsl_plan *plan, const cha
  * without it, or if the address is not of device memory or the allocation has fewer bytes, it fails
  * with COLLDSL_ERROR_ARGUMENT. Memory that cuMemAllocAsync() took from a pool is refused. Work of
  * the caller on the memory has ended when a run starts, but for colldsl_plan_start_on_stream().
- * The plan keeps page-locked memory of the host as long, with which its messages and reductions
- * work: segments of 512 KiB are copied from the device as the run goes on, and to it as they are
- * complete. An `in` buffer is never written. */
+ * The plan keeps page-locked memory of the host as long, by which its messages travel: what they
+ * need is copied from the device in segments of 512 KiB, and what they bring to it. Copies and
+ * reductions run on the device if their operands are there. An `in` buffer is never written. */
 COLLDSL_API colldsl_status colldsl_plan_bind_device(colldsl_plan *plan, const char *buffer,
                                                     void *memory, uint64_t bytes);
 

@@ -308,6 +308,10 @@ public:
   template <typename T> Plan &bindDevice(const char *buffer, T *memory, size_t elements, OwnType) {
     return does(colldsl_plan_bind_device(get(), buffer, memory, elements * sizeof(T)));
   }
+  /// See colldsl_plan_set_device_only().
+  Plan &deviceOnly(bool isDeviceOnly = true) {
+    return does(colldsl_plan_set_device_only(get(), isDeviceOnly));
+  }
   /// Contiguous blocks of these lengths.
   Plan &blocks(const char *buffer, std::span<const uint64_t> counts) {
     return does(colldsl_plan_set_blocks(get(), buffer, counts.size(), counts.data(), nullptr));

@@ -13,6 +13,7 @@ public:
   Rank rank() const override { return self_; }
   uint32_t numRanks() const override { return world_.numRanks_; }
   const Caps &caps() const override { return caps_; }
+  bool isOnThisMachine(Rank) const override { return true; }
   bool startsFirst(Rank) const override { return world_.options_.startsFirst; }
   Result<std::unique_ptr<Channels>> open(const OpenRequest &request) override;
   void refuse(const std::string &reason) override;

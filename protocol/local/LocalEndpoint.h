@@ -48,6 +48,7 @@ public:
     auto held = hold();
     worker_.release(memory);
   }
+  bool isOnThisMachine(Rank) const override { return true; }
   void refuse(const std::string &reason) override;
   WakeupEpoch armSleep() override { return worker_.armSleep(); }
   void sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost) override;

@@ -47,6 +47,7 @@ public:
   bool isShared(const Payload &payload) const override { return inner_.isShared(payload); }
   void *allocateShared(uint64_t bytes) override { return inner_.allocateShared(bytes); }
   void releaseShared(void *memory) override { inner_.releaseShared(memory); }
+  bool isOnThisMachine(Rank peer) const override { return inner_.isOnThisMachine(peer); }
   bool startsFirst(Rank peer) const override { return inner_.startsFirst(peer); }
   WakeupEpoch armSleep() override { return inner_.armSleep(); }
   void sleep(WakeupEpoch epoch, std::chrono::nanoseconds atMost) override {

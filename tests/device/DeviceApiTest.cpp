@@ -8,6 +8,7 @@ extern "C" {
 void *fakeCudaMemory(size_t bytes);
 const char *fakeCudaMisuse();
 uint64_t fakeCudaCopies();
+uint64_t fakeCudaBytesToHost();
 }
 
 namespace colldsl::test {
@@ -15,6 +16,21 @@ namespace {
 
 int32_t *allocate(size_t count) {
   return static_cast<int32_t *>(fakeCudaMemory(count * sizeof(int32_t)));
+}
+
+/// The error of binding on the one rank of a plan.
+std::string boundBy(const std::function<colldsl_status(colldsl_plan *)> &bind) {
+  return runRanks(1, [&](coll::Communicator &comm) -> std::string {
+    coll::Plan sum(comm, "allreduce");
+    colldsl_plan_set_type(sum.get(), COLLDSL_I32);
+    colldsl_plan_set_count(sum.get(), 4);
+    colldsl_status status = bind(sum.get());
+    return status == COLLDSL_OK ? "" : std::to_string(status) + ": " + colldsl_last_error();
+  });
+}
+
+bool contains(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
 }
 
 TEST(DeviceApi, sumsInDeviceMemory) {
@@ -38,6 +54,62 @@ TEST(DeviceApi, sumsInDeviceMemory) {
                  return fakeCudaMisuse();
                }),
       "");
+}
+
+// Long messages go from device to device between processes; the others by the host.
+TEST(DeviceApi, processesCopyFromEachOthersDeviceMemory) {
+  constexpr size_t kCount = 30000;
+  EXPECT_EQ(runRanks(4,
+                     [](coll::Communicator &comm) -> std::string {
+                       uint32_t ranks = comm.size(), me = comm.rank();
+                       int32_t *x = allocate(kCount), *y = allocate(ranks * kCount);
+                       coll::Plan gather(comm, "allgather_ring");
+                       gather.deviceOnly().bindDevice("x", x, kCount);
+                       gather.bindDevice("y", y, ranks * kCount).count(kCount).commit();
+                       for (int32_t run = 0; run < 3; ++run) {
+                         for (size_t i = 0; i < kCount; ++i)
+                           x[i] = static_cast<int32_t>(i + 100000 * me) + run;
+                         gather.run(30);
+                         for (uint32_t r = 0; r < ranks; ++r)
+                           for (size_t i = 0; i < kCount; ++i)
+                             if (y[r * kCount + i] != static_cast<int32_t>(i + 100000 * r) + run)
+                               return "element " + std::to_string(i) + " of rank " +
+                                      std::to_string(r) + " is wrong";
+                       }
+                       if (fakeCudaBytesToHost() != 0)
+                         return "data went by the host";
+                       return fakeCudaMisuse();
+                     }),
+            "");
+}
+
+TEST(DeviceApi, memoryOfTheHostInAPlanOfDevicesIsRefused) {
+  std::string why = boundBy([](colldsl_plan *plan) {
+    static int32_t host[4];
+    coll::check(colldsl_plan_set_device_only(plan, 1));
+    coll::check(colldsl_plan_bind_device(plan, "x", allocate(4), 16));
+    coll::check(colldsl_plan_bind(plan, "y", host, sizeof host));
+    return colldsl_plan_commit(plan);
+  });
+  EXPECT_TRUE(contains(why, "'y' is memory of the host, but all buffers of the plan")) << why;
+}
+
+TEST(DeviceApi, ranksThatDisagreeOnDevicesOnlyAreRefused) {
+  EXPECT_EQ(runRanks(2,
+                     [](coll::Communicator &comm) -> std::string {
+                       int32_t *x = allocate(8), *y = allocate(8);
+                       coll::Plan sum(comm, "allreduce");
+                       sum.deviceOnly(comm.rank() == 0);
+                       sum.bindDevice("x", x, 8).bindDevice("y", y, 8).count(8);
+                       colldsl_status status = colldsl_plan_commit(sum.get());
+                       std::string why = colldsl_last_error();
+                       return status == COLLDSL_ERROR_PLAN &&
+                                      contains(why, "disagree on the memory: of devices only on "
+                                                    "rank 0, none on rank 1")
+                                  ? ""
+                                  : why;
+                     }),
+            "");
 }
 
 // Blocks with room between them: other bytes of the device memory stay.
@@ -71,21 +143,6 @@ TEST(DeviceApi, blocksWithGapsStayApart) {
                        return fakeCudaMisuse();
                      }),
             "");
-}
-
-/// The error of binding on the one rank of a plan.
-std::string boundBy(const std::function<colldsl_status(colldsl_plan *)> &bind) {
-  return runRanks(1, [&](coll::Communicator &comm) -> std::string {
-    coll::Plan sum(comm, "allreduce");
-    colldsl_plan_set_type(sum.get(), COLLDSL_I32);
-    colldsl_plan_set_count(sum.get(), 4);
-    colldsl_status status = bind(sum.get());
-    return status == COLLDSL_OK ? "" : std::to_string(status) + ": " + colldsl_last_error();
-  });
-}
-
-bool contains(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
 }
 
 TEST(DeviceApi, memoryOfTheHostIsRefused) {

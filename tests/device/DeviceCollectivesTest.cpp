@@ -3,6 +3,7 @@
 #include "executor/Plan.h"
 #include "instantiate/Instantiate.h"
 #include "ir/Bounds.h"
+#include "ir/Concat.h"
 #include "program/library/Library.h"
 #include "tests/device/FakeDevice.h"
 #include "tests/executor/Schedules.h"
@@ -35,7 +36,8 @@ void fill(Bytes &bytes, uint64_t seed) {
 
 class Runs {
 public:
-  /// Buffer b of a rank is in device memory if bit b of `onDevice` is set.
+  /// Buffer b of a rank is in device memory if bit b of `onDevice` is set. All are: messages go
+  /// from device to device.
   Runs(const Schedule &schedule, uint64_t seed, uint64_t onDevice)
       : schedule_(schedule), image_(schedule), world_(schedule.numRanks(), {.seed = seed}),
         seed_(seed), onDevice_(onDevice), results_(schedule.numRanks()) {}
@@ -53,6 +55,9 @@ private:
     Binding binding;
     binding.elements = kElements;
     binding.segmentBytes = kSegmentBytes;
+    binding.deviceCombinesFrom = seed_ % 2 * 64;
+    binding.deviceOnly = onDevice_ == UINT64_MAX && seed_ % 5 != 0;
+    binding.deviceMessagesFrom = seed_ % 4 * 16;
     std::vector<Bytes> host;
     std::vector<std::span<std::byte>> memory;
     Sizes sizes{kElements, {}, 0};
@@ -104,7 +109,16 @@ std::string difference(const Schedule &schedule, uint64_t seed, uint64_t onDevic
     return complaints;
   if (!FakeDevice::misuse().empty())
     return FakeDevice::misuse();
-  return there.results() == here.results() ? "" : "the data differ";
+  for (size_t r = 0; r < here.results().size(); ++r)
+    for (size_t run = 0; run < here.results()[r].size(); ++run)
+      for (size_t b = 0; b < here.results()[r][run].size(); ++b) {
+        const Bytes &got = there.results()[r][run][b], &wanted = here.results()[r][run][b];
+        if (got != wanted)
+          return concat("rank ", r, ", run ", run, ", buffer ", b, ": byte ",
+                        std::mismatch(got.begin(), got.end(), wanted.begin()).first - got.begin(),
+                        " of ", got.size());
+      }
+  return "";
 }
 
 class DeviceCollectives : public testing::Test {

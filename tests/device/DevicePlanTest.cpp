@@ -117,8 +117,30 @@ TEST_F(OnOneRank, copiesWhatIsReadAndWhatIsWritten) {
   run(**plan);
   for (int32_t i = 0; i < 16; ++i)
     EXPECT_EQ(to[i], i >= 8 && i < 12 ? i - 4 : -1) << i;
+  EXPECT_EQ(FakeDevice::copies(), 1u);
+  EXPECT_EQ(FakeDevice::bytesWithin(), 16u);
+}
+
+// Between memory of the device and of the host.
+TEST_F(OnOneRank, copiesToTheHostWhatIsReadThereAndBackWhatIsWritten) {
+  BufferId x = builder_.buffer(BufferRole::In, 4), y = builder_.buffer(BufferRole::Out, 4),
+           z = builder_.buffer(BufferRole::Out, 4);
+  builder_.copy(kMe, {builder_.block(x, 1)}, {builder_.block(y, 2)});
+  builder_.copy(kMe, {builder_.block(x, 3)}, {builder_.block(z, 0)});
+  DeviceInts from(16), to(16);
+  Ints host(16, -1);
+  for (int32_t i = 0; i < 16; ++i)
+    from[i] = i, to[i] = -1;
+  auto plan = open(bindingOf(4, {from.bound(), onHost(host), to.bound()}));
+  ASSERT_TRUE(plan.ok()) << plan.message();
+  run(**plan);
+  for (int32_t i = 0; i < 16; ++i) {
+    EXPECT_EQ(host[i], i >= 8 && i < 12 ? i - 4 : -1) << i;
+    EXPECT_EQ(to[i], i < 4 ? i + 12 : -1) << i;
+  }
   EXPECT_EQ(FakeDevice::bytesToHost(), 16u);
-  EXPECT_EQ(FakeDevice::bytesToDevice(), 16u);
+  EXPECT_EQ(FakeDevice::bytesToDevice(), 0u);
+  EXPECT_EQ(FakeDevice::bytesWithin(), 16u);
 }
 
 TEST_F(OnOneRank, hostMemoryAndDeviceMemoryMix) {
@@ -145,21 +167,146 @@ TEST_F(OnOneRank, hostMemoryAndDeviceMemoryMix) {
   EXPECT_EQ(FakeDevice::copies(), before) << "a plan without device memory uses the device";
 }
 
-// The first block is combined while the second one is still on its way.
+/// A combine of x and y into y, and a copy of y to z, of which y and z are of the device.
+class Combining : public OnOneRank {
+protected:
+  void combine(bool isXOnDevice, uint64_t combinesFrom) {
+    BufferId x = builder_.buffer(BufferRole::In, 1), y = builder_.buffer(BufferRole::InOut, 1),
+             z = builder_.buffer(BufferRole::Out, 1);
+    OpId sum = builder_.combine(kMe, builder_.block(x, 0), builder_.block(y, 0), Reduction::Sum,
+                                Side::After);
+    builder_.copy(kMe, {builder_.block(y, 0)}, {builder_.block(z, 0)}, {after(sum)});
+    DeviceInts ofDevice(4), ys(4), zs(4);
+    Ints ofHost(4);
+    for (int32_t i = 0; i < 4; ++i)
+      ofDevice[i] = ofHost[i] = i, ys[i] = 10;
+    Binding binding = bindingOf(
+        4, {isXOnDevice ? ofDevice.bound() : onHost(ofHost), ys.bound(), zs.bound()}, 1024);
+    binding.deviceCombinesFrom = combinesFrom;
+    auto plan = open(binding);
+    ASSERT_TRUE(plan.ok()) << plan.message();
+    run(**plan);
+    for (int32_t i = 0; i < 4; ++i) {
+      EXPECT_EQ(ys[i], 10 + i);
+      EXPECT_EQ(zs[i], 10 + i);
+    }
+    EXPECT_EQ(FakeDevice::misuse(), "");
+  }
+};
+
+TEST_F(Combining, runsOnTheDeviceThatHasItsOperands) {
+  combine(true, UINT64_MAX / 4);
+  EXPECT_EQ(FakeDevice::bytesToHost(), 0u);
+  EXPECT_EQ(FakeDevice::bytesToDevice(), 0u);
+}
+
+// Memory of the caller on the host is not page-locked, so no op on the device touches it.
+TEST_F(Combining, runsOnTheHostIfAnOperandIsTheCallersThere) {
+  combine(false, 1);
+  EXPECT_EQ(FakeDevice::bytesToHost(), 16u);
+  EXPECT_EQ(FakeDevice::bytesToDevice(), 16u) << "y, from which z is copied there";
+}
+
+/// Ranks in a row, each of which passes y on to the next one, two blocks of it.
+uint64_t passOn(uint32_t numRanks, bool isDeviceOnly, Ends &ends) {
+  Builder builder(numRanks);
+  BufferId y = builder.buffer(BufferRole::InOut, 2);
+  for (uint32_t r = 0; r < numRanks; ++r)
+    for (uint32_t block : {0, 1}) {
+      std::vector<Dep> deps;
+      if (r > 0)
+        deps.push_back(after(builder.recv(Rank{r}, Rank{r - 1}, {builder.block(y, block)})));
+      if (r + 1 < numRanks)
+        builder.send(Rank{r}, Rank{r + 1}, {builder.block(y, block)}, deps);
+    }
+  fake::World world(numRanks);
+  LoadedImage image(builder.schedule);
+  ends.assign(numRanks, "");
+  constexpr uint32_t kCount = 6;
+  runThreads(numRanks, [&](Rank r) -> std::string {
+    std::string &end = ends[index(r)];
+    auto endpoint = world.attach(r);
+    Engine engine(*endpoint);
+    DeviceInts ints(2 * kCount);
+    for (uint32_t i = 0; i < 2 * kCount; ++i)
+      ints[i] = r == Rank{0} ? static_cast<int32_t>(i) : -1;
+    Binding binding = bindingOf(kCount, {ints.bound()});
+    binding.deviceOnly = isDeviceOnly;
+    binding.deviceMessagesFrom = 1;
+    auto plan = Plan::open(engine, image->rank(r), image->sizeClass(), binding);
+    if (!plan)
+      return end = plan.message();
+    for (int run = 0; run < 2; ++run) {
+      Status s = (*plan)->start();
+      if (s)
+        s = (*plan)->wait(kLong);
+      if (!s)
+        return end = s.message();
+      for (uint32_t i = 0; i < 2 * kCount; ++i)
+        if (ints[i] != static_cast<int32_t>(i))
+          end = "wrong data";
+    }
+    return end;
+  });
+  return 2 * kCount * sizeof(int32_t) * 2; // bytes of y in both runs
+}
+
+// A rank that passes data on keeps them on the host, and copies them to its device once.
+TEST(DeviceMessages, dataOfTheHostGoToTheDeviceOnce) {
+  FakeDevice::reset({.seed = 3});
+  Ends ends;
+  uint64_t bytes = passOn(4, false, ends);
+  EXPECT_EQ(ends, Ends(4));
+  EXPECT_EQ(FakeDevice::bytesToHost(), bytes) << "of the first rank";
+  EXPECT_EQ(FakeDevice::bytesToDevice(), 3 * bytes) << "of each of the others";
+  EXPECT_EQ(FakeDevice::misuse(), "");
+}
+
+TEST(DeviceMessages, goFromDeviceToDevice) {
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    FakeDevice::reset({.seed = seed});
+    Ends ends;
+    uint64_t bytes = passOn(4, true, ends);
+    EXPECT_EQ(ends, Ends(4));
+    EXPECT_EQ(FakeDevice::bytesToHost(), 0u);
+    EXPECT_EQ(FakeDevice::bytesToDevice(), 0u);
+    EXPECT_EQ(FakeDevice::bytesWithin(), 3 * bytes);
+    EXPECT_EQ(FakeDevice::misuse(), "");
+    EXPECT_EQ(FakeDevice::left(), 0u);
+  }
+}
+
+// Any copy of the device that fails, at its call or later, ends all ranks.
+TEST(DeviceMessages, aFaultEndsAllRanks) {
+  for (auto fault : {&FakeDeviceOptions::failCopyAt, &FakeDeviceOptions::failStreamAt})
+    for (uint64_t k = 1; k <= 12; ++k) {
+      FakeDeviceOptions options{.seed = k};
+      options.*fault = k;
+      FakeDevice::reset(options);
+      Ends ends;
+      passOn(4, true, ends);
+      EXPECT_NE(ends, Ends(4)) << k;
+      for (const std::string &end : ends)
+        EXPECT_TRUE(end.empty() || contains(end, "on the device: ")) << k << ": " << end;
+      EXPECT_EQ(FakeDevice::misuse(), "");
+    }
+}
+
+// One block is there while the other one is still on its way.
 TEST_F(OnOneRank, anOpWaitsForItsOwnSegmentsOnly) {
   BufferId x = builder_.buffer(BufferRole::In, 2), y = builder_.buffer(BufferRole::Out, 2);
   builder_.copy(kMe, {builder_.block(x, 1)}, {builder_.block(y, 1)});
   builder_.copy(kMe, {builder_.block(x, 0)}, {builder_.block(y, 0)});
   FakeDevice::reset({.stallAt = 2});
   DeviceInts from(4);
-  from[0] = 5;
+  from[2] = 5;
   Ints to(4);
   auto plan = open(bindingOf(2, {from.bound(), onHost(to)}));
   ASSERT_TRUE(plan.ok()) << plan.message();
   ASSERT_TRUE((*plan)->start().ok());
   EXPECT_FALSE((*plan)->waitFor(std::chrono::milliseconds(20)));
-  EXPECT_EQ(to[0], 5);
-  EXPECT_EQ(to[2], 0);
+  EXPECT_EQ(to[2], 5);
+  EXPECT_EQ(to[0], 0);
   Status s = (*plan)->wait(std::chrono::milliseconds(1));
   EXPECT_FALSE(s.ok());
   EXPECT_TRUE((*plan)->timedOut());
@@ -235,7 +382,8 @@ void anyFaultEndsAllRanks(uint64_t FakeDeviceOptions::*fault, const char *call) 
       if (end.empty())
         continue;
       EXPECT_TRUE(contains(end, call) && contains(end, "CUDA_ERROR_ILLEGAL_ADDRESS (700)") &&
-                  contains(end, "the copy of bytes ") && contains(end, "cannot finish op "))
+                  (contains(end, "the copy of bytes ") || contains(end, "on the device: ")) &&
+                  contains(end, "cannot finish op "))
           << k << ": " << end;
       isNamed |= contains(end, "rank ");
     }

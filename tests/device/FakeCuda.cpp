@@ -20,4 +20,5 @@ const char *fakeCudaMisuse() {
   return misuse.c_str();
 }
 uint64_t fakeCudaCopies() { return test::FakeDevice::copies(); }
+uint64_t fakeCudaBytesToHost() { return test::FakeDevice::bytesToHost(); }
 }

@@ -1,0 +1,192 @@
+#include "executor/DeviceAreas.h"
+
+#include "ir/Concat.h"
+
+#include <algorithm>
+#include <functional>
+#include <sys/mman.h>
+
+namespace colldsl {
+namespace {
+
+// Stages are whole pages, and one lies between any two of them: no address is in two stages.
+constexpr uint64_t kPageBytes = 4096;
+
+constexpr uint64_t wholePages(uint64_t bytes) {
+  return (bytes + kPageBytes - 1) & ~(kPageBytes - 1);
+}
+
+} // namespace
+
+Status LockedMemory::reserve(uint64_t bytes) {
+  if (bytes <= bytes_)
+    return {};
+  free();
+  void *memory = bytes > UINT64_MAX / 2 ? MAP_FAILED
+                                        : mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED)
+    return Status::error(ErrorKind::NoMemory,
+                         concat("no memory for ", bytes, " bytes beside device memory"));
+  device::CurrentContext current(driver_, context_);
+  Status s =
+      device::checkCuda(driver_, driver_.memHostRegister(memory, bytes, device::kRegisterPortable),
+                        "cuMemHostRegister");
+  if (!s) {
+    munmap(memory, bytes);
+    return Status::error(
+        concat("cannot lock ", bytes, " bytes beside device memory: ", s.message()));
+  }
+  data_ = static_cast<std::byte *>(memory);
+  bytes_ = bytes;
+  return {};
+}
+
+void LockedMemory::free() {
+  if (!data_)
+    return;
+  device::CurrentContext current(driver_, context_);
+  driver_.memHostUnregister(data_);
+  munmap(std::exchange(data_, nullptr), std::exchange(bytes_, 0));
+}
+
+void LockedMemory::abandon() {
+  data_ = nullptr;
+  bytes_ = 0;
+}
+
+bool DeviceBlock::reserve(const device::CudaDriver &driver, device::CuContext context,
+                          uint64_t bytes) {
+  if (&driver == driver_ && context == context_ && bytes <= bytes_)
+    return true;
+  free();
+  device::CurrentContext current(driver, context);
+  if (driver.memAlloc(&address_, bytes) != device::kCudaSuccess) {
+    address_ = 0;
+    return false;
+  }
+  driver_ = &driver;
+  context_ = context;
+  bytes_ = bytes;
+  return true;
+}
+
+void DeviceBlock::free() {
+  if (address_ == 0)
+    return;
+  device::CurrentContext current(*driver_, context_);
+  driver_->memFree(std::exchange(address_, 0));
+  bytes_ = 0;
+}
+
+bool DeviceAreas::areNeeded(const Binding &binding) {
+  return std::any_of(binding.buffers.begin(), binding.buffers.end(),
+                     [](const BoundBuffer &buffer) { return buffer.driver && buffer.data; });
+}
+
+Status DeviceAreas::bind(const Binding &binding) {
+  if (Status s = findContext(binding); !s)
+    return s;
+  return placeStages(binding);
+}
+
+Status DeviceAreas::findContext(const Binding &binding) {
+  std::optional<uint32_t> first;
+  const device::CudaDriver *driver = nullptr;
+  device::CuContext context = nullptr;
+  for (uint32_t b = 0; b < binding.buffers.size(); ++b) {
+    const BoundBuffer &buffer = binding.buffers[b];
+    if (!buffer.driver || !buffer.data)
+      continue;
+    Result<device::CuContext> own = device::contextOf(*buffer.driver, buffer.data, buffer.bytes);
+    if (!own)
+      return Status::error(concat(bufferInWords(binding.names, b), ": ", own.message()));
+    if (first && (*own != context || buffer.driver != driver))
+      return Status::error(concat(bufferInWords(binding.names, *first), " and ",
+                                  bufferInWords(binding.names, b),
+                                  " are memory of different devices or contexts"));
+    context = *own;
+    driver = buffer.driver;
+    first = b;
+  }
+  if (driver == driver_ && context == context_)
+    return {};
+  mirror_.free();
+  driver_ = driver;
+  context_ = context;
+  stages_ = std::make_unique<LockedMemory>(*driver, context);
+  temporaries_ = std::make_unique<LockedMemory>(*driver, context);
+  return {};
+}
+
+Status DeviceAreas::placeStages(const Binding &binding) {
+  areas_.clear();
+  std::vector<uint64_t> offsets;
+  uint64_t bytes = 0;
+  for (uint32_t b = 0; b < binding.buffers.size(); ++b) {
+    const BoundBuffer &buffer = binding.buffers[b];
+    if (!buffer.driver || !buffer.data)
+      continue;
+    if (buffer.bytes > UINT64_MAX / 4 - bytes)
+      return Status::error(ErrorKind::NoMemory, concat("no memory for ", buffer.bytes, " bytes"));
+    areas_.push_back(
+        {nullptr, buffer.bytes, reinterpret_cast<device::DeviceAddress>(buffer.data), b, true});
+    offsets.push_back(bytes);
+    bytes += wholePages(buffer.bytes) + kPageBytes;
+  }
+  if (Status s = stages_->reserve(bytes); !s)
+    return s;
+  binding_ = binding;
+  binding_.temporaries = this;
+  for (size_t a = 0; a < areas_.size(); ++a) {
+    areas_[a].host = stages_->data() + offsets[a];
+    binding_.buffers[areas_[a].buffer].data = areas_[a].host;
+  }
+  return {};
+}
+
+std::byte *DeviceAreas::reserve(uint64_t bytes) {
+  if (!temporaries_->reserve(wholePages(bytes) + kPageBytes))
+    return nullptr;
+  Area area{temporaries_->data(), bytes, bytes <= mirror_.bytes() ? mirror_.address() : 0, 0,
+            false};
+  std::less<const std::byte *> before;
+  auto at = std::upper_bound(areas_.begin(), areas_.end(), area,
+                             [&](const Area &a, const Area &b) { return before(a.host, b.host); });
+  areas_.insert(at, area);
+  return area.host;
+}
+
+const DeviceAreas::Area *DeviceAreas::areaOf(const std::byte *address) const {
+  std::less<const std::byte *> before;
+  auto behind = std::upper_bound(
+      areas_.begin(), areas_.end(), address,
+      [&](const std::byte *wanted, const Area &area) { return before(wanted, area.host); });
+  if (behind == areas_.begin())
+    return nullptr;
+  const Area &area = *--behind;
+  return before(address, area.host + area.bytes) ? &area : nullptr;
+}
+
+bool DeviceAreas::mirrorTemporaries() {
+  auto own =
+      std::find_if(areas_.begin(), areas_.end(), [](const Area &area) { return !area.isCallers; });
+  if (own == areas_.end() || own->device != 0)
+    return own != areas_.end();
+  if (!mirror_.reserve(*driver_, context_, own->bytes))
+    return false;
+  own->device = mirror_.address();
+  return true;
+}
+
+std::string DeviceAreas::inWords(const Area &area) const {
+  return area.isCallers ? bufferInWords(binding_.names, area.buffer) : "the temporaries";
+}
+
+void DeviceAreas::abandon() {
+  stages_->abandon();
+  temporaries_->abandon();
+  mirror_.abandon();
+}
+
+} // namespace colldsl

@@ -1,0 +1,122 @@
+/// The memory of a plan that has a place on the host and one on the device.
+///
+///   area               on the host                  on the device
+///   a device buffer    its stage, of the plan       memory of the caller
+///   the temporaries    memory of the plan           memory of the plan, if mirrored
+///
+/// The steps of a plan have addresses of the host. All of that memory is page-locked. Not thread
+/// safe.
+#pragma once
+
+#include "device/AsyncWork.h"
+#include "executor/Memory.h"
+
+namespace colldsl {
+
+/// Page-locked memory of the host, on pages of its own. It is ordinary memory, so other ranks of
+/// the machine and network devices reach it as any other.
+class LockedMemory {
+public:
+  LockedMemory(const device::CudaDriver &driver, device::CuContext context)
+      : driver_(driver), context_(context) {}
+  ~LockedMemory() { free(); }
+  LockedMemory(const LockedMemory &) = delete;
+  LockedMemory &operator=(const LockedMemory &) = delete;
+
+  /// Has at least so many bytes, which are zero if they are new. To no more bytes than before, it
+  /// keeps them.
+  Status reserve(uint64_t bytes);
+  std::byte *data() const { return data_; }
+
+  /// Never frees the memory that it has: the device may yet write to it.
+  void abandon();
+
+private:
+  void free();
+
+  const device::CudaDriver &driver_;
+  const device::CuContext context_;
+  std::byte *data_ = nullptr;
+  uint64_t bytes_ = 0;
+};
+
+/// Memory of the device that a plan has.
+class DeviceBlock {
+public:
+  DeviceBlock() = default;
+  ~DeviceBlock() { free(); }
+  DeviceBlock(const DeviceBlock &) = delete;
+  DeviceBlock &operator=(const DeviceBlock &) = delete;
+
+  /// Has at least so many bytes of that context. To no more bytes than before, it keeps them.
+  /// False: there are none.
+  bool reserve(const device::CudaDriver &driver, device::CuContext context, uint64_t bytes);
+  device::DeviceAddress address() const { return address_; } ///< 0: none
+  uint64_t bytes() const { return bytes_; }
+  void free();
+  /// Never frees the memory.
+  void abandon() { address_ = bytes_ = 0; }
+
+private:
+  const device::CudaDriver *driver_ = nullptr;
+  device::CuContext context_ = nullptr;
+  device::DeviceAddress address_ = 0;
+  uint64_t bytes_ = 0;
+};
+
+class DeviceAreas : TemporaryMemory {
+public:
+  DeviceAreas() = default;
+  DeviceAreas(const DeviceAreas &) = delete;
+  DeviceAreas &operator=(const DeviceAreas &) = delete;
+
+  /// True if some buffer lies in device memory.
+  static bool areNeeded(const Binding &binding);
+
+  /// Makes stages for the buffers in device memory. Refuses memory of several contexts.
+  Status bind(const Binding &binding);
+
+  /// The last binding, with stages in place of device memory.
+  const Binding &binding() const { return binding_; }
+  const device::CudaDriver &driver() const { return *driver_; }
+  device::CuContext context() const { return context_; }
+
+  struct Area {
+    std::byte *host;
+    uint64_t bytes;
+    device::DeviceAddress device; ///< 0: none, the area is of temporaries that are not mirrored
+    uint32_t buffer;              ///< of a device buffer
+    bool isCallers;               ///< device memory of the caller, which has the result at the end
+
+    device::DeviceAddress deviceAddressOf(const std::byte *address) const {
+      return device + static_cast<uint64_t>(address - host);
+    }
+  };
+  /// Sorted by their addresses on the host. No two are adjacent.
+  std::span<const Area> areas() const { return areas_; }
+  /// The area in which these bytes lie; null: none.
+  const Area *areaOf(const std::byte *address) const;
+
+  /// Gives the temporaries memory on the device. False: there is none.
+  bool mirrorTemporaries();
+
+  /// "'x'", "buffer 1", "the temporaries".
+  std::string inWords(const Area &area) const;
+
+  /// Never frees its memory: the device may yet use it.
+  void abandon();
+
+private:
+  std::byte *reserve(uint64_t bytes) override;
+  Status findContext(const Binding &binding);
+  Status placeStages(const Binding &binding);
+
+  Binding binding_;
+  const device::CudaDriver *driver_ = nullptr;
+  device::CuContext context_ = nullptr;
+  std::unique_ptr<LockedMemory> stages_, temporaries_;
+  DeviceBlock mirror_; ///< of the temporaries
+  std::vector<Area> areas_;
+};
+
+} // namespace colldsl

@@ -1,0 +1,234 @@
+#include "executor/DeviceCells.h"
+
+#include "ir/TopologicalOrder.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace colldsl {
+namespace {
+
+// A call per piece: many short ones are faster on the host.
+constexpr uint32_t kFewPieces = 8;
+constexpr uint64_t kLongPieceBytes = 4096;
+
+constexpr std::less<const std::byte *> before;
+
+// Bits of the sides that have a cell's content.
+constexpr uint8_t kOnHost = 1, kOnDevice = 2;
+
+bool overlap(const LocalPiece &piece) {
+  return before(piece.source, piece.target + piece.bytes) &&
+         before(piece.target, piece.source + piece.bytes);
+}
+
+} // namespace
+
+Status DeviceCells::divide(DeviceAreas &areas, const Memory &memory, const Steps &steps,
+                           device::Kernels &kernels, const DeviceMessages &messages) {
+  areas_ = &areas;
+  findUses(memory, steps);
+  cut(std::max<uint64_t>(areas.binding().segmentBytes, 1));
+  reads_ = intervalsOf(&Uses::reads);
+  writes_ = intervalsOf(&Uses::writes);
+  writers_.assign(cells_.size(), 0);
+  numReads_ = 0;
+  for (uint32_t op = 0; op < view_.ops.size(); ++op) {
+    for (const Interval &interval : writes_[op])
+      for (uint32_t c = interval.first; c < interval.last; ++c)
+        ++writers_[c];
+    for (const Interval &interval : reads_[op])
+      numReads_ += interval.last - interval.first;
+  }
+  uint64_t combinesFrom = areas.binding().deviceCombinesFrom;
+  place(findMovable(steps, kernels, true), messages, combinesFrom);
+  if (!usesTemporariesOnDevice() || areas.mirrorTemporaries())
+    return {};
+  place(findMovable(steps, kernels, false), messages, combinesFrom);
+  return usesTemporariesOnDevice()
+             ? Status::error(ErrorKind::NoMemory, "no device memory for the temporaries")
+             : Status();
+}
+
+void DeviceCells::use(std::vector<Range> &ranges, const std::byte *begin, uint64_t bytes) const {
+  if (bytes == 0 || !areas_->areaOf(begin))
+    return;
+  auto *first = const_cast<std::byte *>(begin);
+  ranges.push_back({first, first + bytes});
+}
+
+// The bytes of a step whose blocks change their lengths are known when it starts.
+void DeviceCells::useWhole(std::vector<Range> &ranges, uint32_t op, const Memory &memory) const {
+  const ImageOp &imageOp = view_.ops[op];
+  for (auto slices : {view_.sources(imageOp), view_.targets(imageOp)})
+    for (const Slice &slice : slices) {
+      auto bytes = memory.bytesOf(slice.buffer);
+      use(ranges, bytes.data(), bytes.size());
+    }
+}
+
+void DeviceCells::findUses(const Memory &memory, const Steps &steps) {
+  uses_.assign(view_.ops.size(), {});
+  for (uint32_t op = 0; op < view_.ops.size(); ++op) {
+    const Step &step = steps[OpId{op}];
+    auto &[reads, writes] = uses_[op];
+    bool isMessage = step.kind == Step::Kind::Send || step.kind == Step::Kind::Recv;
+    if (step.variable) {
+      useWhole(reads, op, memory);
+      if (step.kind != Step::Kind::Send)
+        writes = reads;
+      continue;
+    }
+    for (uint32_t i = 0; isMessage && i < step.payload.count; ++i) {
+      const iovec &piece = step.payload.pieces[i];
+      use(step.kind == Step::Kind::Send ? reads : writes,
+          static_cast<const std::byte *>(piece.iov_base), piece.iov_len);
+    }
+    for (uint32_t i = 0; i < step.pieceCount; ++i) {
+      const LocalPiece &piece = step.pieces[i];
+      use(reads, piece.source, piece.bytes);
+      if (step.kind == Step::Kind::Combine)
+        use(reads, piece.first ? piece.first : piece.target, piece.bytes);
+      use(writes, piece.target, piece.bytes);
+    }
+  }
+}
+
+void DeviceCells::cut(uint64_t segmentBytes) {
+  struct Border {
+    std::byte *at;
+    int change; ///< of the number of ranges that cover the bytes from here on
+  };
+  std::vector<Border> borders;
+  for (const Uses &uses : uses_)
+    for (const auto *ranges : {&uses.reads, &uses.writes})
+      for (const Range &range : *ranges) {
+        borders.push_back({range.begin, 1});
+        borders.push_back({range.end, -1});
+      }
+  std::sort(borders.begin(), borders.end(),
+            [](const Border &a, const Border &b) { return before(a.at, b.at); });
+  cells_.clear();
+  int covering = 0;
+  for (size_t i = 0; i < borders.size(); ++i) {
+    covering += borders[i].change;
+    if (covering == 0)
+      continue;
+    std::byte *end = borders[i + 1].at;
+    for (std::byte *at = borders[i].at; before(at, end);) {
+      auto bytes = std::min<uint64_t>(segmentBytes, end - at);
+      cells_.push_back({areas_->areaOf(at), at, bytes});
+      at += bytes;
+    }
+  }
+}
+
+// Intervals of an op do not overlap.
+DeviceCells::Intervals DeviceCells::intervalsOf(std::vector<Range> Uses::*ranges) {
+  auto cellAt = [&](const std::byte *address) {
+    auto at = std::lower_bound(
+        cells_.begin(), cells_.end(), address,
+        [](const Cell &cell, const std::byte *wanted) { return before(cell.begin, wanted); });
+    return static_cast<uint32_t>(at - cells_.begin());
+  };
+  Intervals intervals;
+  for (Uses &uses : uses_) {
+    auto begin = static_cast<uint32_t>(intervals.items.size());
+    intervals.begins.push_back(begin);
+    std::sort((uses.*ranges).begin(), (uses.*ranges).end(),
+              [](const Range &a, const Range &b) { return before(a.begin, b.begin); });
+    for (const Range &range : uses.*ranges) {
+      Interval interval{cellAt(range.begin), cellAt(range.end)};
+      if (intervals.items.size() > begin && interval.first <= intervals.items.back().last)
+        intervals.items.back().last = std::max(intervals.items.back().last, interval.last);
+      else
+        intervals.items.push_back(interval);
+    }
+  }
+  intervals.begins.push_back(static_cast<uint32_t>(intervals.items.size()));
+  return intervals;
+}
+
+std::vector<bool> DeviceCells::findMovable(const Steps &steps, device::Kernels &kernels,
+                                           bool mirrors) const {
+  auto hasPlaces = [&](const std::byte *address) {
+    const DeviceAreas::Area *area = areas_->areaOf(address);
+    return area && (area->device != 0 || mirrors);
+  };
+  auto isMovable = [&](const Step &step, const ImageOp &op) {
+    if (!step.isLocal() || step.variable || step.pieceCount == 0)
+      return false;
+    if (step.pieceCount > kFewPieces && step.payload.bytes / step.pieceCount < kLongPieceBytes)
+      return false;
+    bool combines = step.kind == Step::Kind::Combine;
+    if (combines && !(step.reduce && device::Kernels::has(op.reduction, op.type) &&
+                      kernels.prepare(op.reduction, op.type)))
+      return false;
+    return std::all_of(step.pieces, step.pieces + step.pieceCount, [&](const LocalPiece &piece) {
+      return hasPlaces(piece.source) && hasPlaces(piece.target) &&
+             (!piece.first || hasPlaces(piece.first)) && (combines || !overlap(piece));
+    });
+  };
+  std::vector<bool> movable;
+  for (uint32_t op = 0; op < view_.ops.size(); ++op)
+    movable.push_back(isMovable(steps[OpId{op}], view_.ops[op]));
+  return movable;
+}
+
+bool DeviceCells::usesTemporariesOnDevice() const {
+  for (uint32_t op = 0; op < view_.ops.size(); ++op)
+    for (auto intervals : {reads_[op], writes_[op]})
+      for (const Interval &interval : intervals)
+        for (uint32_t c = interval.first; c < interval.last; ++c)
+          if (isOnDevice_[op] && !cells_[c].area->isCallers)
+            return true;
+  return false;
+}
+
+// Follows the contents of the cells through one run, in one order of the ops.
+void DeviceCells::place(const std::vector<bool> &isMovable, const DeviceMessages &messages,
+                        uint64_t combinesFrom) {
+  std::vector<uint8_t> sides;
+  for (const Cell &cell : cells_)
+    sides.push_back(cell.area->isCallers ? kOnDevice : kOnHost);
+  std::vector<bool> isWritten(cells_.size());
+  std::vector<uint32_t> openWriters = writers_;
+  isOnDevice_.assign(view_.ops.size(), false);
+  early_.clear();
+  std::vector<uint32_t> open;
+  for (const ImageOp &op : view_.ops)
+    open.push_back(op.depCount);
+  auto forEachSuccessor = [&](uint32_t op, auto visit) {
+    const ImageOp &image = view_.ops[op];
+    for (uint32_t i = 0; i < image.requireCount + image.irequireCount; ++i)
+      visit(view_.successors[image.successorBegin + i]);
+  };
+  for (uint32_t op : topologicalOrder(std::move(open), forEachSuccessor)) {
+    uint64_t bytes = 0;
+    uint8_t common = kOnHost | kOnDevice;
+    for (const Interval &interval : reads_[op])
+      for (uint32_t c = interval.first; c < interval.last; ++c) {
+        bytes += cells_[c].bytes;
+        common &= sides[c];
+      }
+    bool isOnDevice =
+        messages.has(OpId{op}) ||
+        (isMovable[op] && (common == 0 ? bytes >= 2 * combinesFrom : (common & kOnDevice) != 0));
+    isOnDevice_[op] = isOnDevice;
+    uint8_t side = isOnDevice ? kOnDevice : kOnHost;
+    for (const Interval &interval : reads_[op])
+      for (uint32_t c = interval.first; c < interval.last; ++c) {
+        if (!isOnDevice && !(sides[c] & kOnHost) && !isWritten[c])
+          early_.push_back({c, OpId{op}});
+        sides[c] |= side;
+      }
+    for (const Interval &interval : writes_[op])
+      for (uint32_t c = interval.first; c < interval.last; ++c) {
+        isWritten[c] = true;
+        bool goesBack = --openWriters[c] == 0 && cells_[c].area->isCallers;
+        sides[c] = goesBack ? side | kOnDevice : side;
+      }
+  }
+}
+
+} // namespace colldsl

@@ -1,0 +1,98 @@
+/// The bytes of a plan that ops touch, cut into cells, and where each op runs: on the host or on
+/// the device.
+///
+/// Cells end at the borders of all that ops touch, so an op touches all bytes of a cell or none:
+///
+///   op a     [---------------)
+///   op b            [---------------)
+///   cells    |  0   |   1   |  2    |
+///
+/// Ops that touch a cell, and of which one writes it, are ordered by their dependencies. So a cell
+/// has one content at a time, of which there may be a copy on either side.
+///
+/// Messages run on the host, except for those between devices (executor/DeviceMessages.h). A copy
+/// or combine runs on the side that has its operands; if they are on different sides, a long one
+/// runs on the device and a short one on the host.
+#pragma once
+
+#include "device/Kernels.h"
+#include "executor/DeviceMessages.h"
+
+namespace colldsl {
+
+class DeviceCells {
+public:
+  struct Cell {
+    const DeviceAreas::Area *area;
+    std::byte *begin; ///< on the host
+    uint64_t bytes;
+  };
+  /// Cells first..last-1.
+  struct Interval {
+    uint32_t first, last;
+  };
+
+  /// `view` is of data that outlives it.
+  explicit DeviceCells(const RankView &view) : view_(view) {}
+
+  /// Called once memory and steps were bound to areas.binding(). Takes device memory for the
+  /// temporaries if ops on the device touch them. An error: there is no
+  /// device memory for temporaries that messages between devices need.
+  Status divide(DeviceAreas &areas, const Memory &memory, const Steps &steps,
+                device::Kernels &kernels, const DeviceMessages &messages);
+
+  const std::vector<Cell> &cells() const { return cells_; }
+  bool isOnDevice(OpId op) const { return isOnDevice_[index(op)]; }
+  std::span<const Interval> readsOf(OpId op) const { return reads_[index(op)]; }
+  std::span<const Interval> writesOf(OpId op) const { return writes_[index(op)]; }
+  /// The number of cells that ops read, once for each of these ops.
+  size_t numReads() const { return numReads_; }
+  /// By cell: the number of ops that write it.
+  const std::vector<uint32_t> &writers() const { return writers_; }
+
+  /// A cell whose content at the beginning of a run is read on the host, and the op that does so.
+  struct Early {
+    uint32_t cell;
+    OpId op;
+  };
+  /// In the order in which ops may need them.
+  const std::vector<Early> &early() const { return early_; }
+
+private:
+  struct Range {
+    std::byte *begin, *end;
+  };
+  struct Uses {
+    std::vector<Range> reads, writes;
+  };
+  /// A list per op, one behind the other.
+  struct Intervals {
+    std::vector<uint32_t> begins;
+    std::vector<Interval> items;
+    std::span<const Interval> operator[](uint32_t op) const {
+      return std::span(items).subspan(begins[op], begins[op + 1] - begins[op]);
+    }
+  };
+
+  void use(std::vector<Range> &ranges, const std::byte *begin, uint64_t bytes) const;
+  void useWhole(std::vector<Range> &ranges, uint32_t op, const Memory &memory) const;
+  void findUses(const Memory &memory, const Steps &steps);
+  void cut(uint64_t segmentBytes);
+  Intervals intervalsOf(std::vector<Range> Uses::*ranges);
+  std::vector<bool> findMovable(const Steps &steps, device::Kernels &kernels, bool mirrors) const;
+  bool usesTemporariesOnDevice() const;
+  void place(const std::vector<bool> &isMovable, const DeviceMessages &messages,
+             uint64_t combinesFrom);
+
+  RankView view_;
+  const DeviceAreas *areas_ = nullptr;
+  std::vector<Uses> uses_; ///< by op
+  std::vector<Cell> cells_;
+  Intervals reads_, writes_;
+  std::vector<bool> isOnDevice_; ///< by op
+  std::vector<uint32_t> writers_;
+  std::vector<Early> early_;
+  size_t numReads_ = 0;
+};
+
+} // namespace colldsl

@@ -1,0 +1,97 @@
+/// Messages between ranks of one machine, from device memory to device memory. Ranks are processes
+/// or threads; the memory of other processes is opened by CUDA IPC.
+///
+///   sender                                   receiver
+///   offer: where the bytes lie ------------> opens them, copies them on its device
+///                              <------------ answer: the sender's memory is free
+///
+/// The sender packs a message of several pieces into memory of the plan first. Not thread safe.
+#pragma once
+
+#include "device/IpcMemory.h"
+#include "executor/DeviceAreas.h"
+#include "executor/Steps.h"
+
+namespace colldsl {
+
+class DeviceMessages {
+public:
+  /// `view` is of data that outlives it.
+  explicit DeviceMessages(const RankView &view) : view_(view) {}
+
+  /// The messages that may travel so, alike on both ends.
+  static bool isEligible(const ImageOp &op, const Endpoint &endpoint);
+
+  /// Called once memory and steps were bound: finds the messages that travel so, with these edges,
+  /// of which the eligible messages have answers.
+  void find(const Binding &binding, const Edges &edges, const Steps &steps);
+  bool has(OpId op) const { return !travels_.empty() && travels_[index(op)]; }
+
+  /// Called once the areas have their device memory: makes the offers. Errors: the memory of a
+  /// buffer cannot be opened by other processes, there is no device memory to pack messages.
+  Status makeOffers(const DeviceAreas &areas, const Steps &steps);
+
+  /// Called at the beginning of a run.
+  void begin();
+
+  /// The phases of a message. Those of a send: Packs, if it has several pieces, then Offered; of a
+  /// receive: Awaits, Copies, Answers.
+  enum class Phase : uint8_t { None, Packs, Offered, Awaits, Copies, Answers };
+  Phase &phaseOf(OpId op) { return states_[index(op)].phase; }
+  /// Begins to wait for both the offer and its answer to be done.
+  void offered(OpId op) {
+    states_[index(op)].phase = Phase::Offered;
+    states_[index(op)].open = 2;
+  }
+  bool isPacked(OpId op) const { return states_[index(op)].packing != kNone; }
+  /// The offer of a send, or the room for that of a receive.
+  const Payload &offerOf(OpId op) const { return states_[index(op)].payload; }
+  static Payload answer() {
+    Payload payload;
+    payload.always = true;
+    return payload;
+  }
+  /// Called when one of the two is done. True: both are.
+  bool isOver(OpId op) { return --states_[index(op)].open == 0; }
+
+  /// Copies to be made by the device.
+  struct Copy {
+    device::DeviceAddress to, from;
+    uint64_t bytes;
+  };
+  /// Packs: the copies of the pieces. Valid until the next call, as are those of open().
+  std::span<const Copy> pack(OpId op, const DeviceAreas &areas, const Step &step);
+  /// Copies: those from what was offered, which stays open until the message is closed. Errors: the
+  /// memory cannot be opened, the message has another length.
+  Result<std::span<const Copy>> open(OpId op, const DeviceAreas &areas, const Step &step);
+  void close(OpId op) { states_[index(op)].opened.reset(); }
+
+private:
+  static constexpr uint64_t kNone = UINT64_MAX;
+
+  struct Offer {
+    device::ExportedMemory memory;
+    uint64_t bytes;
+    bool hasData; ///< false: the message is of no buffer
+  };
+  struct State {
+    Phase phase = Phase::None;
+    uint8_t open = 0;
+    uint64_t packing = kNone; ///< offset in packed_
+    Offer offer = {};
+    iovec piece = {};
+    Payload payload = {}; ///< of the offer
+    std::optional<device::OpenedMemory> opened = {};
+  };
+
+  Status makeOffer(uint32_t op, const DeviceAreas &areas, const Step &step);
+
+  RankView view_;
+  std::vector<bool> travels_;
+  std::vector<State> states_; ///< by op; empty: no message travels so
+  std::unique_ptr<device::IpcCache> cache_;
+  DeviceBlock packed_;
+  std::vector<Copy> copies_; ///< of the op at hand
+};
+
+} // namespace colldsl

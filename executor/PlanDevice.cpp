@@ -1,0 +1,114 @@
+// The part of a plan that moves its ops on a device.
+#include "executor/Plan.h"
+
+namespace colldsl {
+
+// Ops that touch segments on their way wait for them, others overtake.
+OpId Plan::nextOnStage() {
+  if (!stage_)
+    return wavefront_.pop();
+  if (releasedHead_ < released_.size())
+    return released_[releasedHead_++];
+  for (OpId op; (op = wavefront_.pop()) != kNoOp;)
+    if (stage_->admit(op))
+      return op;
+  return kNoOp;
+}
+
+// True: work of the device has finished.
+bool Plan::pollStage() {
+  if (!stage_)
+    return false;
+  finished_.clear();
+  bool moved = stage_->poll(released_, finished_);
+  for (OpId op : finished_)
+    if (stage_->messages().has(op))
+      moveOnDevice(op);
+    else
+      finishOnDevice(op);
+  if (const auto &failure = stage_->failure())
+    failHere({engine_.endpoint().rank(), failure->op, failure->status.message()});
+  else
+    noteCopies();
+  return moved;
+}
+
+// The end of a copy is no event that ends a sleep.
+void Plan::noteCopies() {
+  bool areUnderWay = running() && stage_ && stage_->anyUnderWay();
+  if (areUnderWay == areCopiesUnderWay_)
+    return;
+  areCopiesUnderWay_ = areUnderWay;
+  areUnderWay ? engine_.calcBegins() : engine_.calcEnds();
+}
+
+void Plan::startOnDevice(OpId op) {
+  using Phase = DeviceMessages::Phase;
+  const Step &step = steps_[op];
+  wavefront_.start(op);
+  noteStarted(op);
+  if (step.isLocal())
+    return stage_->beginOnDevice(op, step);
+  DeviceMessages &messages = stage_->messages();
+  if (step.kind == Step::Kind::Send && !messages.isPacked(op))
+    return offer(op);
+  if (step.kind == Step::Kind::Send) {
+    messages.phaseOf(op) = Phase::Packs;
+    return stage_->beginOnDevice(op, step);
+  }
+  messages.phaseOf(op) = Phase::Awaits;
+  holdMessages();
+  noteOnDevice(op, channels_->recv(step.slot, op, messages.offerOf(op)));
+}
+
+// The answer may come before the offer is reported as sent.
+void Plan::offer(OpId op) {
+  DeviceMessages &messages = stage_->messages();
+  messages.offered(op);
+  holdMessages();
+  noteOnDevice(op, channels_->recv(*edges_.answers[index(op)], op, DeviceMessages::answer()));
+  if (running())
+    noteOnDevice(op, channels_->send(steps_[op].slot, op, messages.offerOf(op)));
+}
+
+void Plan::finishOnDevice(OpId op) {
+  wavefront_.finish(op);
+  noteFinished(op);
+}
+
+void Plan::noteOnDevice(OpId op, Posted posted) {
+  if (posted == Posted::Done)
+    moveOnDevice(op);
+  else if (posted == Posted::Failed)
+    failHere(channels_->fault());
+}
+
+// Called when what a message on the device waited for is done.
+void Plan::moveOnDevice(OpId op) {
+  using Phase = DeviceMessages::Phase;
+  DeviceMessages &messages = stage_->messages();
+  Phase &phase = messages.phaseOf(op);
+  switch (phase) {
+  case Phase::Packs:
+    return offer(op);
+  case Phase::Offered:
+    if (messages.isOver(op))
+      finishOnDevice(op);
+    return;
+  case Phase::Awaits:
+    phase = Phase::Copies;
+    return stage_->beginOnDevice(op, steps_[op]);
+  case Phase::Copies:
+    messages.close(op);
+    phase = Phase::Answers;
+    holdMessages();
+    return noteOnDevice(op,
+                        channels_->send(*edges_.answers[index(op)], op, DeviceMessages::answer()));
+  case Phase::Answers:
+    return finishOnDevice(op);
+  case Phase::None:
+    return;
+  }
+}
+
+} // namespace colldsl
