@@ -70,7 +70,7 @@ public:
   void cancel();
 
 private:
-  /// What is known of a cell's content.
+  /// The sides that have a cell's content.
   struct State {
     bool onHost : 1, onDevice : 1;
     bool comes : 1; ///< a copy to the side that lacks it is under way
@@ -101,7 +101,7 @@ private:
   DeviceMessages messages_;
   size_t written_ = 0; ///< number of cells of device buffers that ops write
 
-  // Of a run.
+  // The state of a run.
   std::vector<State> states_;         ///< by cell
   std::vector<uint32_t> openWriters_; ///< by cell
   std::vector<OpId> causes_;          ///< by cell: the op for which the last copy was made

@@ -55,7 +55,7 @@ struct Binding {
   /// The parameters' names, by which errors call them: "'x' is null". Others are "buffer 1".
   /// Outlive what is bound.
   std::span<const std::string> names = {};
-  /// Where the plan has its temporaries; null: in memory of its own.
+  /// Memory for the temporaries; null: the plan has its own.
   TemporaryMemory *temporaries = nullptr;
   /// Device memory is copied in segments of so many bytes.
   uint64_t segmentBytes = 512 << 10;

@@ -217,7 +217,7 @@ private:
   std::vector<std::string> bufferNames_;
   std::vector<bool> isGiven_; ///< parallel to bufferNames_
   bool isDeviceOnly_ = false;
-  Binding binding_;           ///< buffers and blocks are parallel to bufferNames_
+  Binding binding_; ///< buffers and blocks are parallel to bufferNames_
   std::shared_ptr<const PlanCompiler> compiler_, preferredCompiler_;
   RankSchedule schedule_;   ///< set if it was compiled
   RankView view_;           ///< of the schedule, or of the image
