@@ -26,7 +26,7 @@ struct ExportSettings {
 };
 
 /// The schedule in the format `settings.to`, in a file `name`, or of Chakra in a file per rank,
-/// NAME.0.et. Each file was read back: GOAL and traces say the same again, to the byte; an
+/// NAME.0.et. Each file was read back: GOAL and traces are the same in another form of GOAL; an
 /// algorithm of MSCCL is proved with the contract of its collective, an execution plan for all
 /// launches. An error says which op, or what else, the format has no word for.
 Result<std::vector<OutputFile>>
