@@ -130,6 +130,7 @@ class Communicator(Closing):
         count: Optional[SupportsIndex] = None,
         type: Optional[str] = None,
         in_place: bool = False,
+        device_only: bool = False,
         passes: Optional[str] = None,
         program: Union[None, Program, Collective, Path] = None,
         blocks: Optional[Mapping[str, Iterable[SupportsIndex]]] = None,
@@ -144,10 +145,13 @@ class Communicator(Closing):
         program     a Program, a function that collective() wraps, or a file; None: the standard
                     library
         buffers     memory in the order of the collective's buffers: NumPy arrays, or whatever has the
-                    buffer protocol or DLPack. None: this rank has none. It is used where it is.
+                    buffer protocol or DLPack; arrays in memory of CUDA also by
+                    __cuda_array_interface__. None: this rank has none. It is used where it is.
         count       n; else the length of the first buffer that has n elements, or n per rank
         type        of the elements; else that of the buffers
         in_place    the form in place, without the buffer that lies in another one
+        device_only all ranks bind all their buffers in memory of CUDA: long messages between ranks
+                    of one machine go from device to device
         blocks      per buffer whose lengths only this rank knows: the lengths of its blocks
         displacements
                     per buffer of `blocks`: where its blocks begin; else they lie side by side.
@@ -185,6 +189,8 @@ class Communicator(Closing):
             plan._type = type
         if in_place:
             native.set_in_place()
+        if device_only:
+            native.set_device_only()
         if passes is not None:
             native.set_passes(passes)
         plan._bind(count, named)

@@ -151,6 +151,7 @@ void addPlans(py::module_ &module) {
       .def(py::init<std::shared_ptr<Communicator>, std::shared_ptr<Library>, std::string>())
       .def("set_type", &Plan::setType)
       .def("set_in_place", &Plan::setInPlace)
+      .def("set_device_only", &Plan::setDeviceOnly)
       .def("set_op", &Plan::setOp)
       .def("set_int", &Plan::setInt)
       .def("set_list", &Plan::setList)

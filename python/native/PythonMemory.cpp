@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <complex>
 #include <optional>
+#include <pybind11/stl.h>
 
 namespace colldsl::python {
 namespace {
@@ -35,7 +36,7 @@ struct DlManagedTensor {
   void *context;
   void (*deleter)(DlManagedTensor *self);
 };
-constexpr int32_t kDlCpu = 1;
+constexpr int32_t kDlCpu = 1, kDlCuda = 2, kDlCudaHost = 3;
 enum DlCode : uint8_t { kDlInt = 0, kDlUInt = 1, kDlFloat = 2, kDlComplex = 5 };
 
 [[noreturn]] void refuse(const std::string &buffer, const std::string &why) {
@@ -128,9 +129,12 @@ Memory::Memory(py::object object, const std::string &buffer, bool isWritten)
     takeBuffer(buffer);
   else if (py::hasattr(object_, "__dlpack__"))
     takeDlpack(buffer);
+  else if (py::hasattr(object_, "__cuda_array_interface__"))
+    takeCudaArray(buffer);
   else
     refuse(buffer, concat("an object of type '", Py_TYPE(object_.ptr())->tp_name,
-                          "' has no memory of numbers: neither the buffer protocol nor DLPack"));
+                          "' has no memory of numbers: none of the buffer protocol, DLPack and "
+                          "__cuda_array_interface__"));
   if (isWritten && !isWritable_)
     refuse(buffer, "the array is read-only, and the collective writes it");
 }
@@ -170,9 +174,10 @@ void Memory::takeDlpack(const std::string &buffer) {
   } catch (const py::cast_error &) {
     refuse(buffer, "__dlpack_device__() returned no pair of ints");
   }
-  if (device.first != kDlCpu)
+  isOnDevice_ = device.first == kDlCuda;
+  if (!isOnDevice_ && device.first != kDlCpu && device.first != kDlCudaHost)
     refuse(buffer, concat("the array is in the memory of a device (DLPack's type ", device.first,
-                          ", device ", device.second, "), not of the CPU"));
+                          ", device ", device.second, "), neither of the CPU nor of CUDA"));
   py::object capsule = object_.attr("__dlpack__")();
   if (!PyCapsule_IsValid(capsule.ptr(), "dltensor"))
     refuse(buffer, "__dlpack__() returned no capsule 'dltensor'");
@@ -194,6 +199,73 @@ void Memory::takeDlpack(const std::string &buffer) {
   elements_ = elementsOf(tensor);
   type_ = *type;
   isWritable_ = true;
+}
+
+// Version 3 of the interface, as the documentation of Numba has it. The object stays alive as long
+// as this does, and the memory with it.
+void Memory::takeCudaArray(const std::string &buffer) {
+  auto stays = [&](auto read) {
+    try {
+      return read();
+    } catch (const py::cast_error &) {
+      refuse(buffer, "its __cuda_array_interface__ has values of other types than it should");
+    } catch (const py::error_already_set &error) {
+      if (!error.matches(PyExc_KeyError) && !error.matches(PyExc_TypeError))
+        throw;
+      refuse(buffer, "its __cuda_array_interface__ is not complete");
+    }
+  };
+  struct Array {
+    uint64_t data;
+    bool isReadOnly;
+    std::vector<int64_t> shape;
+    std::optional<std::vector<int64_t>> strides;
+    std::string type;
+    bool hasMask;
+  };
+  Array array = stays([&] {
+    py::dict fields = object_.attr("__cuda_array_interface__");
+    auto [data, isReadOnly] = fields["data"].cast<std::pair<uint64_t, bool>>();
+    auto optional = [&](const char *name) {
+      return fields.contains(name) ? py::object(fields[name]) : py::object(py::none());
+    };
+    return Array{data,
+                 isReadOnly,
+                 fields["shape"].cast<std::vector<int64_t>>(),
+                 optional("strides").cast<std::optional<std::vector<int64_t>>>(),
+                 fields["typestr"].cast<std::string>(),
+                 !optional("mask").is_none()};
+  });
+  std::optional<ElementType> type;
+  uint64_t itemBytes = 0;
+  if (array.type.size() >= 3 && array.type.find_first_not_of("0123456789", 2) == array.type.npos &&
+      array.type.size() <= 4 && (array.type[0] == '<' || array.type[0] == '|')) {
+    itemBytes = std::stoul(array.type.substr(2));
+    size_t kind = std::string_view("iufc").find(array.type[1]);
+    constexpr DlCode codes[] = {kDlInt, kDlUInt, kDlFloat, kDlComplex};
+    if (kind != std::string_view::npos)
+      type = typeOf(codes[kind], itemBytes);
+  }
+  if (!type)
+    refuse(buffer, concat("no type of elements stands for the typestr '", array.type, "'"));
+  if (array.hasMask)
+    refuse(buffer, "the array has a mask");
+  auto next = static_cast<int64_t>(itemBytes);
+  elements_ = 1;
+  bool isContiguous = !array.strides || array.strides->size() == array.shape.size();
+  for (size_t i = array.shape.size(); i-- > 0; next *= array.shape[i]) {
+    isContiguous &=
+        !array.strides || array.shape[i] == 1 || (isContiguous && (*array.strides)[i] == next);
+    if (array.shape[i] < 0 ||
+        __builtin_mul_overflow(elements_, static_cast<uint64_t>(array.shape[i]), &elements_))
+      refuse(buffer, "the shape of the array is not one of memory");
+  }
+  if (!isContiguous)
+    refuse(buffer, "the array is not contiguous");
+  data_ = reinterpret_cast<void *>(array.data);
+  type_ = *type;
+  isWritable_ = !array.isReadOnly;
+  isOnDevice_ = true;
 }
 
 } // namespace colldsl::python

@@ -81,6 +81,10 @@ void Plan::setInPlace() {
   set([&] { return colldsl_plan_set_in_place(plan_, 1); });
 }
 
+void Plan::setDeviceOnly() {
+  set([&] { return colldsl_plan_set_device_only(plan_, 1); });
+}
+
 void Plan::setOp(const std::string &parameter, const std::string &op) {
   std::optional<Reduction> known = parseReduction(op);
   if (!known || !isOfCallers(*known))
@@ -114,6 +118,8 @@ void Plan::setCount(uint64_t n) {
 
 void Plan::bind(const std::string &buffer, std::shared_ptr<Memory> memory) {
   set([&] {
+    if (memory->isOnDevice())
+      return colldsl_plan_bind_device(plan_, buffer.c_str(), memory->data(), memory->bytes());
     return memory->isWritable()
                ? colldsl_plan_bind(plan_, buffer.c_str(), memory->data(), memory->bytes())
                : colldsl_plan_bind_const(plan_, buffer.c_str(), memory->data(), memory->bytes());
