@@ -29,7 +29,8 @@ Exit exportCommand(Arguments arguments) {
     return options.refuse("--to " + exportFormatsInWords() + " is missing");
   if (Status s = settings.check(); !s)
     return options.refuse(s.message());
-  if (settings.to == ExportFormat::Chakra && output == "-")
+  bool isNamed = output != "-" && !output.empty() && output.back() != '/';
+  if (settings.to == ExportFormat::Chakra && !isNamed)
     return options.refuse("--to chakra writes a file per rank: -o names them");
   return convertToFiles(options, single, {}, [&](const Schedule &schedule) {
     return exportFiles(schedule, settings, output);
