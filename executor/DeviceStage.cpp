@@ -2,6 +2,8 @@
 
 #include "ir/Concat.h"
 
+#include <array>
+
 namespace colldsl {
 
 using device::DeviceAddress;
@@ -45,6 +47,7 @@ Status DeviceStage::divide(const Memory &memory, const Edges &edges, const Steps
   waiting_.resize(numCells);
   waiters_.reserve(cells_.numReads());
   missing_.resize(view_.ops.size());
+  isDone_.assign(view_.ops.size(), 0);
   written_ = 0;
   for (size_t c = 0; c < numCells; ++c)
     written_ += cells_.writers()[c] > 0 && cells_.cells()[c].area->isCallers;
@@ -56,6 +59,7 @@ Status DeviceStage::divide(const Memory &memory, const Edges &edges, const Steps
 
 void DeviceStage::begin() {
   complete_ = 0;
+  std::fill(isDone_.begin(), isDone_.end(), 0);
   messages_.begin();
   for (size_t c = 0; c < states_.size(); ++c) {
     bool isCallers = cells_.cells()[c].area->isCallers;
@@ -112,9 +116,6 @@ Status DeviceStage::runOnDevice(OpId op, const Step &step) {
 
 Status DeviceStage::runLocal(OpId op, const Step &step, device::CuStream stream) {
   const ImageOp &image = view_.ops[index(op)];
-  auto deviceAddressOf = [&](const std::byte *address) {
-    return areas_.areaOf(address)->deviceAddressOf(address);
-  };
   for (uint32_t i = 0; i < step.pieceCount; ++i) {
     const LocalPiece &piece = step.pieces[i];
     DeviceAddress target = deviceAddressOf(piece.target), source = deviceAddressOf(piece.source);
@@ -127,6 +128,50 @@ Status DeviceStage::runLocal(OpId op, const Step &step, device::CuStream stream)
       return s;
   }
   return {};
+}
+
+// What the op reads besides its target is valid on the device.
+bool DeviceStage::continues(OpId op, OpId before, const Steps &steps) const {
+  const Step &next = steps[op], &last = steps[before];
+  const ImageOp &image = view_.ops[index(op)], &lastImage = view_.ops[index(before)];
+  if (next.kind != Step::Kind::Combine || !isOnDevice(op) || next.pieceCount != 1 ||
+      last.pieceCount != 1 || image.reduction != lastImage.reduction ||
+      image.type != lastImage.type || image.side() != lastImage.side())
+    return false;
+  const LocalPiece &piece = next.pieces[0], &target = last.pieces[0];
+  if (piece.target != target.target || piece.bytes != target.bytes ||
+      (piece.first && piece.first != piece.target) || piece.source == piece.target)
+    return false;
+  for (const auto &[first, end] : cells_.readsOf(op))
+    for (uint32_t c = first; c < end; ++c) {
+      const std::byte *begin = cells_.cells()[c].begin;
+      bool isOfTarget = begin >= piece.target && begin < piece.target + piece.bytes;
+      if (!isOfTarget && !states_[c].onDevice)
+        return false;
+    }
+  return true;
+}
+
+void DeviceStage::beginCombines(std::span<const OpId> ops, const Steps &steps) {
+  for (OpId op : ops.subspan(1))
+    isDone_[index(op)] = 1;
+  if (Status s = runCombines(ops, steps); !s)
+    fail(ops[0], "on the device", s);
+}
+
+Status DeviceStage::runCombines(std::span<const OpId> ops, const Steps &steps) {
+  const ImageOp &image = view_.ops[index(ops[0])];
+  const LocalPiece &piece = steps[ops[0]].pieces[0];
+  std::array<DeviceAddress, device::kMaxSources> sources;
+  for (size_t i = 0; i < ops.size(); ++i)
+    sources[i] = deviceAddressOf(steps[ops[i]].pieces[0].source);
+  device::CurrentContext current(areas_.driver(), areas_.context());
+  Status status = kernels_->combine(work_->begin(Lane::Within), image.reduction, image.type,
+                                    image.side(), deviceAddressOf(piece.target),
+                                    deviceAddressOf(piece.first ? piece.first : piece.target),
+                                    std::span(sources).first(ops.size()), piece.bytes);
+  Status ended = work_->end(Lane::Within, index(ops[0]));
+  return status ? ended : status;
 }
 
 Status DeviceStage::runMessage(OpId op, const Step &step, device::CuStream stream) {

@@ -42,6 +42,15 @@ public:
   bool isOnDevice(OpId op) const { return cells_.isOnDevice(op); }
   /// Those of isOnDevice() that are messages.
   DeviceMessages &messages() { return messages_; }
+  /// True if a combine on the device, which is ready but for `before`, may be done by the same
+  /// kernel: it combines one more source with the target of `before`.
+  bool continues(OpId op, OpId before, const Steps &steps) const;
+  /// Begins combines on the device, of which each continues the one before it. poll() returns the
+  /// first one; the others have then been done.
+  void beginCombines(std::span<const OpId> ops, const Steps &steps);
+  /// Once per op and run: true if the op was done with another one.
+  bool takeDone(OpId op) { return std::exchange(isDone_[index(op)], uint8_t{0}); }
+
   /// Begins the work of the device for an op that was admitted: a copy or combine, or the phase of
   /// a message. poll() returns the op once that has finished.
   void beginOnDevice(OpId op, const Step &step);
@@ -86,6 +95,10 @@ private:
   void copy(device::Lane lane, uint32_t cell, OpId op);
   Status runOnDevice(OpId op, const Step &step);
   Status runLocal(OpId op, const Step &step, device::CuStream stream);
+  Status runCombines(std::span<const OpId> ops, const Steps &steps);
+  device::DeviceAddress deviceAddressOf(const std::byte *address) const {
+    return areas_.areaOf(address)->deviceAddressOf(address);
+  }
   Status runMessage(OpId op, const Step &step, device::CuStream stream);
   Status copyWithin(device::DeviceAddress to, device::DeviceAddress from, uint64_t bytes,
                     device::CuStream stream);
@@ -107,6 +120,7 @@ private:
   std::vector<OpId> causes_;          ///< by cell: the op for which the last copy was made
   std::vector<uint32_t> waiting_;     ///< by cell: its first waiter
   std::vector<Waiter> waiters_;
+  std::vector<uint8_t> isDone_;   ///< by op, until it is taken
   std::vector<uint32_t> missing_; ///< by op: the number of cells that it waits for
   size_t complete_ = 0; ///< number of those written_ cells that are on the device for good
   std::optional<Failure> failure_;

@@ -173,6 +173,8 @@ private:
   OpId nextOnStage();
   bool pollStage();
   void startOnDevice(OpId op);
+  void startCombines(OpId op);
+  OpId continuationOf(OpId op) const;
   void offer(OpId op);
   void noteOnDevice(OpId op, Posted posted);
   void moveOnDevice(OpId op);

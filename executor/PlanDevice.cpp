@@ -1,6 +1,8 @@
 // The part of a plan that moves its ops on a device.
 #include "executor/Plan.h"
 
+#include <array>
+
 namespace colldsl {
 
 // Ops that touch segments on their way wait for them, others overtake.
@@ -47,6 +49,10 @@ void Plan::startOnDevice(OpId op) {
   const Step &step = steps_[op];
   wavefront_.start(op);
   noteStarted(op);
+  if (stage_->takeDone(op))
+    return finishOnDevice(op);
+  if (step.kind == Step::Kind::Combine && step.pieceCount == 1)
+    return startCombines(op);
   if (step.isLocal())
     return stage_->beginOnDevice(op, step);
   DeviceMessages &messages = stage_->messages();
@@ -59,6 +65,25 @@ void Plan::startOnDevice(OpId op) {
   messages.phaseOf(op) = Phase::Awaits;
   holdMessages();
   noteOnDevice(op, channels_->recv(step.slot, op, messages.offerOf(op)));
+}
+
+// Combines that wait for nothing but each other are one piece of work.
+void Plan::startCombines(OpId op) {
+  std::array<OpId, device::kMaxSources> chain;
+  size_t length = 0;
+  for (OpId next = op; next != kNoOp && length < chain.size();) {
+    chain[length++] = next;
+    next = continuationOf(next);
+  }
+  stage_->beginCombines(std::span(chain).first(length), steps_);
+}
+
+OpId Plan::continuationOf(OpId op) const {
+  const ImageOp &image = view_.ops[index(op)];
+  for (uint32_t next : view_.successors.subspan(image.successorBegin, image.requireCount))
+    if (wavefront_.waitsForOne(OpId{next}) && stage_->continues(OpId{next}, op, steps_))
+      return OpId{next};
+  return kNoOp;
 }
 
 // The answer may come before the offer is reported as sent.

@@ -207,6 +207,42 @@ TEST_F(Combining, runsOnTheHostIfAnOperandIsTheCallersThere) {
   EXPECT_EQ(FakeDevice::bytesToDevice(), 16u) << "y, from which z is copied there";
 }
 
+// Combines into one target, one behind the other, whose sources are there.
+TEST_F(OnOneRank, combinesSeveralSourcesInOneKernel) {
+  for (uint32_t count : {2, 8, 9, 20}) {
+    FakeDevice::reset({.seed = count});
+    Builder builder(1);
+    std::vector<BufferId> xs;
+    for (uint32_t i = 0; i < count; ++i)
+      xs.push_back(builder.buffer(BufferRole::In, 1));
+    BufferId y = builder.buffer(BufferRole::InOut, 1);
+    std::vector<Dep> deps;
+    for (uint32_t i = 0; i < count; ++i)
+      deps = {after(builder.combine(kMe, builder.block(xs[i], 0), builder.block(y, 0),
+                                    Reduction::Sum, Side::After, deps))};
+    std::vector<DeviceInts> sources;
+    std::vector<BoundBuffer> bound;
+    for (uint32_t i = 0; i < count; ++i) {
+      sources.emplace_back(5);
+      for (int32_t k = 0; k < 5; ++k)
+        sources[i][k] = static_cast<int32_t>(i) * k;
+      bound.push_back(sources[i].bound());
+    }
+    DeviceInts target(5);
+    for (int32_t k = 0; k < 5; ++k)
+      target[k] = 1000;
+    bound.push_back(target.bound());
+    builder_ = builder;
+    auto plan = open(bindingOf(5, bound));
+    ASSERT_TRUE(plan.ok()) << plan.message();
+    run(**plan);
+    for (int32_t k = 0; k < 5; ++k)
+      EXPECT_EQ(target[k], 1000 + static_cast<int32_t>(count * (count - 1) / 2) * k) << count;
+    EXPECT_EQ(FakeDevice::kernels(), (count + 7) / 8) << count;
+    EXPECT_EQ(FakeDevice::misuse(), "");
+  }
+}
+
 /// Ranks in a row, each of which passes y on to the next one, two blocks of it.
 uint64_t passOn(uint32_t numRanks, bool isDeviceOnly, Ends &ends) {
   Builder builder(numRanks);
