@@ -16,7 +16,7 @@ set(COLLDSL_CODEGEN -fno-semantic-interposition)
 if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   list(APPEND COLLDSL_CODEGEN -ffp-contract=off)
 endif()
-set(COLLDSL_WARNINGS -Wall -Wextra -Wpedantic -Wno-unused-parameter -Wno-restrict -Wno-subobject-linkage)
+set(COLLDSL_WARNINGS -Wall -Wextra -Wpedantic -Wno-unused-parameter -Wno-restrict $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
 
 find_program(COLLDSL_CCACHE ccache)
 if(COLLDSL_CCACHE)

@@ -106,7 +106,7 @@ std::string print(const Algorithm &algorithm);
 struct ReadOptions {
   uint64_t maxBytes = uint64_t{256} << 20; ///< of the file
   uint32_t maxGpus = 1u << 16;
-  std::optional<Collective> collective; ///< whatever `coll` says; else it has to say one
+  std::optional<Collective> collective = {}; ///< whatever `coll` says; else it has to say one
 };
 
 /// Reads XML. An error has its line in file 0. Memory grows with the file alone: a
