@@ -17,10 +17,9 @@ struct TextProof {
   /// Proved for every number of ranks that `where` allows, all roots, sizes, lengths of blocks and
   /// values of parameters. Then these say what the proof is restricted to:
   bool allRanks = false;
-  bool needsCommutative = false;         ///< operators that commute
-  std::vector<std::string> leftOut = {}; ///< promises that are not proved: "'deterministic'"
-  std::vector<std::string> structures =
-      {}; ///< trees and graphs that are checked when they are made
+  bool needsCommutative = false;            ///< operators that commute
+  std::vector<std::string> leftOut = {};    ///< promises that are not proved: "'deterministic'"
+  std::vector<std::string> structures = {}; ///< checked when they are made: trees and graphs
   /// Proved one by one for 1 to so many ranks, for the roots, sizes and values that were tried, and
   /// operators that commute; 0: not.
   uint32_t mostRanks = 0;
