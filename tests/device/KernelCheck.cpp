@@ -5,13 +5,12 @@
 #include "device/KernelText.h"
 #include "ir/Concat.h"
 #include "tests/device/KernelCases.h"
+#include "tests/device/PrimaryContext.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <dlfcn.h>
 #include <string_view>
 
 namespace colldsl::test {
@@ -25,30 +24,6 @@ using device::DeviceAddress;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kSkipped = 77;
-
-/// Calls that the library does not need: programs make the contexts.
-struct OtherCalls {
-  device::CuResult (*deviceGet)(int *device, int number) = nullptr;
-  device::CuResult (*deviceGetName)(char *name, int room, int device) = nullptr;
-  device::CuResult (*primaryCtxRetain)(CuContext *context, int device) = nullptr;
-};
-
-template <typename Call> void find(void *library, const char *symbol, Call &call) {
-  call = reinterpret_cast<Call>(dlsym(library, symbol));
-}
-
-Result<OtherCalls> otherCalls() {
-  void *library = dlopen("libcuda.so.1", RTLD_NOW);
-  OtherCalls calls;
-  if (library) {
-    find(library, "cuDeviceGet", calls.deviceGet);
-    find(library, "cuDeviceGetName", calls.deviceGetName);
-    find(library, "cuDevicePrimaryCtxRetain", calls.primaryCtxRetain);
-  }
-  if (!calls.deviceGet || !calls.deviceGetName || !calls.primaryCtxRetain)
-    return Status::error("the driver of CUDA lacks a function that this program needs");
-  return calls;
-}
 
 /// A stream of a device, with memory. Errors of its making end the program.
 class RealDevice : public KernelDevice {
@@ -285,19 +260,12 @@ int check(int number, bool wantsSpeed) {
   Result<const CudaDriver *> driver = device::cudaDriver();
   if (!driver)
     return skip(driver.message());
-  Result<OtherCalls> calls = otherCalls();
-  if (!calls)
-    return skip(calls.message());
-  int handle = 0;
-  CuContext context = nullptr;
-  char name[256] = "";
-  for (auto result :
-       {calls->deviceGet(&handle, number), calls->deviceGetName(name, sizeof name, handle),
-        calls->primaryCtxRetain(&context, handle)})
-    if (Status s = checkCuda(**driver, result, "opening the device"); !s)
-      return skip(s.message());
-  std::printf("device %d: %s\n", number, name);
-  RealDevice device(**driver, context);
+  std::string name;
+  Result<CuContext> context = primaryContext(**driver, number, name);
+  if (!context)
+    return skip(context.message());
+  std::printf("device %d: %s\n", number, name.c_str());
+  RealDevice device(**driver, *context);
   prepareAll(device);
   int wrong = checkCombines(device) + checkCopies(device);
   if (wantsSpeed)
