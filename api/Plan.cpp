@@ -189,7 +189,8 @@ colldsl_status colldsl_plan_bind_device(colldsl_plan *plan, const char *buffer, 
                                         uint64_t bytes) {
   return onPlan(plan, buffer, "buffer", [&](CollectivePlan &) {
     return withDriver([&](const device::CudaDriver &driver) {
-      if (auto context = device::contextOf(driver, memory, bytes); !context)
+      bool isNone = !memory && bytes == 0; // of a rank without elements
+      if (auto context = device::contextOf(driver, memory, bytes); !context && !isNone)
         return fail(COLLDSL_ERROR_ARGUMENT, concat("'", buffer, "': ", context.message()));
       return bind(plan, buffer, {memory, bytes, false, &driver});
     });

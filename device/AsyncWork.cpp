@@ -53,6 +53,8 @@ Status AsyncWork::copy(Lane lane, std::byte *host, DeviceAddress device, uint64_
   assert(lane != Lane::Within);
   CuStream stream = streamOf(lane).stream;
   CurrentContext current(driver_, context_);
+  if (!current)
+    return Status::error("the context of the memory is gone");
   Status s = lane == Lane::ToHost
                  ? checkCuda(driver_, driver_.memcpyDtoHAsync(host, device, bytes, stream),
                              "cuMemcpyDtoHAsync")
@@ -61,13 +63,10 @@ Status AsyncWork::copy(Lane lane, std::byte *host, DeviceAddress device, uint64_
   return s ? end(lane, number) : s;
 }
 
-Status AsyncWork::copyWithin(DeviceAddress to, DeviceAddress from, uint64_t bytes,
-                             uint32_t number) {
+Status AsyncWork::addCopyWithin(DeviceAddress to, DeviceAddress from, uint64_t bytes) {
   CurrentContext current(driver_, context_);
-  Status s =
-      checkCuda(driver_, driver_.memcpyDtoDAsync(to, from, bytes, streamOf(Lane::Within).stream),
-                "cuMemcpyDtoDAsync");
-  return s ? end(Lane::Within, number) : s;
+  return checkCuda(driver_, driver_.memcpyDtoDAsync(to, from, bytes, streamOf(Lane::Within).stream),
+                   "cuMemcpyDtoDAsync");
 }
 
 Status AsyncWork::end(Lane lane, uint32_t number) {

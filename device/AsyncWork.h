@@ -38,14 +38,13 @@ public:
   /// Begins a copy in lane ToHost or ToDevice; `number` is the caller's name for it. No more pieces
   /// may be under way than reserved.
   Status copy(Lane lane, std::byte *host, DeviceAddress device, uint64_t bytes, uint32_t number);
-  /// Begins a copy within the device, in lane Within. The ranges do not overlap.
-  Status copyWithin(DeviceAddress to, DeviceAddress from, uint64_t bytes, uint32_t number);
-
   /// The caller begins a piece of work itself, such as kernels: with context() current, it adds
   /// work to begin(lane) and then calls end(). It calls end() also if an addition failed after
   /// others had succeeded: these are under way.
   CuStream begin(Lane lane) { return streamOf(lane).stream; }
   Status end(Lane lane, uint32_t number);
+  /// Adds a copy within the device to a piece of lane Within. The ranges do not overlap.
+  Status addCopyWithin(DeviceAddress to, DeviceAddress from, uint64_t bytes);
 
   /// A piece of work that has finished, once each.
   struct Finished {

@@ -80,6 +80,8 @@ public:
     if (isPushed_)
       driver_.ctxPopCurrent(&popped);
   }
+  /// False: the context is gone.
+  explicit operator bool() const { return isPushed_; }
   CurrentContext(const CurrentContext &) = delete;
   CurrentContext &operator=(const CurrentContext &) = delete;
 

@@ -1,5 +1,6 @@
 #include "device/IpcMemory.h"
 
+#include "device/PerContext.h"
 #include "ir/Concat.h"
 
 #include <algorithm>
@@ -10,6 +11,9 @@
 
 namespace colldsl::device {
 namespace {
+
+// Allocations of other processes that stay open for later runs.
+constexpr size_t kMaxUnused = 256;
 
 // Process ids are not enough: containers of one machine may have the same. A child of fork() has
 // the memory of its parent, not its number.
@@ -51,6 +55,12 @@ Result<ExportedMemory> exportMemory(const CudaDriver &driver, const void *addres
 OpenedMemory::~OpenedMemory() {
   if (cache_)
     cache_->release(*static_cast<IpcCache::Entry *>(entry_));
+}
+
+std::shared_ptr<IpcCache> IpcCache::of(const CudaDriver &driver, CuContext context) {
+  static PerContext<IpcCache> all;
+  return all.get(driver, context,
+                 [&] { return std::make_shared<IpcCache>(driver, context, kMaxUnused); });
 }
 
 IpcCache::~IpcCache() { closeUnused(0); }

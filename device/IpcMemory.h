@@ -13,6 +13,7 @@
 #include "device/CudaDriver.h"
 
 #include <list>
+#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -65,6 +66,9 @@ private:
 /// exported a later allocation at their addresses, as it has freed them. Thread safe.
 class IpcCache {
 public:
+  /// The cache of the context, which all of its plans share: an allocation is opened once.
+  static std::shared_ptr<IpcCache> of(const CudaDriver &driver, CuContext context);
+
   /// The driver and the context outlive it. `maxUnused`: number of allocations.
   IpcCache(const CudaDriver &driver, CuContext context, size_t maxUnused)
       : driver_(driver), context_(context), maxUnused_(maxUnused) {}
@@ -78,7 +82,6 @@ public:
   /// reach each other, the owner has freed the memory, the driver is too old.
   Result<OpenedMemory> open(const ExportedMemory &exported);
 
-  CuContext context() const { return context_; }
   size_t numOpen() const;
 
 private:

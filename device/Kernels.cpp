@@ -1,10 +1,10 @@
 #include "device/Kernels.h"
 
 #include "device/KernelText.h"
+#include "device/PerContext.h"
 #include "ir/Concat.h"
 
 #include <algorithm>
-#include <map>
 
 namespace colldsl::device {
 namespace {
@@ -65,16 +65,9 @@ bool Kernels::has(Reduction reduction, ElementType type) {
 bool Kernels::hasCopies() { return !kernelText().empty(); }
 
 std::shared_ptr<Kernels> Kernels::of(const CudaDriver &driver, CuContext context) {
-  static std::mutex mutex;
-  static std::map<std::pair<const CudaDriver *, CuContext>, std::weak_ptr<Kernels>> all;
-  std::lock_guard guard(mutex);
-  std::weak_ptr<Kernels> &known = all[{&driver, context}];
-  std::shared_ptr<Kernels> kernels = known.lock();
-  if (!kernels) {
-    kernels.reset(new Kernels(driver, context));
-    known = kernels;
-  }
-  return kernels;
+  static PerContext<Kernels> all;
+  return all.get(driver, context,
+                 [&] { return std::shared_ptr<Kernels>(new Kernels(driver, context)); });
 }
 
 Kernels::~Kernels() {

@@ -28,17 +28,22 @@ Status LockedMemory::reserve(uint64_t bytes) {
   if (memory == MAP_FAILED)
     return Status::error(ErrorKind::NoMemory,
                          concat("no memory for ", bytes, " bytes beside device memory"));
-  device::CurrentContext current(driver_, context_);
-  Status s =
-      device::checkCuda(driver_, driver_.memHostRegister(memory, bytes, device::kRegisterPortable),
-                        "cuMemHostRegister");
-  if (!s) {
-    munmap(memory, bytes);
-    return Status::error(
-        concat("cannot lock ", bytes, " bytes beside device memory: ", s.message()));
-  }
   data_ = static_cast<std::byte *>(memory);
   bytes_ = bytes;
+  return {};
+}
+
+Status LockedMemory::lock() {
+  if (isLocked_ || !data_)
+    return {};
+  device::CurrentContext current(driver_, context_);
+  Status s =
+      device::checkCuda(driver_, driver_.memHostRegister(data_, bytes_, device::kRegisterPortable),
+                        "cuMemHostRegister");
+  if (!s)
+    return Status::error(
+        concat("cannot lock ", bytes_, " bytes beside device memory: ", s.message()));
+  isLocked_ = true;
   return {};
 }
 
@@ -46,13 +51,15 @@ void LockedMemory::free() {
   if (!data_)
     return;
   device::CurrentContext current(driver_, context_);
-  driver_.memHostUnregister(data_);
+  if (std::exchange(isLocked_, false) && current)
+    driver_.memHostUnregister(data_);
   munmap(std::exchange(data_, nullptr), std::exchange(bytes_, 0));
 }
 
 void LockedMemory::abandon() {
   data_ = nullptr;
   bytes_ = 0;
+  isLocked_ = false;
 }
 
 bool DeviceBlock::reserve(const device::CudaDriver &driver, device::CuContext context,
@@ -61,7 +68,7 @@ bool DeviceBlock::reserve(const device::CudaDriver &driver, device::CuContext co
     return true;
   free();
   device::CurrentContext current(driver, context);
-  if (driver.memAlloc(&address_, bytes) != device::kCudaSuccess) {
+  if (!current || driver.memAlloc(&address_, bytes) != device::kCudaSuccess) {
     address_ = 0;
     return false;
   }
@@ -75,8 +82,9 @@ void DeviceBlock::free() {
   if (address_ == 0)
     return;
   device::CurrentContext current(*driver_, context_);
-  driver_->memFree(std::exchange(address_, 0));
-  bytes_ = 0;
+  if (current)
+    driver_->memFree(address_);
+  address_ = bytes_ = 0;
 }
 
 bool DeviceAreas::areNeeded(const Binding &binding) {
@@ -166,6 +174,11 @@ const DeviceAreas::Area *DeviceAreas::areaOf(const std::byte *address) const {
     return nullptr;
   const Area &area = *--behind;
   return before(address, area.host + area.bytes) ? &area : nullptr;
+}
+
+Status DeviceAreas::lock() {
+  Status s = stages_->lock();
+  return s ? temporaries_->lock() : s;
 }
 
 bool DeviceAreas::mirrorTemporaries() {

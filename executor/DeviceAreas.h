@@ -13,8 +13,8 @@
 
 namespace colldsl {
 
-/// Page-locked memory of the host, on pages of its own. It is ordinary memory, so other ranks of
-/// the machine and network devices reach it as any other.
+/// Memory of the host on pages of its own, which can be page-locked. It is ordinary memory, so
+/// other ranks of the machine and network devices reach it as any other.
 class LockedMemory {
 public:
   LockedMemory(const device::CudaDriver &driver, device::CuContext context)
@@ -26,6 +26,8 @@ public:
   /// Has at least so many bytes, which are zero if they are new. To no more bytes than before, it
   /// keeps them.
   Status reserve(uint64_t bytes);
+  /// Locks the pages, once, so that the device may copy.
+  Status lock();
   std::byte *data() const { return data_; }
 
   /// Never frees the memory that it has: the device may yet write to it.
@@ -38,6 +40,7 @@ private:
   const device::CuContext context_;
   std::byte *data_ = nullptr;
   uint64_t bytes_ = 0;
+  bool isLocked_ = false;
 };
 
 /// Memory of the device that a plan has.
@@ -96,6 +99,9 @@ public:
   std::span<const Area> areas() const { return areas_; }
   /// The area in which these bytes lie; null: none.
   const Area *areaOf(const std::byte *address) const;
+
+  /// Called once ops are known to need bytes on the host: locks them.
+  Status lock();
 
   /// Gives the temporaries memory on the device. False: there is none.
   bool mirrorTemporaries();

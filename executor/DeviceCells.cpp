@@ -40,11 +40,10 @@ Status DeviceCells::divide(DeviceAreas &areas, const Memory &memory, const Steps
     for (const Interval &interval : reads_[op])
       numReads_ += interval.last - interval.first;
   }
-  uint64_t combinesFrom = areas.binding().deviceCombinesFrom;
-  place(findMovable(steps, kernels, true), messages, combinesFrom);
+  place(findMovable(steps, kernels, true), messages, steps);
   if (!usesTemporariesOnDevice() || areas.mirrorTemporaries())
     return {};
-  place(findMovable(steps, kernels, false), messages, combinesFrom);
+  place(findMovable(steps, kernels, false), messages, steps);
   return usesTemporariesOnDevice()
              ? Status::error(ErrorKind::NoMemory, "no device memory for the temporaries")
              : Status();
@@ -57,14 +56,13 @@ void DeviceCells::use(std::vector<Range> &ranges, const std::byte *begin, uint64
   ranges.push_back({first, first + bytes});
 }
 
-// The bytes of a step whose blocks change their lengths are known when it starts.
-void DeviceCells::useWhole(std::vector<Range> &ranges, uint32_t op, const Memory &memory) const {
-  const ImageOp &imageOp = view_.ops[op];
-  for (auto slices : {view_.sources(imageOp), view_.targets(imageOp)})
-    for (const Slice &slice : slices) {
-      auto bytes = memory.bytesOf(slice.buffer);
-      use(ranges, bytes.data(), bytes.size());
-    }
+// A step whose blocks change their lengths may touch any bytes of them.
+void DeviceCells::useWhole(std::vector<Range> &ranges, std::span<const Slice> slices,
+                           const Memory &memory) const {
+  for (const Slice &slice : slices) {
+    ByteRange touched = memory.touchedBy(slice);
+    use(ranges, memory.bytesOf(slice.buffer).data() + touched.offset, touched.length);
+  }
 }
 
 void DeviceCells::findUses(const Memory &memory, const Steps &steps) {
@@ -74,9 +72,9 @@ void DeviceCells::findUses(const Memory &memory, const Steps &steps) {
     auto &[reads, writes] = uses_[op];
     bool isMessage = step.kind == Step::Kind::Send || step.kind == Step::Kind::Recv;
     if (step.variable) {
-      useWhole(reads, op, memory);
-      if (step.kind != Step::Kind::Send)
-        writes = reads;
+      useWhole(reads, view_.sources(view_.ops[op]), memory);
+      useWhole(reads, view_.targets(view_.ops[op]), memory);
+      useWhole(writes, view_.targets(view_.ops[op]), memory);
       continue;
     }
     for (uint32_t i = 0; isMessage && i < step.payload.count; ++i) {
@@ -175,6 +173,13 @@ std::vector<bool> DeviceCells::findMovable(const Steps &steps, device::Kernels &
   return movable;
 }
 
+bool DeviceCells::usesHost() const {
+  for (uint32_t op = 0; op < view_.ops.size(); ++op)
+    if (!isOnDevice_[op] && !(reads_[op].empty() && writes_[op].empty()))
+      return true;
+  return false;
+}
+
 bool DeviceCells::usesTemporariesOnDevice() const {
   for (uint32_t op = 0; op < view_.ops.size(); ++op)
     for (auto intervals : {reads_[op], writes_[op]})
@@ -187,11 +192,10 @@ bool DeviceCells::usesTemporariesOnDevice() const {
 
 // Follows the contents of the cells through one run, in one order of the ops.
 void DeviceCells::place(const std::vector<bool> &isMovable, const DeviceMessages &messages,
-                        uint64_t combinesFrom) {
+                        const Steps &steps) {
   std::vector<uint8_t> sides;
   for (const Cell &cell : cells_)
     sides.push_back(cell.area->isCallers ? kOnDevice : kOnHost);
-  std::vector<bool> isWritten(cells_.size());
   std::vector<uint32_t> openWriters = writers_;
   isOnDevice_.assign(view_.ops.size(), false);
   early_.clear();
@@ -204,27 +208,23 @@ void DeviceCells::place(const std::vector<bool> &isMovable, const DeviceMessages
       visit(view_.successors[image.successorBegin + i]);
   };
   for (uint32_t op : topologicalOrder(std::move(open), forEachSuccessor)) {
-    uint64_t bytes = 0;
     uint8_t common = kOnHost | kOnDevice;
     for (const Interval &interval : reads_[op])
-      for (uint32_t c = interval.first; c < interval.last; ++c) {
-        bytes += cells_[c].bytes;
+      for (uint32_t c = interval.first; c < interval.last; ++c)
         common &= sides[c];
-      }
-    bool isOnDevice =
-        messages.has(OpId{op}) ||
-        (isMovable[op] && (common == 0 ? bytes >= 2 * combinesFrom : (common & kOnDevice) != 0));
+    bool isLong = steps[OpId{op}].payload.bytes >= areas_->binding().deviceCombinesFrom;
+    bool isOnDevice = messages.travels(OpId{op}) ||
+                      (isMovable[op] && (common == 0 ? isLong : (common & kOnDevice) != 0));
     isOnDevice_[op] = isOnDevice;
     uint8_t side = isOnDevice ? kOnDevice : kOnHost;
     for (const Interval &interval : reads_[op])
       for (uint32_t c = interval.first; c < interval.last; ++c) {
-        if (!isOnDevice && !(sides[c] & kOnHost) && !isWritten[c])
+        if (!isOnDevice && !(sides[c] & kOnHost) && writers_[c] == 0)
           early_.push_back({c, OpId{op}});
         sides[c] |= side;
       }
     for (const Interval &interval : writes_[op])
       for (uint32_t c = interval.first; c < interval.last; ++c) {
-        isWritten[c] = true;
         bool goesBack = --openWriters[c] == 0 && cells_[c].area->isCallers;
         sides[c] = goesBack ? side | kOnDevice : side;
       }

@@ -7,8 +7,8 @@
 ///   op b            [---------------)
 ///   cells    |  0   |   1   |  2    |
 ///
-/// Ops that touch a cell, and of which one writes it, are ordered by their dependencies. So a cell
-/// has one content at a time, of which there may be a copy on either side.
+/// Ops that touch a cell, and of which one writes it, are in order, by dependencies or by messages.
+/// So a cell has one content at a time, of which there may be a copy on either side.
 ///
 /// Messages run on the host, except for those between devices (executor/DeviceMessages.h). A copy
 /// or combine runs on the side that has its operands; if they are on different sides, a long one
@@ -43,6 +43,8 @@ public:
 
   const std::vector<Cell> &cells() const { return cells_; }
   bool isOnDevice(OpId op) const { return isOnDevice_[index(op)]; }
+  /// True if some op that touches cells runs on the host, or cells go there.
+  bool usesHost() const;
   std::span<const Interval> readsOf(OpId op) const { return reads_[index(op)]; }
   std::span<const Interval> writesOf(OpId op) const { return writes_[index(op)]; }
   /// The number of cells that ops read, once for each of these ops.
@@ -50,7 +52,7 @@ public:
   /// By cell: the number of ops that write it.
   const std::vector<uint32_t> &writers() const { return writers_; }
 
-  /// A cell whose content at the beginning of a run is read on the host, and the op that does so.
+  /// A cell that no op writes and some op reads on the host, and the op that does so.
   struct Early {
     uint32_t cell;
     OpId op;
@@ -75,14 +77,15 @@ private:
   };
 
   void use(std::vector<Range> &ranges, const std::byte *begin, uint64_t bytes) const;
-  void useWhole(std::vector<Range> &ranges, uint32_t op, const Memory &memory) const;
+  void useWhole(std::vector<Range> &ranges, std::span<const Slice> slices,
+                const Memory &memory) const;
   void findUses(const Memory &memory, const Steps &steps);
   void cut(uint64_t segmentBytes);
   Intervals intervalsOf(std::vector<Range> Uses::*ranges);
   std::vector<bool> findMovable(const Steps &steps, device::Kernels &kernels, bool mirrors) const;
   bool usesTemporariesOnDevice() const;
   void place(const std::vector<bool> &isMovable, const DeviceMessages &messages,
-             uint64_t combinesFrom);
+             const Steps &steps);
 
   RankView view_;
   const DeviceAreas *areas_ = nullptr;

@@ -2,13 +2,13 @@
 
 #include "ir/Concat.h"
 
-#include <algorithm>
+#include <mutex>
 
 namespace colldsl {
 namespace {
 
-// Allocations of other processes that stay open for later runs.
-constexpr size_t kMaxUnused = 64;
+// Packed messages begin at multiples of it.
+constexpr uint64_t kPackedAlignment = 256;
 
 // The piece that has all bytes of a payload; null: several have.
 const iovec *onlyPiece(const Payload &payload) {
@@ -28,15 +28,10 @@ bool DeviceMessages::isEligible(const ImageOp &op, const Endpoint &endpoint) {
 }
 
 void DeviceMessages::find(const Binding &binding, const Edges &edges, const Steps &steps) {
-  travels_.assign(view_.ops.size(), false);
-  uint64_t from = std::max<uint64_t>(binding.deviceMessagesFrom, 1);
-  bool anyTravels = false;
-  for (uint32_t op = 0; op < view_.ops.size() && !edges.answers.empty(); ++op) {
-    const Step &step = steps[OpId{op}];
-    travels_[op] = edges.answers[op] && !step.variable && step.payload.bytes >= from;
-    anyTravels |= travels_[op];
-  }
-  if (!anyTravels)
+  travels_.clear();
+  for (uint32_t op = 0; op < view_.ops.size(); ++op)
+    travels_.push_back(travels(OpId{op}, binding, edges, steps));
+  if (std::find(travels_.begin(), travels_.end(), true) == travels_.end())
     travels_.clear();
 }
 
@@ -54,22 +49,23 @@ Status DeviceMessages::makeOffers(const DeviceAreas &areas, const Steps &steps) 
     if (step.kind != Step::Kind::Send || onlyPiece(step.payload))
       continue;
     states_[op].packing = packedBytes;
-    packedBytes += step.payload.bytes;
+    packedBytes += (step.payload.bytes + kPackedAlignment - 1) & ~(kPackedAlignment - 1);
   }
   copies_.reserve(mostPieces);
   if (packedBytes > 0 && !packed_.reserve(areas.driver(), areas.context(), packedBytes))
     return Status::error(ErrorKind::NoMemory,
                          concat("no device memory for messages of ", packedBytes, " bytes"));
-  if (!cache_ || cache_->context() != areas.context())
-    cache_ = std::make_unique<device::IpcCache>(areas.driver(), areas.context(), kMaxUnused);
+  cache_ = device::IpcCache::of(areas.driver(), areas.context());
+  std::vector<Exported> exported;
   for (uint32_t op = 0; op < view_.ops.size(); ++op)
     if (travels_[op])
-      if (Status s = makeOffer(op, areas, steps[OpId{op}]); !s)
+      if (Status s = makeOffer(op, areas, steps[OpId{op}], exported); !s)
         return s;
   return {};
 }
 
-Status DeviceMessages::makeOffer(uint32_t op, const DeviceAreas &areas, const Step &step) {
+Status DeviceMessages::makeOffer(uint32_t op, const DeviceAreas &areas, const Step &step,
+                                 std::vector<Exported> &exported) {
   State &state = states_[op];
   state.piece = {&state.offer, sizeof state.offer};
   state.payload = {&state.piece, 1, false, false, sizeof state.offer};
@@ -77,23 +73,43 @@ Status DeviceMessages::makeOffer(uint32_t op, const DeviceAreas &areas, const St
     return {};
   state.offer.bytes = step.payload.bytes;
   state.offer.hasData = true;
-  device::DeviceAddress address = packed_.address() + state.packing;
+  device::DeviceAddress begin = packed_.address(), address = begin + state.packing;
   std::string name = "the room for messages of several pieces";
   if (const iovec *only = onlyPiece(step.payload)) {
-    auto *begin = static_cast<const std::byte *>(only->iov_base);
-    const DeviceAreas::Area *area = areas.areaOf(begin);
+    auto *piece = static_cast<const std::byte *>(only->iov_base);
+    const DeviceAreas::Area *area = areas.areaOf(piece);
     state.offer.hasData = area != nullptr;
     if (!area)
       return {};
-    address = area->deviceAddressOf(begin);
+    begin = area->device;
+    address = area->deviceAddressOf(piece);
     name = areas.inWords(*area);
   }
-  auto memory = device::exportMemory(areas.driver(), reinterpret_cast<const void *>(address),
-                                     step.payload.bytes);
-  if (!memory)
-    return Status::error(concat(name, ": ", memory.message()));
-  state.offer.memory = *memory;
+  auto known = std::find_if(exported.begin(), exported.end(),
+                            [&](const Exported &one) { return one.begin == begin; });
+  if (known == exported.end()) {
+    auto memory = device::exportMemory(areas.driver(), reinterpret_cast<const void *>(begin), 0);
+    if (!memory)
+      return Status::error(concat(name, ": ", memory.message()));
+    known = exported.insert(known, {begin, *memory});
+  }
+  state.offer.memory = known->memory;
+  state.offer.memory.offset += address - begin;
   return {};
+}
+
+void DeviceMessages::closeAll() {
+  for (State &state : states_)
+    state.opened.reset();
+}
+
+void DeviceMessages::abandon() {
+  packed_.abandon();
+  static std::mutex mutex;
+  static auto *abandoned =
+      new std::vector<std::pair<std::shared_ptr<device::IpcCache>, std::vector<State>>>;
+  std::lock_guard guard(mutex);
+  abandoned->emplace_back(std::move(cache_), std::move(states_));
 }
 
 void DeviceMessages::begin() {
@@ -101,8 +117,8 @@ void DeviceMessages::begin() {
     state.phase = Phase::None;
 }
 
-std::span<const DeviceMessages::Copy> DeviceMessages::pack(OpId op, const DeviceAreas &areas,
-                                                           const Step &step) {
+Result<std::span<const device::CopyPiece>> DeviceMessages::pack(OpId op, const DeviceAreas &areas,
+                                                                const Step &step) {
   device::DeviceAddress at = packed_.address() + states_[index(op)].packing;
   copies_.clear();
   for (uint32_t i = 0; i < step.payload.count; ++i) {
@@ -113,18 +129,18 @@ std::span<const DeviceMessages::Copy> DeviceMessages::pack(OpId op, const Device
     copies_.push_back({at, areas.areaOf(address)->deviceAddressOf(address), bytes});
     at += bytes;
   }
-  return copies_;
+  return std::span<const device::CopyPiece>(copies_);
 }
 
-Result<std::span<const DeviceMessages::Copy>>
-DeviceMessages::open(OpId op, const DeviceAreas &areas, const Step &step) {
+Result<std::span<const device::CopyPiece>> DeviceMessages::open(OpId op, const DeviceAreas &areas,
+                                                                const Step &step) {
   State &state = states_[index(op)];
   copies_.clear();
   if (state.offer.bytes != step.payload.bytes)
     return Status::error(concat("a message of ", state.offer.bytes, " bytes came, ",
                                 step.payload.bytes, " were expected"));
   if (!state.offer.hasData)
-    return std::span<const Copy>(copies_);
+    return std::span<const device::CopyPiece>(copies_);
   auto opened = cache_->open(state.offer.memory);
   if (!opened)
     return Status::error(concat("cannot open the memory of rank ", index(view_.ops[index(op)].peer),
@@ -138,7 +154,7 @@ DeviceMessages::open(OpId op, const DeviceAreas &areas, const Step &step) {
       copies_.push_back({area->deviceAddressOf(address), from, bytes});
     from += bytes;
   }
-  return std::span<const Copy>(copies_);
+  return std::span<const device::CopyPiece>(copies_);
 }
 
 } // namespace colldsl

@@ -9,8 +9,11 @@
 #pragma once
 
 #include "device/IpcMemory.h"
+#include "device/KernelOperands.h"
 #include "executor/DeviceAreas.h"
 #include "executor/Steps.h"
+
+#include <algorithm>
 
 namespace colldsl {
 
@@ -22,10 +25,16 @@ public:
   /// The messages that may travel so, alike on both ends.
   static bool isEligible(const ImageOp &op, const Endpoint &endpoint);
 
-  /// Called once memory and steps were bound: finds the messages that travel so, with these edges,
-  /// of which the eligible messages have answers.
+  /// True if the message travels so, as both ends know; `edges` has the answers of eligible ones.
+  static bool travels(OpId op, const Binding &binding, const Edges &edges, const Steps &steps) {
+    const Step &step = steps[op];
+    return !edges.answers.empty() && edges.answers[index(op)] && !step.variable &&
+           step.payload.bytes >= std::max<uint64_t>(binding.deviceMessagesFrom, 1);
+  }
+
+  /// Called once memory and steps were bound: finds the messages that travel so.
   void find(const Binding &binding, const Edges &edges, const Steps &steps);
-  bool has(OpId op) const { return !travels_.empty() && travels_[index(op)]; }
+  bool travels(OpId op) const { return !travels_.empty() && travels_[index(op)]; }
 
   /// Called once the areas have their device memory: makes the offers. Errors: the memory of a
   /// buffer cannot be opened by other processes, there is no device memory to pack messages.
@@ -52,19 +61,21 @@ public:
     return payload;
   }
   /// Called when one of the two is done. True: both are.
-  bool isOver(OpId op) { return --states_[index(op)].open == 0; }
+  bool countDone(OpId op) { return --states_[index(op)].open == 0; }
 
-  /// Copies to be made by the device.
-  struct Copy {
-    device::DeviceAddress to, from;
-    uint64_t bytes;
-  };
-  /// Packs: the copies of the pieces. Valid until the next call, as are those of open().
-  std::span<const Copy> pack(OpId op, const DeviceAreas &areas, const Step &step);
+  /// Packs: the copies of the pieces, by the device. Valid until the next call, as are those of
+  /// open().
+  Result<std::span<const device::CopyPiece>> pack(OpId op, const DeviceAreas &areas,
+                                                  const Step &step);
   /// Copies: those from what was offered, which stays open until the message is closed. Errors: the
   /// memory cannot be opened, the message has another length.
-  Result<std::span<const Copy>> open(OpId op, const DeviceAreas &areas, const Step &step);
+  Result<std::span<const device::CopyPiece>> open(OpId op, const DeviceAreas &areas,
+                                                  const Step &step);
   void close(OpId op) { states_[index(op)].opened.reset(); }
+  void closeAll();
+
+  /// Never gives back what it has of the device, and of other processes.
+  void abandon();
 
 private:
   static constexpr uint64_t kNone = UINT64_MAX;
@@ -84,14 +95,21 @@ private:
     std::optional<device::OpenedMemory> opened = {};
   };
 
-  Status makeOffer(uint32_t op, const DeviceAreas &areas, const Step &step);
+  /// An allocation of this rank that offers are of.
+  struct Exported {
+    device::DeviceAddress begin;
+    device::ExportedMemory memory;
+  };
+
+  Status makeOffer(uint32_t op, const DeviceAreas &areas, const Step &step,
+                   std::vector<Exported> &exported);
 
   RankView view_;
   std::vector<bool> travels_;
-  std::vector<State> states_; ///< by op; empty: no message travels so
-  std::unique_ptr<device::IpcCache> cache_;
+  std::shared_ptr<device::IpcCache> cache_;
   DeviceBlock packed_;
-  std::vector<Copy> copies_; ///< of the op at hand
+  std::vector<State> states_;             ///< by op; empty: no message travels so
+  std::vector<device::CopyPiece> copies_; ///< of the op at hand
 };
 
 } // namespace colldsl

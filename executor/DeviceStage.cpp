@@ -3,16 +3,30 @@
 #include "ir/Concat.h"
 
 #include <array>
+#include <mutex>
 
 namespace colldsl {
 
 using device::DeviceAddress;
 using device::Lane;
 
-// A device that stands still may yet write to the memory of the host.
+namespace {
+
+// So many copies of a message are made by a kernel; fewer by the device's copy engines.
+constexpr size_t kManyCopies = 8;
+
+} // namespace
+
+// A device that stands still may yet use all that its work has to do with.
 DeviceStage::~DeviceStage() {
-  if (anyUnderWay())
-    areas_.abandon();
+  if (!work_ || work_->drain(std::chrono::seconds(0)))
+    return;
+  areas_.abandon();
+  messages_.abandon();
+  static std::mutex mutex;
+  static auto *abandoned = new std::vector<std::shared_ptr<device::Kernels>>;
+  std::lock_guard guard(mutex);
+  abandoned->push_back(std::move(kernels_));
 }
 
 Status DeviceStage::bind(const Binding &binding) {
@@ -31,6 +45,7 @@ Status DeviceStage::openWork() {
     return work.status();
   work_ = work.take();
   kernels_ = device::Kernels::of(areas_.driver(), areas_.context());
+  canCopyMany_ = device::Kernels::hasCopies() && kernels_->prepareCopies();
   return {};
 }
 
@@ -40,6 +55,9 @@ Status DeviceStage::divide(const Memory &memory, const Edges &edges, const Steps
     return s;
   if (Status s = messages_.makeOffers(areas_, steps); !s)
     return s;
+  if (cells_.usesHost())
+    if (Status s = areas_.lock(); !s)
+      return s;
   size_t numCells = cells_.cells().size();
   states_.resize(numCells);
   openWriters_.resize(numCells);
@@ -93,6 +111,8 @@ bool DeviceStage::admit(OpId op) {
 
 /// Begins to copy a cell to one side, for an op.
 void DeviceStage::copy(Lane lane, uint32_t c, OpId op) {
+  if (isCancelled_)
+    return;
   const DeviceCells::Cell &cell = cells_.cells()[c];
   states_[c].comes = true;
   causes_[c] = op;
@@ -102,6 +122,8 @@ void DeviceStage::copy(Lane lane, uint32_t c, OpId op) {
 }
 
 void DeviceStage::beginOnDevice(OpId op, const Step &step) {
+  if (isCancelled_)
+    return;
   if (Status s = runOnDevice(op, step); !s)
     fail(op, "on the device", s);
 }
@@ -121,7 +143,7 @@ Status DeviceStage::runLocal(OpId op, const Step &step, device::CuStream stream)
     DeviceAddress target = deviceAddressOf(piece.target), source = deviceAddressOf(piece.source);
     DeviceAddress first = piece.first ? deviceAddressOf(piece.first) : target;
     Status s = step.kind == Step::Kind::Copy
-                   ? copyWithin(target, source, piece.bytes, stream)
+                   ? work_->addCopyWithin(target, source, piece.bytes)
                    : kernels_->combine(stream, image.reduction, image.type, image.side(), target,
                                        first, std::span(&source, 1), piece.bytes);
     if (!s)
@@ -153,6 +175,8 @@ bool DeviceStage::continues(OpId op, OpId before, const Steps &steps) const {
 }
 
 void DeviceStage::beginCombines(std::span<const OpId> ops, const Steps &steps) {
+  if (isCancelled_)
+    return;
   for (OpId op : ops.subspan(1))
     isDone_[index(op)] = 1;
   if (Status s = runCombines(ops, steps); !s)
@@ -175,22 +199,21 @@ Status DeviceStage::runCombines(std::span<const OpId> ops, const Steps &steps) {
 }
 
 Status DeviceStage::runMessage(OpId op, const Step &step, device::CuStream stream) {
-  Result<std::span<const DeviceMessages::Copy>> copies = step.kind == Step::Kind::Send
-                                                             ? messages_.pack(op, areas_, step)
-                                                             : messages_.open(op, areas_, step);
-  if (!copies)
-    return copies.status();
-  for (const auto &[to, from, bytes] : *copies)
-    if (Status s = copyWithin(to, from, bytes, stream); !s)
+  auto found = step.kind == Step::Kind::Send ? messages_.pack(op, areas_, step)
+                                             : messages_.open(op, areas_, step);
+  if (!found)
+    return found.status();
+  std::span<const device::CopyPiece> copies = *found;
+  while (copies.size() >= kManyCopies && canCopyMany_) {
+    auto some = copies.first(std::min<size_t>(copies.size(), device::kMaxPieces));
+    if (Status s = kernels_->copy(stream, some); !s)
+      return s;
+    copies = copies.subspan(some.size());
+  }
+  for (const auto &[to, from, bytes] : copies)
+    if (Status s = work_->addCopyWithin(to, from, bytes); !s)
       return s;
   return {};
-}
-
-Status DeviceStage::copyWithin(DeviceAddress to, DeviceAddress from, uint64_t bytes,
-                               device::CuStream stream) {
-  return device::checkCuda(areas_.driver(),
-                           areas_.driver().memcpyDtoDAsync(to, from, bytes, stream),
-                           "cuMemcpyDtoDAsync");
 }
 
 void DeviceStage::finish(OpId op) {
@@ -255,8 +278,9 @@ void DeviceStage::failCopy(Lane lane, uint32_t c, const Status &why) {
 }
 
 void DeviceStage::cancel() {
-  if (anyUnderWay())
-    (void)work_->drain(std::chrono::seconds(1)); // the destructor looks again
+  isCancelled_ = true;
+  if (!anyUnderWay() || work_->drain(std::chrono::seconds(1))) // else the destructor looks again
+    messages_.closeAll();
 }
 
 } // namespace colldsl

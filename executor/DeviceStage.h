@@ -10,7 +10,7 @@
 ///
 /// Cells of device buffers go back to the device when the last op that writes them has finished.
 /// No copy is made of what no op reads or writes. Ops on the device are pieces of work of a stream,
-/// as copies are: nothing here waits for the device but cancel(). Not thread safe.
+/// as copies are: within a run nothing here waits for the device but cancel(). Not thread safe.
 #pragma once
 
 #include "executor/DeviceCells.h"
@@ -100,8 +100,6 @@ private:
     return areas_.areaOf(address)->deviceAddressOf(address);
   }
   Status runMessage(OpId op, const Step &step, device::CuStream stream);
-  Status copyWithin(device::DeviceAddress to, device::DeviceAddress from, uint64_t bytes,
-                    device::CuStream stream);
   void arrived(device::Lane lane, uint32_t cell, std::vector<OpId> &released);
   void fail(OpId op, const std::string &what, const Status &why);
   void failCopy(device::Lane lane, uint32_t cell, const Status &why);
@@ -111,6 +109,8 @@ private:
   DeviceCells cells_;
   std::unique_ptr<device::AsyncWork> work_;
   std::shared_ptr<device::Kernels> kernels_;
+  bool canCopyMany_ = false; ///< by a kernel
+  bool isCancelled_ = false; ///< for good
   DeviceMessages messages_;
   size_t written_ = 0; ///< number of cells of device buffers that ops write
 

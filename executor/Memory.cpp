@@ -452,7 +452,6 @@ bool Memory::isTouchable(const Slice &slice) const {
          (range.offset <= range.end() && range.end() <= bases_[index(slice.buffer)].bytes);
 }
 
-/// The bytes that an op may touch.
 ByteRange Memory::touchedBy(const Slice &slice) const {
   return isVariable(slice) ? ByteRange{sizes_.blocks[index(slice.buffer)].offset[slice.block] *
                                            elementBytesOf(slice),

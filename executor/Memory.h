@@ -59,8 +59,8 @@ struct Binding {
   TemporaryMemory *temporaries = nullptr;
   /// Device memory is copied in segments of so many bytes.
   uint64_t segmentBytes = 512 << 10;
-  /// A combine with operands on the host and on the device runs on the device from so many bytes
-  /// on.
+  /// A copy or combine with operands on the host and on the device runs on the device if it has at
+  /// least so many bytes.
   uint64_t deviceCombinesFrom = 64 << 10;
   /// All ranks of the plan bind all their buffers in device memory, whenever they bind: messages
   /// between ranks of one machine go from device memory to device memory, from `deviceMessagesFrom`
@@ -102,6 +102,8 @@ public:
   bool isVariable(const Slice &slice) const {
     return slice.block != kNoBlock && bufferOf(slice).layout == Layout::Capacity;
   }
+  /// The bytes of its buffer that an op on the slice may touch, whatever length its block has.
+  ByteRange touchedBy(const Slice &slice) const;
   uint64_t capacityBytes(const Slice &slice) const { return capacityBytes(index(slice.buffer)); }
   uint64_t elementBytesOf(const Slice &slice) const {
     return sizes_.elementBytesOf(bufferOf(slice));
@@ -208,7 +210,6 @@ private:
   uint64_t capacityBytes(uint32_t b) const; ///< of each of its blocks
   Status checkOps() const;
   bool isTouchable(const Slice &slice) const;
-  ByteRange touchedBy(const Slice &slice) const;
 
   struct Touched {
     uint32_t op;

@@ -86,6 +86,8 @@ Plan::~Plan() {
 }
 
 Status Plan::bind(const Binding &binding) {
+  if (failed())
+    return error_;
   if (running())
     return Status::error("the plan is running");
   return bindTo(*channels_, binding);
@@ -113,6 +115,9 @@ Status Plan::bindTo(Channels &channels, const Binding &given) {
   if (!isAlike || !resizable_->resize(binding.combiner))
     if (Status s = buildSteps(binding); !s)
       return s;
+  if (!stage_)
+    if (Status s = checkPassedOn(binding); !s)
+      return s;
   if (Status s = checkMoved(channels); !s)
     return s;
   if (Status s = channels.prepare(steps_.work()); !s)
@@ -133,6 +138,16 @@ Status Plan::checkDevices(const Binding &binding) const {
       return Status::error(concat(bufferInWords(binding.names, b),
                                   " is memory of the host, but all buffers of the plan are to be "
                                   "memory of devices"));
+  return {};
+}
+
+// Without a buffer in device memory this rank would have no device for them.
+Status Plan::checkPassedOn(const Binding &binding) const {
+  for (uint32_t op = 0; op < view_.ops.size() && !edges_.answers.empty(); ++op)
+    if (DeviceMessages::travels(OpId{op}, binding, edges_, steps_))
+      return Status::error(
+          "messages between devices pass through this rank, which has no buffer in "
+          "device memory: one of no bytes is enough");
   return {};
 }
 
@@ -331,8 +346,11 @@ template <bool Watched> bool Plan::advanceAs() {
       return true;
     }
     auto done = channels_->poll();
-    for (const Completion &completion : done)
+    for (const Completion &completion : done) {
       reap<Watched>(completion);
+      if (!running())
+        return true;
+    }
     if (channels_->failed() && running() && !wavefront_.done()) {
       failHere(channels_->fault());
       return true;
@@ -498,7 +516,7 @@ template <bool Watched> bool Plan::runPart(OpId op) {
 
 template <bool Watched> void Plan::reap(const Completion &completion) {
   if constexpr (Watched)
-    if (stage_ && stage_->messages().has(completion.op))
+    if (stage_ && stage_->messages().travels(completion.op))
       return moveOnDevice(completion.op);
   const Step &step = steps_[completion.op];
   if (step.variable && step.kind == Step::Kind::Recv)

@@ -146,6 +146,7 @@ private:
   Status buildSteps(const Binding &binding);
   Status checkTransfers();
   Status checkDevices(const Binding &binding) const;
+  Status checkPassedOn(const Binding &binding) const;
   Status checkMoved(const Channels &channels) const;
   bool runStraight(uint32_t polls);
   bool awaitMessage(const Step &step, uint32_t polls);

@@ -23,11 +23,14 @@ bool Plan::pollStage() {
     return false;
   finished_.clear();
   bool moved = stage_->poll(released_, finished_);
-  for (OpId op : finished_)
-    if (stage_->messages().has(op))
+  for (OpId op : finished_) {
+    if (!running())
+      break;
+    if (stage_->messages().travels(op))
       moveOnDevice(op);
     else
       finishOnDevice(op);
+  }
   if (const auto &failure = stage_->failure())
     failHere({engine_.endpoint().rank(), failure->op, failure->status.message()});
   else
@@ -117,13 +120,16 @@ void Plan::moveOnDevice(OpId op) {
   case Phase::Packs:
     return offer(op);
   case Phase::Offered:
-    if (messages.isOver(op))
+    if (messages.countDone(op))
       finishOnDevice(op);
     return;
   case Phase::Awaits:
     phase = Phase::Copies;
     return stage_->beginOnDevice(op, steps_[op]);
   case Phase::Copies:
+    // A sender that fails has its memory back, and reports that before.
+    if (!channels_->check())
+      return failWith(describe(channels_->fault()));
     messages.close(op);
     phase = Phase::Answers;
     holdMessages();

@@ -112,7 +112,7 @@ uint64_t elementsOf(const DlTensor &tensor) {
 }
 
 bool isContiguous(const DlTensor &tensor) {
-  if (!tensor.strides)
+  if (!tensor.strides || elementsOf(tensor) == 0)
     return true;
   int64_t next = 1;
   for (int32_t i = tensor.dims; i-- > 0; next *= tensor.shape[i])
@@ -260,7 +260,7 @@ void Memory::takeCudaArray(const std::string &buffer) {
         __builtin_mul_overflow(elements_, static_cast<uint64_t>(array.shape[i]), &elements_))
       refuse(buffer, "the shape of the array is not one of memory");
   }
-  if (!isContiguous)
+  if (!isContiguous && elements_ > 0)
     refuse(buffer, "the array is not contiguous");
   data_ = reinterpret_cast<void *>(array.data);
   type_ = *type;

@@ -34,6 +34,11 @@ struct Working {
   Status begin(Lane lane, uint32_t piece) {
     return work->copy(lane, host.data() + piece * kBytes, addressOf(piece), kBytes, piece);
   }
+  Status copyWithin(device::DeviceAddress to, device::DeviceAddress from, uint64_t bytes,
+                    uint32_t piece) {
+    Status s = work->addCopyWithin(to, from, bytes);
+    return s ? work->end(Lane::Within, piece) : s;
+  }
   /// Polls until some work has finished or failed.
   Result<std::optional<Finished>> next() {
     for (int poll = 0; poll < 10000; ++poll) {
@@ -64,8 +69,7 @@ TEST(AsyncWork, finishesInTheOrderOfItsLane) {
       ASSERT_TRUE(setup.begin(Lane::ToHost, i).ok());
       ASSERT_TRUE(setup.begin(Lane::ToDevice, 2 + i).ok());
       ASSERT_TRUE(
-          setup.work->copyWithin(setup.addressOf(6 + i), setup.addressOf(4 + i), kBytes, 6 + i)
-              .ok());
+          setup.copyWithin(setup.addressOf(6 + i), setup.addressOf(4 + i), kBytes, 6 + i).ok());
     }
     uint32_t next[] = {0, 2, 6};
     for (int i = 0; i < 6; ++i) {
@@ -99,9 +103,8 @@ TEST(AsyncWork, copiesWithinTheDeviceFollowEachOther) {
     for (uint32_t i = 0; i < 3; ++i)
       setup.onDevice[i * kBytes] = std::byte(i + 1);
     for (uint32_t i = 1; i <= 2; ++i) // 2 to 3 before 1 to 2 before 0 to 1
-      ASSERT_TRUE(
-          setup.work->copyWithin(setup.addressOf(4 - i), setup.addressOf(3 - i), kBytes, i).ok());
-    ASSERT_TRUE(setup.work->copyWithin(setup.addressOf(1), setup.addressOf(0), kBytes, 3).ok());
+      ASSERT_TRUE(setup.copyWithin(setup.addressOf(4 - i), setup.addressOf(3 - i), kBytes, i).ok());
+    ASSERT_TRUE(setup.copyWithin(setup.addressOf(1), setup.addressOf(0), kBytes, 3).ok());
     while (setup.work->anyUnderWay())
       ASSERT_TRUE(setup.next().ok());
     for (uint32_t i = 1; i <= 3; ++i)

@@ -9,6 +9,7 @@ void *fakeCudaMemory(size_t bytes);
 const char *fakeCudaMisuse();
 uint64_t fakeCudaCopies();
 uint64_t fakeCudaBytesToHost();
+void fakeCudaFailStreamAt(uint64_t copy);
 }
 
 namespace colldsl::test {
@@ -81,6 +82,30 @@ TEST(DeviceApi, processesCopyFromEachOthersDeviceMemory) {
                        return fakeCudaMisuse();
                      }),
             "");
+}
+
+// The device of one rank fails while it copies from the memory of another process.
+TEST(DeviceApi, aFailedCopyBetweenProcessesEndsAllRanks) {
+  for (uint64_t at : {1, 2, 3})
+    EXPECT_EQ(runRanks(3,
+                       [at](coll::Communicator &comm) -> std::string {
+                         constexpr size_t kCount = 10000;
+                         if (comm.rank() == 1)
+                           fakeCudaFailStreamAt(at);
+                         int32_t *x = allocate(kCount), *y = allocate(comm.size() * kCount);
+                         colldsl_status status;
+                         {
+                           coll::Plan gather(comm, "allgather_ring");
+                           gather.deviceOnly().bindDevice("x", x, kCount);
+                           gather.bindDevice("y", y, comm.size() * kCount).count(kCount).commit();
+                           colldsl_plan_start(gather.get());
+                           status = colldsl_plan_wait(gather.get(), 30);
+                         }
+                         return status == COLLDSL_ERROR_RUN ? std::string(fakeCudaMisuse())
+                                                            : "status " + std::to_string(status);
+                       }),
+              "")
+        << at;
 }
 
 TEST(DeviceApi, memoryOfTheHostInAPlanOfDevicesIsRefused) {

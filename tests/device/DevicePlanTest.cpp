@@ -312,6 +312,51 @@ TEST(DeviceMessages, goFromDeviceToDevice) {
   }
 }
 
+// A rank without elements of its own passes on those of others.
+TEST(DeviceMessages, passThroughARankThatHasADevice) {
+  Builder builder(3);
+  BufferId x = builder.buffer(BufferRole::InOut, 1), y = builder.buffer(BufferRole::Temp, 1);
+  for (uint32_t r : {0, 2})
+    builder.schedule.ranks[r].buffers[index(y)].significant = true;
+  builder.schedule.ranks[1].buffers[index(x)].significant = false;
+  builder.send(Rank{0}, Rank{1}, {builder.block(x, 0)});
+  OpId comes = builder.recv(Rank{1}, Rank{0}, {builder.block(y, 0)});
+  builder.send(Rank{1}, Rank{2}, {builder.block(y, 0)}, {after(comes)});
+  builder.recv(Rank{2}, Rank{1}, {builder.block(x, 0)});
+  LoadedImage image(builder.schedule);
+  for (bool hasDevice : {true, false}) {
+    FakeDevice::reset({});
+    fake::World world(3);
+    Ends ends(3);
+    runThreads(3, [&](Rank r) -> std::string {
+      std::string &end = ends[index(r)];
+      auto endpoint = world.attach(r);
+      Engine engine(*endpoint);
+      DeviceInts ints(4);
+      for (int32_t i = 0; i < 4; ++i)
+        ints[i] = r == Rank{0} ? i + 1 : 0;
+      BoundBuffer bound = r == Rank{1} ? BoundBuffer{} : ints.bound();
+      if (r == Rank{1} && hasDevice)
+        bound = {ints.data, 0, false, &FakeDevice::driver()};
+      Binding binding = bindingOf(4, {bound});
+      binding.deviceOnly = true;
+      binding.deviceMessagesFrom = 1;
+      auto plan = Plan::open(engine, image->rank(r), image->sizeClass(), binding);
+      if (!plan)
+        return end = plan.message();
+      Status s = (*plan)->start();
+      if (s)
+        s = (*plan)->wait(kLong);
+      if (s && r == Rank{2} && ints[3] != 4)
+        end = "wrong data";
+      return end = s ? end : s.message();
+    });
+    for (const std::string &end : ends)
+      EXPECT_TRUE(hasDevice ? end.empty() : contains(end, "has no buffer in device memory")) << end;
+    EXPECT_EQ(FakeDevice::misuse(), "");
+  }
+}
+
 // Any copy of the device that fails, at its call or later, ends all ranks.
 TEST(DeviceMessages, aFaultEndsAllRanks) {
   for (auto fault : {&FakeDeviceOptions::failCopyAt, &FakeDeviceOptions::failStreamAt})

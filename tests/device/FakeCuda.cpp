@@ -7,6 +7,8 @@ extern "C" {
 
 /// Begins anew, in an order of this seed.
 void fakeCudaReset(uint64_t seed) { test::FakeDevice::reset({.seed = seed}); }
+/// Begins anew: this copy fails as it runs, and its stream with it.
+void fakeCudaFailStreamAt(uint64_t copy) { test::FakeDevice::reset({.failStreamAt = copy}); }
 /// Memory of the device, which stays.
 void *fakeCudaMemory(size_t bytes) { return test::FakeDevice::allocate(bytes); }
 /// Makes the device's first context current in this thread.

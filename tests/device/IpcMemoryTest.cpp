@@ -123,8 +123,9 @@ TEST_F(IpcMemory, isReadWhenTheCopyRuns) {
   auto work = device::AsyncWork::open(driver(), FakeDevice::context(0)).take();
   ASSERT_TRUE(work->reserve(Lane::Within, 1).ok());
   ASSERT_TRUE(
-      work->copyWithin(reinterpret_cast<device::DeviceAddress>(target), opened->address(), 16, 0)
+      work->addCopyWithin(reinterpret_cast<device::DeviceAddress>(target), opened->address(), 16)
           .ok());
+  ASSERT_TRUE(work->end(Lane::Within, 0).ok());
   owner.set(2);
   EXPECT_TRUE(work->drain(std::chrono::seconds(10)));
   EXPECT_EQ(target[15], std::byte(2));

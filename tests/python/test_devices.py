@@ -56,6 +56,11 @@ def test_sums(kind, dtype, device_only):
     assert cuda.fakeCudaMisuse() == b""
 
 
+def test_arrays_without_elements():
+    with Communicator.local(2) as ranks:
+        assert ranks.run(lambda comm: comm.plan("allreduce", DeviceArray((3, 0)), DeviceArray((3, 0))).run(20) or 1) == [1, 1]
+
+
 def test_long_messages_stay_on_devices():
     def body(comm):
         x, y = DeviceArray((10000,)), DeviceArray((4, 10000))
