@@ -152,7 +152,7 @@ Status DeviceStage::runLocal(OpId op, const Step &step, device::CuStream stream)
   return {};
 }
 
-// What the op reads besides its target is valid on the device.
+// The op's source is to be valid on the device already.
 bool DeviceStage::continues(OpId op, OpId before, const Steps &steps) const {
   const Step &next = steps[op], &last = steps[before];
   const ImageOp &image = view_.ops[index(op)], &lastImage = view_.ops[index(before)];

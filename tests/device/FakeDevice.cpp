@@ -3,6 +3,7 @@
 
 #include "tests/device/FakeState.h"
 
+#include <atomic>
 #include <cstring>
 #include <unistd.h>
 
@@ -14,10 +15,16 @@ FakeState &theState() {
   return state;
 }
 
-CuContext contextNumber(uint32_t i) { return reinterpret_cast<CuContext>(uintptr_t{1} + i); }
+// Contexts of a device that began anew are other ones.
+constexpr uint32_t kMostContexts = 1024;
+std::atomic<uintptr_t> resets = 0;
+
+CuContext contextNumber(uint32_t i) {
+  return reinterpret_cast<CuContext>(1 + resets * kMostContexts + i);
+}
 
 uint32_t numberOf(CuContext context) {
-  return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(context) - 1);
+  return static_cast<uint32_t>((reinterpret_cast<uintptr_t>(context) - 1) % kMostContexts);
 }
 
 template <typename T> CuResult store(void *value, T number) {
@@ -89,6 +96,7 @@ bool FakeState::check(const FakeUse &use) {
 
 void FakeDevice::reset(const FakeDeviceOptions &options) {
   FakeCall call("reset");
+  ++resets;
   call->clear(options);
 }
 
