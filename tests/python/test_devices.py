@@ -20,9 +20,12 @@ class DeviceArray:
 
     def __init__(self, shape, dtype="f8", **other):
         self.dtype = np.dtype(dtype)
-        address = cuda.fakeCudaMemory(math.prod(shape) * self.dtype.itemsize)
-        bytes_ = (ctypes.c_byte * (math.prod(shape) * self.dtype.itemsize)).from_address(address)
-        self.host = np.frombuffer(bytes_, dtype=self.dtype).reshape(shape)
+        size = math.prod(shape) * self.dtype.itemsize
+        address = cuda.fakeCudaMemory(size) if size > 0 else 0
+        self.host = np.zeros(shape, self.dtype)
+        if size > 0:
+            bytes_ = (ctypes.c_byte * size).from_address(address)
+            self.host = np.frombuffer(bytes_, dtype=self.dtype).reshape(shape)
         self.__cuda_array_interface__ = {
             "shape": tuple(shape), "typestr": self.dtype.str, "data": (address, False),
             "version": 3, **other,
