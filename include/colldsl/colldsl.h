@@ -344,7 +344,9 @@ COLLDSL_API colldsl_status colldsl_plan_set_type(colldsl_plan *plan, colldsl_typ
 /** Nonzero: all ranks bind all their buffers in device memory, by colldsl_plan_bind_device().
  * Messages between ranks of one machine then go from device to device, from 16 KiB on: by CUDA IPC
  * between processes. The driver must be able to export the memory of the buffers, as that of
- * cuMemAlloc() is; else the commit fails. */
+ * cuMemAlloc() is; else the commit fails. A rank without elements of its own through which messages
+ * pass binds device memory of no bytes. Devices that cannot reach each other's memory are found in
+ * the first run, which then fails. */
 COLLDSL_API colldsl_status colldsl_plan_set_device_only(colldsl_plan *plan, int device_only);
 
 /** Nonzero: the collective's form in place (`x aliases y[rank]`): x is not bound. */
@@ -478,8 +480,9 @@ COLLDSL_API colldsl_status colldsl_plan_start_on_stream(colldsl_plan *plan, void
  * stream from now on begins when the run is over and its bytes are in the buffers, or when it has
  * failed, which colldsl_plan_wait() tells. Returns at once; does nothing if no run is under way.
  * Until the run is over, calls that wait for the stream or the whole device, as
- * cuStreamSynchronize() does, or cuMemFree() and the destruction of a plan with device memory, may
- * return only if another thread makes progress. Needs a driver of CUDA 11.7 or later. */
+ * cuStreamSynchronize() does, or cuMemFree(), or commits, bindings and destructions of plans with
+ * device memory, may return only if another thread makes progress. Needs a driver of CUDA 11.7 or
+ * later. */
 COLLDSL_API colldsl_status colldsl_plan_wait_on_stream(colldsl_plan *plan, void *stream);
 
 /** Makes progress, also of the communicator's other plans. *done: nonzero if no run is under way;
