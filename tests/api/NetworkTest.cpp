@@ -92,6 +92,7 @@ TEST_P(ApiNetwork, survivorsLearnOfADeath) {
     std::vector<int32_t> buffer(10);
     coll::Plan bcast(comm, "bcast");
     bcast.count(buffer.size()).set("root", 2).bind("buf", buffer).commit();
+    bootstrap.barrier(bootstrap.user); // a commit would notice the death, too
     if (comm.rank() == 2)
       raise(SIGKILL);
     colldsl_status status = colldsl_plan_start(bcast.get()); // may know already
