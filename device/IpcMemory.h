@@ -61,7 +61,7 @@ private:
   DeviceAddress address_;
 };
 
-/// The allocations of other processes that are open in one context. Those that nobody uses stay
+/// The allocations of other processes that are open in one context. Those that no user holds stay
 /// open for the next time, up to a number, the ones used last; but for those whose owner has
 /// exported a later allocation at their addresses, as it has freed them. Thread safe.
 class IpcCache {

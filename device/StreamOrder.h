@@ -13,7 +13,7 @@
 /// and work of the device behind the wait can tell. Nothing else ends the wait: the caller's thread
 /// has to bring the run to its end.
 ///
-/// Not thread safe; any thread.
+/// Calls come from any thread, from one at a time.
 #pragma once
 
 #include "device/CudaDriver.h"

@@ -40,7 +40,7 @@ public:
   /// poll() will release it.
   bool admit(OpId op);
   bool isOnDevice(OpId op) const { return cells_.isOnDevice(op); }
-  /// Those of isOnDevice() that are messages.
+  /// The messages that go from device to device, which are among the ops on the device.
   DeviceMessages &messages() { return messages_; }
   /// True if a combine on the device, which is ready but for `before`, may be done by the same
   /// kernel: it combines one more source with the target of `before`.

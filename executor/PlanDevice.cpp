@@ -5,7 +5,7 @@
 
 namespace colldsl {
 
-// Ops that touch segments on their way wait for them, others overtake.
+// Ops that touch cells on their way wait for them, others overtake.
 OpId Plan::nextOnStage() {
   if (!stage_)
     return wavefront_.pop();

@@ -18,7 +18,7 @@ enum class TaskState : uint8_t {
   WaitsAnew, ///< for another task, after something that others may wait for
 };
 
-/// Those of lower order come first in reports.
+/// A task's reason to wait. Reports begin with the lowest order.
 struct TaskWait {
   uint64_t order = 0;
   std::string words;

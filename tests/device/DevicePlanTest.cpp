@@ -1,6 +1,7 @@
 // Plans with buffers in device memory: what is copied, when ops start, and how faults end a run.
 #include "executor/Plan.h"
 #include "tests/device/FakeDevice.h"
+#include "tests/device/OneRank.h"
 #include "tests/executor/Schedules.h"
 #include "tests/transports/Harness.h"
 
@@ -85,7 +86,7 @@ TEST(DevicePlan, givesTheSameInEveryOrderOfTheDevice) {
 }
 
 /// A plan of one rank.
-class OnOneRank : public testing::Test {
+class OnOneRank : public OneRank {
 protected:
   OnOneRank() { FakeDevice::reset({}); }
   Result<std::unique_ptr<Plan>> open(const Binding &binding) {
@@ -97,13 +98,6 @@ protected:
     Status s = plan.wait(kLong);
     ASSERT_TRUE(s.ok()) << s.message();
   }
-
-  static constexpr Rank kMe{0};
-  Builder builder_{1};
-  fake::World world_{1};
-  std::unique_ptr<Endpoint> endpoint_ = world_.attach(kMe);
-  Engine engine_{*endpoint_};
-  std::optional<LoadedImage> image_;
 };
 
 TEST_F(OnOneRank, copiesWhatIsReadAndWhatIsWritten) {

@@ -2,9 +2,7 @@
 #include "tests/device/FakeDevice.h"
 #include "tests/device/OtherProcess.h"
 
-#include <atomic>
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 
 namespace colldsl::test {
 namespace {
@@ -18,61 +16,6 @@ device::CuStream newStream() {
   device::CuStream stream = nullptr;
   driver().streamCreate(&stream, 0);
   return stream;
-}
-
-TEST(FakeDevice, streamsFollowEventsOfOthers) {
-  bool wasLate = false;
-  for (uint64_t seed = 1; seed <= 50; ++seed) {
-    FakeDevice::reset({.seed = seed});
-    device::CurrentContext current(driver(), FakeDevice::context(0));
-    auto *memory = static_cast<std::byte *>(FakeDevice::allocate(3));
-    memory[0] = std::byte(7);
-    auto at = reinterpret_cast<DeviceAddress>(memory);
-    device::CuStream first = newStream(), second = newStream();
-    device::CuEvent event = nullptr;
-    driver().eventCreate(&event, 0);
-    ASSERT_EQ(driver().memcpyDtoDAsync(at + 1, at, 1, first), kCudaSuccess);
-    ASSERT_EQ(driver().eventRecord(event, first), kCudaSuccess);
-    ASSERT_EQ(driver().streamWaitEvent(second, event, 0), kCudaSuccess);
-    ASSERT_EQ(driver().memcpyDtoDAsync(at + 2, at + 1, 1, second), kCudaSuccess);
-    wasLate |= driver().eventQuery(event) == device::kCudaNotReady;
-    EXPECT_TRUE(FakeDevice::synchronize(second));
-    EXPECT_EQ(memory[2], std::byte(7)) << "seed " << seed;
-    EXPECT_EQ(FakeDevice::misuse(), "");
-  }
-  EXPECT_TRUE(wasLate);
-}
-
-// A stream writes a word of memory that processes share, after its other work.
-TEST(FakeDevice, streamsWriteWordsThatOtherProcessesSee) {
-  void *page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  ASSERT_NE(page, MAP_FAILED);
-  auto *word = static_cast<uint32_t *>(page);
-  {
-    OtherProcess writer([&](OtherProcess::Channel channel) {
-      FakeDevice::reset({});
-      device::CurrentContext current(driver(), FakeDevice::context(0));
-      driver().memHostRegister(page, 4096, device::kRegisterDeviceMap);
-      DeviceAddress there = 0;
-      driver().memHostGetDevicePointer(&there, word, 0);
-      device::CuStream stream = newStream();
-      driver().streamWriteValue32(stream, there, 5, 0);
-      channel.send(true);
-      bool isOver = false;
-      if (channel.receive(isOver)) {
-        FakeDevice::synchronize(stream);
-        channel.send(FakeDevice::misuse().empty());
-      }
-    });
-    bool begun = false, isFine = false;
-    ASSERT_TRUE(writer.channel().receive(begun));
-    EXPECT_EQ(std::atomic_ref(*word).load(), 0u) << "written before the stream came to it";
-    writer.channel().send(true);
-    ASSERT_TRUE(writer.channel().receive(isFine));
-    EXPECT_TRUE(isFine);
-    EXPECT_EQ(std::atomic_ref(*word).load(), 5u);
-  }
-  munmap(page, 4096);
 }
 
 TEST(FakeDevice, memoryComesBackUnderAnotherId) {

@@ -18,7 +18,7 @@ enum class FakeMemoryKind : uint8_t {
   Managed ///< has no handle
 };
 
-/// Of one process. Not thread safe.
+/// The device memory of one process. Not thread safe.
 class FakeMemory {
 public:
   struct Range {

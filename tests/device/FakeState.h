@@ -35,7 +35,7 @@ struct FakeStream {
   device::CuResult state = device::kCudaSuccess;
 };
 
-/// As the driver has it before the first record: as if that had finished.
+/// An event counts as finished before its first record, as the driver has it.
 struct FakeEvent {
   device::CuContext context;
   uint64_t recorded = 0, finished = 0; ///< number of the last record

@@ -157,21 +157,6 @@ CuResult cuStreamGetCtx(CuStream stream, CuContext *context) {
   return kCudaSuccess;
 }
 
-CuResult cuStreamWaitEvent(CuStream handle, CuEvent event, unsigned) {
-  FakeCall call("cuStreamWaitEvent");
-  FakeStream *stream = call->streamOf(handle);
-  if (!stream || call.fails() || !call->events.count(event))
-    return kCudaInvalidHandle;
-  FakeWork work;
-  work.canRun = [&state = *call, event, record = call->events[event].recorded] {
-    auto found = state.events.find(event);
-    return found == state.events.end() || found->second.finished >= record;
-  };
-  work.run = [] { return kCudaSuccess; };
-  stream->work.push_back(std::move(work));
-  return kCudaSuccess;
-}
-
 CuResult cuStreamWaitValue32_v2(CuStream stream, DeviceAddress address, uint32_t value,
                                 unsigned flags) {
   FakeCall call("cuStreamWaitValue32_v2");
@@ -181,13 +166,6 @@ CuResult cuStreamWaitValue32_v2(CuStream stream, DeviceAddress address, uint32_t
       call, stream, address,
       [=](uint32_t *word) { return static_cast<int32_t>(load(word) - value) >= 0; },
       [](uint32_t *) {});
-}
-
-CuResult cuStreamWriteValue32_v2(CuStream stream, DeviceAddress address, uint32_t value, unsigned) {
-  FakeCall call("cuStreamWriteValue32_v2");
-  return addWordWork(
-      call, stream, address, [](uint32_t *) { return true; },
-      [=](uint32_t *word) { std::atomic_ref(*word).store(value); });
 }
 
 CuResult cuMemcpyDtoHAsync_v2(void *host, DeviceAddress from, size_t bytes, CuStream stream) {

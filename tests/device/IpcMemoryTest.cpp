@@ -23,7 +23,7 @@ bool contains(const std::string &text, const std::string &part) {
   return text.find(part) != std::string::npos;
 }
 
-/// What the owner of memory is told to do.
+/// The test tells the owner of memory to do this.
 enum class Order : uint8_t { Allocate, Set, Free };
 struct Message {
   Order order;

@@ -1,6 +1,7 @@
 // Plans whose runs follow streams of the caller, and streams that follow runs.
 #include "executor/Plan.h"
 #include "tests/device/FakeDevice.h"
+#include "tests/device/OneRank.h"
 #include "tests/executor/Schedules.h"
 #include "tests/transports/Harness.h"
 
@@ -137,7 +138,7 @@ TEST(PlanStreams, aRunThatFailsHoldsNoStream) {
 }
 
 /// A plan of one rank that copies x to y.
-class OneRankOnStreams : public testing::Test {
+class OneRankOnStreams : public OneRank {
 protected:
   OneRankOnStreams() { begin({}); }
   void begin(const FakeDeviceOptions &options) {
@@ -160,12 +161,6 @@ protected:
   Status startOn(const Stream &stream) { return plan_->startOnStream(driver(), stream.get()); }
   Status waitOn(const Stream &stream) { return plan_->waitOnStream(driver(), stream.get()); }
 
-  static constexpr Rank kMe{0};
-  Builder builder_{1};
-  fake::World world_{1};
-  std::unique_ptr<Endpoint> endpoint_ = world_.attach(kMe);
-  Engine engine_{*endpoint_};
-  std::optional<LoadedImage> image_;
   std::unique_ptr<Plan> plan_;
 };
 

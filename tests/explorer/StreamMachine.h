@@ -15,7 +15,7 @@
 
 namespace colldsl::test {
 
-/// A rule that somebody might think of.
+/// A wrong rule that an author might choose.
 enum class StreamMutant : uint8_t {
   None,
   StartsAtOnce,             ///< a run does not look for its mark
