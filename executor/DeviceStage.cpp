@@ -122,7 +122,7 @@ void DeviceStage::copy(Lane lane, uint32_t c, OpId op) {
 }
 
 void DeviceStage::beginOnDevice(OpId op, const Step &step) {
-  if (isCancelled_)
+  if (isCancelled_ || failure_)
     return;
   if (Status s = runOnDevice(op, step); !s)
     fail(op, "on the device", s);
@@ -175,7 +175,7 @@ bool DeviceStage::continues(OpId op, OpId before, const Steps &steps) const {
 }
 
 void DeviceStage::beginCombines(std::span<const OpId> ops, const Steps &steps) {
-  if (isCancelled_)
+  if (isCancelled_ || failure_)
     return;
   for (OpId op : ops.subspan(1))
     isDone_[index(op)] = 1;

@@ -53,6 +53,9 @@ public:
   /// Virtual time: polls so far.
   uint64_t ticks() const { return ticks_; }
 
+  /// Sends and receives that ranks have started, those that failed among them.
+  uint64_t started() const { return started_; }
+
 private:
   friend class FakeChannels;
   friend class FakeEndpoint;

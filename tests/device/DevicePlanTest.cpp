@@ -1,6 +1,6 @@
 // Plans with buffers in device memory: what is copied, when ops start, and how faults end a run.
 #include "executor/Plan.h"
-#include "tests/device/FakeDevice.h"
+#include "tests/device/DeviceInts.h"
 #include "tests/device/OneRank.h"
 #include "tests/executor/Schedules.h"
 #include "tests/transports/Harness.h"
@@ -17,27 +17,8 @@ constexpr std::chrono::seconds kLong{30};
 
 BoundBuffer onHost(Ints &values) { return {values.data(), values.size() * sizeof(int32_t)}; }
 
-/// Integers in device memory. The test reads and writes them between runs only.
-struct DeviceInts {
-  explicit DeviceInts(size_t count, uint32_t context = 0)
-      : size(count),
-        data(static_cast<int32_t *>(FakeDevice::allocate(count * sizeof(int32_t), context))) {}
-  int32_t &operator[](size_t i) { return data[i]; }
-  BoundBuffer bound() const { return {data, size * sizeof(int32_t), false, &FakeDevice::driver()}; }
-  size_t size;
-  int32_t *data;
-};
-
 bool contains(const std::string &text, const std::string &part) {
   return text.find(part) != std::string::npos;
-}
-
-Binding bindingOf(uint64_t n, std::vector<BoundBuffer> buffers, uint64_t segmentBytes = 8) {
-  Binding binding;
-  binding.elements = n;
-  binding.buffers = std::move(buffers);
-  binding.segmentBytes = segmentBytes;
-  return binding;
 }
 
 /// Ends of all ranks of one run; empty where the rank succeeded.
@@ -260,9 +241,8 @@ uint64_t passOn(uint32_t numRanks, bool isDeviceOnly, Ends &ends) {
     DeviceInts ints(2 * kCount);
     for (uint32_t i = 0; i < 2 * kCount; ++i)
       ints[i] = r == Rank{0} ? static_cast<int32_t>(i) : -1;
-    Binding binding = bindingOf(kCount, {ints.bound()});
-    binding.deviceOnly = isDeviceOnly;
-    binding.deviceMessagesFrom = 1;
+    Binding binding = isDeviceOnly ? deviceOnlyBindingOf(kCount, {ints.bound()})
+                                   : bindingOf(kCount, {ints.bound()});
     auto plan = Plan::open(engine, image->rank(r), image->sizeClass(), binding);
     if (!plan)
       return end = plan.message();
@@ -332,10 +312,8 @@ TEST(DeviceMessages, passThroughARankThatHasADevice) {
       BoundBuffer bound = r == Rank{1} ? BoundBuffer{} : ints.bound();
       if (r == Rank{1} && hasDevice)
         bound = {ints.data, 0, false, &FakeDevice::driver()};
-      Binding binding = bindingOf(4, {bound});
-      binding.deviceOnly = true;
-      binding.deviceMessagesFrom = 1;
-      auto plan = Plan::open(engine, image->rank(r), image->sizeClass(), binding);
+      auto plan =
+          Plan::open(engine, image->rank(r), image->sizeClass(), deviceOnlyBindingOf(4, {bound}));
       if (!plan)
         return end = plan.message();
       Status s = (*plan)->start();

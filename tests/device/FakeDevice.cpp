@@ -45,6 +45,7 @@ FakeCall::FakeCall(const char *name)
 
 void FakeState::clear(const FakeDeviceOptions &with) {
   options = with;
+  isHeld = false;
   random.seed(with.seed);
   streams.clear();
   events.clear();

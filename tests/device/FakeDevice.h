@@ -58,6 +58,10 @@ public:
   /// happens.
   static bool synchronize(device::CuStream stream);
 
+  /// Keeps all work from now on until release(), which does what there is to do.
+  static void hold();
+  static void release();
+
   /// Empty, or the first misuse of the driver by the program: a copy that touches memory that is
   /// neither of the device nor page-locked, or that was freed or closed meanwhile; memory that is
   /// freed, closed or unlocked under work; a call without a current context; PTX that the

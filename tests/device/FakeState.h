@@ -51,6 +51,7 @@ struct FakeFunction {
 struct FakeState {
   std::mutex mutex;
   int process = 0;
+  bool isHeld = false;
   FakeDeviceOptions options;
   std::mt19937_64 random{1};
   std::map<device::CuStream, FakeStream> streams;

@@ -98,6 +98,8 @@ uint32_t *FakeState::wordAt(DeviceAddress address) {
 }
 
 bool FakeState::runOne() {
+  if (isHeld)
+    return false;
   std::vector<FakeStream *> busy;
   for (auto &[handle, stream] : streams)
     if (!stream.work.empty()) {
@@ -124,6 +126,15 @@ bool FakeDevice::synchronize(CuStream stream) {
     if (!call->runOne())
       return false;
   return true;
+}
+
+void FakeDevice::hold() { FakeCall("hold")->isHeld = true; }
+
+void FakeDevice::release() {
+  FakeCall call("release");
+  call->isHeld = false;
+  while (call->runOne())
+    continue;
 }
 
 extern "C" {

@@ -129,6 +129,64 @@ TEST(Faults, theOpThatFailedIsNamed) {
   EXPECT_EQ((*plan)->wait().message(), s.message());
 }
 
+/// Counts the ops that finish.
+struct CountingObserver : Observer {
+  void runStarted() override {}
+  void opStarted(OpId) override {}
+  void opFinished(OpId) override { ++finished; }
+  void runFinished() override {}
+  int finished = 0;
+};
+
+// Two messages come in one poll, of which the first has a block of a wrong length.
+TEST(Faults, noOpFinishesBehindTheOneThatEndsTheRun) {
+  constexpr Rank kFirst{0}, kMiddle{1}, kLast{2};
+  constexpr uint32_t kCount = 4;
+  fake::Options options;
+  options.reorder = false;
+  options.maxDelayTicks = 0;
+  fake::World world(3, options);
+  Builder b(3);
+  BufferId y = b.buffer(BufferRole::InOut, 2), z = b.buffer(BufferRole::InOut, 1);
+  auto whole = [&](uint32_t block) {
+    Slice slice;
+    slice.endScale = 1;
+    slice.buffer = y;
+    slice.block = block;
+    return slice;
+  };
+  for (Dag &dag : b.schedule.ranks) {
+    dag.buffers[index(y)].layout = Layout::Capacity;
+    dag.buffers[index(y)].blocks = 2;
+  }
+  b.send(kFirst, kMiddle, {whole(0), whole(1)});
+  b.recv(kMiddle, kFirst, {b.block(z, 0), whole(1)});
+  b.send(kLast, kMiddle, {b.block(z, 0)});
+  b.recv(kMiddle, kLast, {b.block(z, 0)});
+  LoadedImage image(b.schedule);
+  std::vector<std::unique_ptr<Endpoint>> endpoints;
+  std::vector<std::unique_ptr<Engine>> engines;
+  std::vector<std::unique_ptr<Plan>> plans;
+  std::vector<Ints> values(6, Ints(2 * kCount));
+  for (uint32_t r = 0; r < 3; ++r) {
+    endpoints.push_back(world.attach(Rank{r}));
+    engines.push_back(std::make_unique<Engine>(*endpoints[r]));
+    BlockTable lengths;
+    lengths.length = {kCount - 1, kCount};
+    auto plan = Plan::open(*engines[r], image->rank(Rank{r}), image->sizeClass(),
+                           {kCount, {bound(values[r]), bound(values[3 + r])}, {lengths, {}}});
+    ASSERT_TRUE(plan.ok()) << plan.message();
+    plans.push_back(plan.take());
+  }
+  CountingObserver observer;
+  plans[index(kMiddle)]->setObserver(&observer);
+  ASSERT_TRUE(plans[index(kFirst)]->start().ok());
+  ASSERT_TRUE(plans[index(kLast)]->start().ok());
+  Status s = plans[index(kMiddle)]->start();
+  EXPECT_TRUE(contains(s.message(), "lengths do not fit")) << s.message();
+  EXPECT_EQ(observer.finished, 0);
+}
+
 TEST(Faults, aDroppedRankEndsAllRanks) {
   for (uint64_t at : {1, 2, 5, 9}) {
     fake::Options options;
