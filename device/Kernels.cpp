@@ -80,15 +80,24 @@ Status Kernels::prepare(Reduction reduction, ElementType type) {
   if (Status s = checkDefined(reduction, type); !s)
     return s;
   ElementType served = kernelType(reduction, type);
-  return load(combineName(reduction, served), combine_[indexOf(reduction, served)]);
+  return prepare(combineName(reduction, served), combine_[indexOf(reduction, served)]);
 }
 
-Status Kernels::prepareCopies() { return load(kCopyName, copy_); }
+Status Kernels::prepareCopies() { return prepare(kCopyName, copy_); }
 
-Status Kernels::load(const std::string &name, std::atomic<CuFunction> &function) {
+Status Kernels::prepare(const std::string &name, Kernel &kernel) {
   std::lock_guard guard(loading_);
-  if (function)
-    return {};
+  if (kernel.function || !kernel.failure)
+    return kernel.failure;
+  Result<CuFunction> loaded = load(name);
+  if (loaded)
+    kernel.function = *loaded;
+  else
+    kernel.failure = loaded.status();
+  return kernel.failure;
+}
+
+Result<CuFunction> Kernels::load(const std::string &name) {
   std::string text = moduleOf(name);
   if (text.empty())
     return Status::error(concat("the library has no kernel ", name));
@@ -104,8 +113,7 @@ Status Kernels::load(const std::string &name, std::atomic<CuFunction> &function)
                            "cuModuleGetFunction");
       !s)
     return s;
-  function = found;
-  return {};
+  return found;
 }
 
 Status Kernels::combine(CuStream stream, Reduction reduction, ElementType type, Side side,
@@ -122,8 +130,8 @@ Status Kernels::combine(CuStream stream, Reduction reduction, ElementType type, 
   operands.isBefore = side == Side::Before;
   cut(operands, served, bytes);
   uint64_t single = operands.elements - operands.vectors * perVector;
-  return launch(combine_[indexOf(reduction, served)], std::max(operands.vectors, single), 1, stream,
-                &operands);
+  return launch(combine_[indexOf(reduction, served)].function, std::max(operands.vectors, single),
+                1, stream, &operands);
 }
 
 Status Kernels::copy(CuStream stream, std::span<const CopyPiece> pieces) const {
@@ -133,7 +141,7 @@ Status Kernels::copy(CuStream stream, std::span<const CopyPiece> pieces) const {
   uint64_t threads = 0;
   for (const CopyPiece &piece : pieces)
     threads = std::max(threads, piece.bytes / unitBytes(piece) + 1);
-  return launch(copy_, threads, static_cast<unsigned>(pieces.size()), stream, &operands);
+  return launch(copy_.function, threads, static_cast<unsigned>(pieces.size()), stream, &operands);
 }
 
 Status Kernels::launch(CuFunction function, uint64_t threads, unsigned rows, CuStream stream,

@@ -33,7 +33,8 @@ public:
   Kernels(const Kernels &) = delete;
   Kernels &operator=(const Kernels &) = delete;
 
-  /// Loads the kernel, once. An error: there is none, or the driver does not take it.
+  /// Loads the kernel, once. An error: there is none, or the driver does not take it, which later
+  /// calls do not try again.
   Status prepare(Reduction reduction, ElementType type);
   Status prepareCopies();
 
@@ -51,18 +52,22 @@ public:
 
 private:
   Kernels(const CudaDriver &driver, CuContext context) : driver_(driver), context_(context) {}
+  struct Kernel {
+    std::atomic<CuFunction> function = nullptr;
+    Status failure; ///< of loading it
+  };
+  Status prepare(const std::string &name, Kernel &kernel);
   /// Loads the function of that name alone.
-  Status load(const std::string &name, std::atomic<CuFunction> &function);
+  Result<CuFunction> load(const std::string &name);
   Status launch(CuFunction function, uint64_t threads, unsigned rows, CuStream stream,
                 void *operands) const;
 
   const CudaDriver &driver_;
   CuContext context_;
-  std::mutex loading_; ///< of modules_, and of the functions' changes
+  std::mutex loading_; ///< of modules_, and of the kernels' changes
   std::vector<CuModule> modules_;
-  std::array<std::atomic<CuFunction>, kReductions * kElementTypes>
-      combine_{}; ///< by reduction and kernelType()
-  std::atomic<CuFunction> copy_ = nullptr;
+  std::array<Kernel, kReductions * kElementTypes> combine_; ///< by reduction and kernelType()
+  Kernel copy_;
 };
 
 } // namespace colldsl::device

@@ -119,6 +119,7 @@ void *FakeDevice::allocate(uint64_t bytes, uint32_t context, FakeMemoryKind kind
 CuContext FakeDevice::context(uint32_t number) { return contextNumber(number); }
 
 std::string FakeDevice::misuse() { return FakeCall("misuse")->misuse; }
+uint64_t FakeDevice::calls(const char *symbol) { return FakeCall("calls")->calls[symbol]; }
 uint64_t FakeDevice::copies() { return FakeCall("copies")->copies; }
 uint64_t FakeDevice::kernels() { return FakeCall("kernels")->kernels; }
 uint64_t FakeDevice::kernelAccesses() { return FakeCall("kernelAccesses")->accesses; }

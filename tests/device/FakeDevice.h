@@ -68,6 +68,8 @@ public:
   /// interpreter does not know.
   static std::string misuse();
 
+  /// Calls of this function of the driver, by its symbol.
+  static uint64_t calls(const char *symbol);
   /// Copies that have been begun.
   static uint64_t copies();
   /// Kernels that have been launched.
