@@ -2,7 +2,6 @@
 
 #include "ir/Concat.h"
 
-#include <array>
 #include <mutex>
 
 namespace colldsl {
@@ -14,6 +13,10 @@ namespace {
 
 // So many copies of a message are made by a kernel; fewer by the device's copy engines.
 constexpr size_t kManyCopies = 8;
+
+// The device copies so many bytes in about the time that a copy takes to begin. Cells for which
+// different ops wait are no longer copy, as the first op would wait for bytes of the others.
+constexpr uint64_t kShortCopyBytes = 64 << 10;
 
 } // namespace
 
@@ -62,6 +65,7 @@ Status DeviceStage::divide(const Memory &memory, const Edges &edges, const Steps
   states_.resize(numCells);
   openWriters_.resize(numCells);
   causes_.resize(numCells);
+  copyEnds_.resize(numCells);
   waiting_.resize(numCells);
   waiters_.reserve(cells_.numReads());
   missing_.resize(view_.ops.size());
@@ -77,6 +81,7 @@ Status DeviceStage::divide(const Memory &memory, const Edges &edges, const Steps
 
 void DeviceStage::begin() {
   complete_ = 0;
+  next_ = {};
   std::fill(isDone_.begin(), isDone_.end(), 0);
   messages_.begin();
   for (size_t c = 0; c < states_.size(); ++c) {
@@ -89,6 +94,7 @@ void DeviceStage::begin() {
   for (const auto &[cell, op] : cells_.early())
     if (!failure_ && !states_[cell].comes)
       copy(Lane::ToHost, cell, op);
+  beginCopies();
 }
 
 bool DeviceStage::admit(OpId op) {
@@ -109,16 +115,53 @@ bool DeviceStage::admit(OpId op) {
   return missing == 0 && !failure_;
 }
 
-/// Begins to copy a cell to one side, for an op.
+// Copies a cell to one side, for an op, together with neighbours that are ready, too.
 void DeviceStage::copy(Lane lane, uint32_t c, OpId op) {
   if (isCancelled_)
     return;
-  const DeviceCells::Cell &cell = cells_.cells()[c];
   states_[c].comes = true;
   causes_[c] = op;
-  Status s = work_->copy(lane, cell.begin, cell.area->deviceAddressOf(cell.begin), cell.bytes, c);
-  if (!s)
-    failCopy(lane, c, s);
+  NextCopy &next = nextOf(lane);
+  if (next.bytes > 0 && !joins(lane, c, op))
+    beginCopy(lane);
+  bool isFirst = next.bytes == 0;
+  next.first = isFirst ? c : std::min(next.first, c);
+  next.last = isFirst ? c + 1 : std::max(next.last, c + 1);
+  next.bytes += cells_.cells()[c].bytes;
+  next.op = op;
+}
+
+// Nobody waits for a single one of the cells that go back to the caller's buffers.
+bool DeviceStage::joins(Lane lane, uint32_t c, OpId op) {
+  const NextCopy &next = nextOf(lane);
+  if (c != next.last && c + 1 != next.first)
+    return false;
+  const DeviceCells::Cell &before = cells_.cells()[c == next.last ? c - 1 : c];
+  const DeviceCells::Cell &behind = cells_.cells()[c == next.last ? c : c + 1];
+  if (before.area != behind.area || before.begin + before.bytes != behind.begin)
+    return false;
+  uint64_t most = areas_.binding().segmentBytes;
+  bool isResult = lane == Lane::ToDevice && before.area->isCallers && openWriters_[c] == 0 &&
+                  openWriters_[next.first] == 0;
+  if (op != next.op && !isResult)
+    most = std::min(most, kShortCopyBytes);
+  return next.bytes + cells_.cells()[c].bytes <= most;
+}
+
+void DeviceStage::beginCopy(Lane lane) {
+  auto [first, last, bytes, op] = std::exchange(nextOf(lane), NextCopy());
+  const DeviceCells::Cell &cell = cells_.cells()[first];
+  copyEnds_[first] = last;
+  if (Status s =
+          work_->copy(lane, cell.begin, cell.area->deviceAddressOf(cell.begin), bytes, first);
+      !s)
+    failCopy(lane, first, s);
+}
+
+void DeviceStage::beginCopies() {
+  for (Lane lane : {Lane::ToHost, Lane::ToDevice})
+    if (nextOf(lane).bytes > 0 && !failure_)
+      beginCopy(lane);
 }
 
 void DeviceStage::beginOnDevice(OpId op, const Step &step) {
@@ -232,6 +275,7 @@ void DeviceStage::finish(OpId op) {
 
 bool DeviceStage::poll(std::vector<OpId> &released, std::vector<OpId> &finished) {
   bool moved = false;
+  beginCopies();
   while (!failure_) {
     std::optional<device::AsyncWork::Finished> culprit;
     auto done = work_->poll(culprit);
@@ -248,7 +292,8 @@ bool DeviceStage::poll(std::vector<OpId> &released, std::vector<OpId> &finished)
     if ((*done)->lane == Lane::Within)
       finished.push_back(OpId{(*done)->number});
     else
-      arrived((*done)->lane, (*done)->number, released);
+      for (uint32_t c = (*done)->number; c < copyEnds_[(*done)->number]; ++c)
+        arrived((*done)->lane, c, released);
   }
   return moved;
 }
@@ -268,12 +313,14 @@ void DeviceStage::fail(OpId op, const std::string &what, const Status &why) {
     failure_ = {op, Status::error(concat(what, ": ", why.message()))};
 }
 
-void DeviceStage::failCopy(Lane lane, uint32_t c, const Status &why) {
-  const DeviceCells::Cell &cell = cells_.cells()[c];
+void DeviceStage::failCopy(Lane lane, uint32_t first, const Status &why) {
+  const DeviceCells::Cell &cell = cells_.cells()[first];
+  const DeviceCells::Cell &last = cells_.cells()[copyEnds_[first] - 1];
   uint64_t begin = cell.begin - cell.area->host;
-  fail(causes_[c],
-       concat("the copy of bytes ", begin, " to ", begin + cell.bytes, " of ",
-              areas_.inWords(*cell.area), lane == Lane::ToHost ? " from" : " to", " the device"),
+  uint64_t end = last.begin + last.bytes - cell.area->host;
+  fail(causes_[first],
+       concat("the copy of bytes ", begin, " to ", end, " of ", areas_.inWords(*cell.area),
+              lane == Lane::ToHost ? " from" : " to", " the device"),
        why);
 }
 

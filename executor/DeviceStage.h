@@ -9,11 +9,14 @@
 ///   host       x0 x1 x2 come ...     receive y1 ---
 ///
 /// Cells of device buffers go back to the device when the last op that writes them has finished.
-/// No copy is made of what no op reads or writes. Ops on the device are pieces of work of a stream,
-/// as copies are: within a run nothing here waits for the device but cancel(). Not thread safe.
+/// No copy is made of what no op reads or writes. Neighbouring cells that become ready together are
+/// one copy. Ops on the device are pieces of work of a stream, as copies are: within a run nothing
+/// here waits for the device but cancel(). Not thread safe.
 #pragma once
 
 #include "executor/DeviceCells.h"
+
+#include <array>
 
 namespace colldsl {
 
@@ -62,9 +65,10 @@ public:
     OpId op; ///< that waits for the copy, whose bytes it copies, or which ran on the device
     Status status;
   };
-  /// Takes note of work that has finished. Appends ops that may start now to `released`, and ops
-  /// whose work on the device has finished to `finished`; both have room for all ops. True: some
-  /// work has finished.
+  /// Begins the copies that ops and their ends have asked for since the last call, and takes note
+  /// of work that has finished. Appends ops that may start now to `released`, and ops whose work on
+  /// the device has finished to `finished`; both have room for all ops. True: some work has
+  /// finished.
   bool poll(std::vector<OpId> &released, std::vector<OpId> &finished);
 
   /// None: all is well.
@@ -91,8 +95,19 @@ private:
   };
   static constexpr uint32_t kNone = UINT32_MAX;
 
+  /// A copy that is yet to begin, of cells first..last-1, which are neighbours of one area.
+  struct NextCopy {
+    uint32_t first = 0, last = 0;
+    uint64_t bytes = 0; ///< 0: there is none
+    OpId op = kNoOp;    ///< for which the last cell is copied
+  };
+
   Status openWork();
+  NextCopy &nextOf(device::Lane lane) { return next_[static_cast<size_t>(lane)]; }
   void copy(device::Lane lane, uint32_t cell, OpId op);
+  bool joins(device::Lane lane, uint32_t cell, OpId op);
+  void beginCopy(device::Lane lane);
+  void beginCopies();
   Status runOnDevice(OpId op, const Step &step);
   Status runLocal(OpId op, const Step &step, device::CuStream stream);
   Status runCombines(std::span<const OpId> ops, const Steps &steps);
@@ -102,7 +117,7 @@ private:
   Status runMessage(OpId op, const Step &step, device::CuStream stream);
   void arrived(device::Lane lane, uint32_t cell, std::vector<OpId> &released);
   void fail(OpId op, const std::string &what, const Status &why);
-  void failCopy(device::Lane lane, uint32_t cell, const Status &why);
+  void failCopy(device::Lane lane, uint32_t first, const Status &why);
 
   RankView view_;
   DeviceAreas areas_;
@@ -118,6 +133,8 @@ private:
   std::vector<State> states_;         ///< by cell
   std::vector<uint32_t> openWriters_; ///< by cell
   std::vector<OpId> causes_;          ///< by cell: the op for which the last copy was made
+  std::vector<uint32_t> copyEnds_;    ///< by the first cell of a copy: the cell behind its last one
+  std::array<NextCopy, 2> next_;      ///< by lane
   std::vector<uint32_t> waiting_;     ///< by cell: its first waiter
   std::vector<Waiter> waiters_;
   std::vector<uint8_t> isDone_;   ///< by op, until it is taken

@@ -18,7 +18,6 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 constexpr uint64_t kElements = 12;
-constexpr uint64_t kSegmentBytes = 20; // ends within blocks
 constexpr int kRuns = 2;
 
 /// The buffers of one rank after each run.
@@ -34,13 +33,19 @@ void fill(Bytes &bytes, uint64_t seed) {
   }
 }
 
+struct RunSizes {
+  uint64_t elements = kElements;
+  uint64_t segmentBytes = 20; ///< ends within blocks
+  bool mayBeDeviceOnly = true;
+};
+
 class Runs {
 public:
   /// Buffer b of a rank is in device memory if bit b of `onDevice` is set. All are: messages go
   /// from device to device.
-  Runs(const Schedule &schedule, uint64_t seed, uint64_t onDevice)
+  Runs(const Schedule &schedule, uint64_t seed, uint64_t onDevice, const RunSizes &sizes = {})
       : schedule_(schedule), image_(schedule), world_(schedule.numRanks(), {.seed = seed}),
-        seed_(seed), onDevice_(onDevice), results_(schedule.numRanks()) {}
+        seed_(seed), onDevice_(onDevice), sizes_(sizes), results_(schedule.numRanks()) {}
 
   std::string run() {
     return runThreads(schedule_.numRanks(), [&](Rank r) { return runRank(r); });
@@ -53,14 +58,14 @@ private:
     Engine engine(*endpoint);
     RankView view = image_->rank(r);
     Binding binding;
-    binding.elements = kElements;
-    binding.segmentBytes = kSegmentBytes;
+    binding.elements = sizes_.elements;
+    binding.segmentBytes = sizes_.segmentBytes;
     binding.deviceCombinesFrom = seed_ % 2 * 64;
-    binding.deviceOnly = onDevice_ == UINT64_MAX && seed_ % 5 != 0;
+    binding.deviceOnly = onDevice_ == UINT64_MAX && sizes_.mayBeDeviceOnly && seed_ % 5 != 0;
     binding.deviceMessagesFrom = seed_ % 4 * 16;
     std::vector<Bytes> host;
     std::vector<std::span<std::byte>> memory;
-    Sizes sizes{kElements, {}, 0};
+    Sizes sizes{sizes_.elements, {}, 0};
     for (uint32_t b = 0; b < view.buffers.size() && view.buffers[b].role != BufferRole::Temp; ++b) {
       const Buffer &buffer = view.buffers[b];
       bool isBound = buffer.significant && buffer.aliasOf == kNoBuffer;
@@ -97,6 +102,7 @@ private:
   LoadedImage image_;
   fake::World world_;
   uint64_t seed_, onDevice_;
+  RunSizes sizes_;
   Results results_;
 };
 
@@ -129,13 +135,14 @@ protected:
 
   /// None: the collective takes a graph or blocks that only a caller has, or does not serve so many
   /// ranks.
-  std::optional<Schedule> schedule(const Decl &decl, DeclId id, uint32_t ranks, bool inPlace) {
+  std::optional<Schedule> schedule(const Decl &decl, DeclId id, uint32_t ranks, bool inPlace,
+                                   uint64_t elements = kElements) {
     if (inPlace && decl.aliases.empty())
       return {};
     InstantiateRequest request;
     request.collective = id;
     request.ranks = ranks;
-    request.elements = kElements;
+    request.elements = elements;
     request.inPlace = inPlace;
     for (const Param &param : decl.params) {
       bool isList = !param.isBuffer && program_->nameOf(param) == "counts";
@@ -193,6 +200,23 @@ TEST_F(DeviceCollectives, giveTheSameInAHundredOrders) {
     for (uint64_t seed = 1; seed <= 100; ++seed)
       ASSERT_EQ(difference(*made, seed, UINT64_MAX), "") << name << ", seed " << seed;
   }
+}
+
+// Each rank sends all blocks but its own and receives into one.
+TEST_F(DeviceCollectives, shortNeighborsThatAreReadyTogetherAreOneCopy) {
+  constexpr uint32_t kRanks = 8;
+  DeclId id = program_->find("reduce_scatter_block_pairwise", DeclKind::Collective);
+  ASSERT_NE(id, kNoDecl);
+  auto copies = [&](uint64_t blockBytes) {
+    RunSizes sizes{blockBytes / sizeof(int32_t), 512 << 10, false};
+    auto made = schedule(program_->decl(id), id, kRanks, false, sizes.elements);
+    FakeDevice::reset({.seed = 1});
+    Runs runs(*made, 1, UINT64_MAX, sizes);
+    EXPECT_EQ(runs.run(), "");
+    return FakeDevice::copies();
+  };
+  EXPECT_LE(copies(8 << 10), 3 * kRanks * kRuns) << "two parts of x, and y";
+  EXPECT_EQ(copies(64 << 10), (kRanks + 1) * kRanks * kRuns) << "for each message its own";
 }
 
 } // namespace

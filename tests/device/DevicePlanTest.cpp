@@ -118,6 +118,25 @@ TEST_F(OnOneRank, copiesToTheHostWhatIsReadThereAndBackWhatIsWritten) {
   EXPECT_EQ(FakeDevice::bytesWithin(), 16u);
 }
 
+// The results of several ops lie beside each other, and two segments have them.
+TEST_F(OnOneRank, neighborsThatAreReadyTogetherAreOneCopy) {
+  constexpr uint32_t kBlocks = 8;
+  BufferId x = builder_.buffer(BufferRole::In, kBlocks),
+           y = builder_.buffer(BufferRole::Out, kBlocks);
+  for (uint32_t b : {1, 0, 2, 3, 7, 6, 5, 4})
+    builder_.copy(kMe, {builder_.block(x, b)}, {builder_.block(y, kBlocks - 1 - b)});
+  Ints from(kBlocks);
+  for (uint32_t b = 0; b < kBlocks; ++b)
+    from[b] = static_cast<int32_t>(b);
+  DeviceInts to(kBlocks);
+  auto plan = open(bindingOf(1, {onHost(from), to.bound()}, 4 * sizeof(int32_t)));
+  ASSERT_TRUE(plan.ok()) << plan.message();
+  run(**plan);
+  for (uint32_t b = 0; b < kBlocks; ++b)
+    EXPECT_EQ(to[b], static_cast<int32_t>(kBlocks - 1 - b));
+  EXPECT_EQ(FakeDevice::copies(), 2u);
+}
+
 TEST_F(OnOneRank, hostMemoryAndDeviceMemoryMix) {
   BufferId x = builder_.buffer(BufferRole::In, 1), y = builder_.buffer(BufferRole::InOut, 1);
   builder_.combine(kMe, builder_.block(x, 0), builder_.block(y, 0), Reduction::Sum, Side::After);
