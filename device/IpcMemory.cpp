@@ -63,7 +63,21 @@ std::shared_ptr<IpcCache> IpcCache::of(const CudaDriver &driver, CuContext conte
                  [&] { return std::make_shared<IpcCache>(driver, context, kMaxUnused); });
 }
 
-IpcCache::~IpcCache() { closeUnused(0); }
+IpcCache::Run::Run(IpcCache &cache) : cache_(cache) {
+  std::lock_guard lock(cache_.mutex_);
+  ++cache_.runs_;
+}
+
+IpcCache::Run::~Run() {
+  std::lock_guard lock(cache_.mutex_);
+  --cache_.runs_;
+  cache_.closeUnneeded();
+}
+
+IpcCache::~IpcCache() {
+  maxUnused_ = 0;
+  closeUnneeded();
+}
 
 Result<OpenedMemory> IpcCache::open(const ExportedMemory &exported) {
   if (exported.process == numberOfProcess()) {
@@ -81,7 +95,8 @@ Result<OpenedMemory> IpcCache::open(const ExportedMemory &exported) {
            std::memcmp(&entry.exported.handle, &exported.handle, sizeof exported.handle) == 0;
   });
   if (found == entries_.end()) {
-    closeFreed(exported);
+    noteFreed(exported);
+    closeUnneeded();
     if (!driver_.ipcOpenMemHandle)
       return Status::error("the driver of CUDA is too old to open memory of other processes: it "
                            "has no function cuIpcOpenMemHandle_v2");
@@ -93,7 +108,7 @@ Result<OpenedMemory> IpcCache::open(const ExportedMemory &exported) {
         !s)
       return Status::error(
           concat("device memory of another process cannot be opened: ", s.message()));
-    entries_.push_front({exported, address, 0});
+    entries_.push_front({exported, address, 0, false});
     found = entries_.begin();
   }
   entries_.splice(entries_.begin(), entries_, found);
@@ -110,23 +125,20 @@ void IpcCache::release(Entry &entry) {
   std::lock_guard lock(mutex_);
   assert(entry.uses > 0);
   if (--entry.uses == 0)
-    closeUnused(maxUnused_);
+    closeUnneeded();
 }
 
 // An owner has one allocation at an address at a time.
-void IpcCache::closeFreed(const ExportedMemory &by) {
-  for (auto entry = entries_.begin(); entry != entries_.end();) {
-    bool isFreed =
-        entry->uses == 0 && entry->exported.process == by.process && overlap(entry->exported, by);
-    entry = isFreed ? close(entry) : std::next(entry);
-  }
+void IpcCache::noteFreed(const ExportedMemory &by) {
+  for (Entry &entry : entries_)
+    entry.isFreed |= entry.exported.process == by.process && overlap(entry.exported, by);
 }
 
-void IpcCache::closeUnused(size_t atMost) {
+void IpcCache::closeUnneeded() {
   size_t unused = 0;
-  for (auto entry = entries_.begin(); entry != entries_.end();) {
-    bool isTooMuch = entry->uses == 0 && ++unused > atMost;
-    entry = isTooMuch ? close(entry) : std::next(entry);
+  for (auto entry = entries_.begin(); entry != entries_.end() && runs_ == 0;) {
+    bool isUnneeded = entry->uses == 0 && (entry->isFreed || ++unused > maxUnused_);
+    entry = isUnneeded ? close(entry) : std::next(entry);
   }
 }
 

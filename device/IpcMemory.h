@@ -64,8 +64,23 @@ private:
 /// The allocations of other processes that are open in one context. Those that no user holds stay
 /// open for the next time, up to a number, the ones used last; but for those whose owner has
 /// exported a later allocation at their addresses, as it has freed them. Thread safe.
+///
+/// The driver may wait for all work of the device before it closes memory, and that work for a run
+/// that the calling thread moves. So nothing is closed while runs are under way.
 class IpcCache {
 public:
+  /// While one lives, nothing is closed. The cache outlives it.
+  class Run {
+  public:
+    explicit Run(IpcCache &cache);
+    ~Run();
+    Run(const Run &) = delete;
+    Run &operator=(const Run &) = delete;
+
+  private:
+    IpcCache &cache_;
+  };
+
   /// The cache of the context, which all of its plans share: an allocation is opened once.
   static std::shared_ptr<IpcCache> of(const CudaDriver &driver, CuContext context);
 
@@ -90,11 +105,12 @@ private:
     ExportedMemory exported;
     DeviceAddress address; ///< of the allocation
     uint32_t uses;
+    bool isFreed; ///< by its owner
   };
 
   void release(Entry &entry);
-  void closeFreed(const ExportedMemory &by);
-  void closeUnused(size_t atMost);
+  void noteFreed(const ExportedMemory &by);
+  void closeUnneeded();
   std::list<Entry>::iterator close(std::list<Entry>::iterator entry);
 
   const CudaDriver &driver_;
@@ -102,6 +118,7 @@ private:
   size_t maxUnused_;
   mutable std::mutex mutex_;
   std::list<Entry> entries_; ///< the one used last is the first
+  uint32_t runs_ = 0;        ///< under way
 };
 
 } // namespace colldsl::device

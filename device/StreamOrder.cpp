@@ -108,6 +108,8 @@ Status StreamOrder::follow(CuStream stream) {
       return s;
     free = waits_.insert(free, event);
   }
+  if (!run_)
+    run_.emplace(*opened_);
   if (Status s = checkCuda(
           driver_, driver_.streamWaitValue32(stream, wordThere_, 2 * (runs_ + 1), kWaitValueGeq),
           "cuStreamWaitValue32");
@@ -121,6 +123,7 @@ Status StreamOrder::follow(CuStream stream) {
 // Stores of this thread, and of others that it has seen, come before the word.
 void StreamOrder::complete(bool failed) {
   std::atomic_ref(*word_).store(2 * ++runs_ + (failed ? 1 : 0), std::memory_order_release);
+  run_.reset();
 }
 
 } // namespace colldsl::device

@@ -16,9 +16,10 @@
 /// Calls come from any thread, from one at a time.
 #pragma once
 
-#include "device/CudaDriver.h"
+#include "device/IpcMemory.h"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace colldsl::device {
@@ -51,7 +52,8 @@ public:
   DeviceAddress word() const { return wordThere_; }
 
 private:
-  StreamOrder(const CudaDriver &driver, CuContext context) : driver_(driver), context_(context) {}
+  StreamOrder(const CudaDriver &driver, CuContext context)
+      : driver_(driver), context_(context), opened_(IpcCache::of(driver, context)) {}
   Status lockWord();
   Status makeEvent(CuEvent &event);
   bool areWaitsOver();
@@ -64,6 +66,8 @@ private:
   CuEvent marked_ = nullptr;
   std::vector<CuEvent> waits_; ///< behind each wait, then used again
   bool isLost_ = false;        ///< some wait has no event
+  std::shared_ptr<IpcCache> opened_;
+  std::optional<IpcCache::Run> run_; ///< that streams wait for
 };
 
 /// The context that the stream belongs to; for the default stream that of the calling thread.

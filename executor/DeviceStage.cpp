@@ -26,10 +26,16 @@ DeviceStage::~DeviceStage() {
     return;
   areas_.abandon();
   messages_.abandon();
+  struct Abandoned {
+    std::shared_ptr<device::Kernels> kernels;
+    std::shared_ptr<device::IpcCache> opened;
+    std::unique_ptr<device::IpcCache::Run> run;
+  };
   static std::mutex mutex;
-  static auto *abandoned = new std::vector<std::shared_ptr<device::Kernels>>;
+  static auto *abandoned = new std::vector<Abandoned>;
   std::lock_guard guard(mutex);
-  abandoned->push_back(std::move(kernels_));
+  abandoned->push_back(
+      {std::move(kernels_), opened_, std::make_unique<device::IpcCache::Run>(*opened_)});
 }
 
 Status DeviceStage::bind(const Binding &binding) {
@@ -48,6 +54,7 @@ Status DeviceStage::openWork() {
     return work.status();
   work_ = work.take();
   kernels_ = device::Kernels::of(areas_.driver(), areas_.context());
+  opened_ = device::IpcCache::of(areas_.driver(), areas_.context());
   canCopyMany_ = device::Kernels::hasCopies() && kernels_->prepareCopies();
   return {};
 }
@@ -80,6 +87,7 @@ Status DeviceStage::divide(const Memory &memory, const Edges &edges, const Steps
 }
 
 void DeviceStage::begin() {
+  run_.emplace(*opened_);
   complete_ = 0;
   next_ = {};
   std::fill(isDone_.begin(), isDone_.end(), 0);
@@ -95,6 +103,11 @@ void DeviceStage::begin() {
     if (!failure_ && !states_[cell].comes)
       copy(Lane::ToHost, cell, op);
   beginCopies();
+}
+
+void DeviceStage::end() {
+  if (!anyUnderWay())
+    run_.reset();
 }
 
 bool DeviceStage::admit(OpId op) {

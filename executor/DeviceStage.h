@@ -10,8 +10,8 @@
 ///
 /// Cells of device buffers go back to the device when the last op that writes them has finished.
 /// No copy is made of what no op reads or writes. Neighbouring cells that become ready together are
-/// one copy. Ops on the device are pieces of work of a stream, as copies are: within a run nothing
-/// here waits for the device but cancel(). Not thread safe.
+/// one copy. Ops on the device are pieces of work of a stream, as copies are: between begin() and
+/// end() nothing here waits for the device but cancel(). Not thread safe.
 #pragma once
 
 #include "executor/DeviceCells.h"
@@ -38,6 +38,8 @@ public:
 
   /// Begins a run. Errors come from poll().
   void begin();
+  /// Called when the run is over, after cancel() if it failed. May wait for the device.
+  void end();
 
   /// Called for an op that may start by its dependencies. False: it has to wait for copies, and
   /// poll() will release it.
@@ -126,8 +128,10 @@ private:
   std::shared_ptr<device::Kernels> kernels_;
   bool canCopyMany_ = false; ///< by a kernel
   bool isCancelled_ = false; ///< for good
+  std::shared_ptr<device::IpcCache> opened_;
   DeviceMessages messages_;
-  size_t written_ = 0; ///< number of cells of device buffers that ops write
+  std::optional<device::IpcCache::Run> run_; ///< under way
+  size_t written_ = 0;                       ///< number of cells of device buffers that ops write
 
   // The state of a run.
   std::vector<State> states_;         ///< by cell

@@ -574,6 +574,8 @@ void Plan::finishRun() {
     observer_->runFinished();
   if (order_)
     order_->complete(false);
+  if (stage_)
+    stage_->end();
   state_.store(State::Idle, std::memory_order_release);
   engine_.endpoint().wake();
 }

@@ -47,6 +47,8 @@ void Plan::failWith(Status error) {
   endMark();
   if (order_ && running())
     order_->complete(true);
+  if (stage_)
+    stage_->end();
   error_ = std::move(error);
   state_.store(State::Failed, std::memory_order_release);
   noteCopies();

@@ -212,7 +212,7 @@ CuResult cuMemAlloc_v2(DeviceAddress *address, size_t bytes) {
   return kCudaSuccess;
 }
 
-// The driver waits for the device first, which may wait for the caller.
+// The driver waits for the device first.
 CuResult cuMemFree_v2(DeviceAddress address) {
   FakeCall call("cuMemFree_v2");
   if (!call->hasContext())
@@ -222,6 +222,7 @@ CuResult cuMemFree_v2(DeviceAddress address) {
   const FakeMemory::Range *range = call->memory.find(address);
   if (range && call->isInUse(range->begin, range->bytes))
     call->complain("memory is freed that work under way touches");
+  call->runAll();
   call->allocated.erase(address);
   return call->memory.free(address) ? kCudaSuccess : kCudaInvalidValue;
 }
@@ -285,6 +286,7 @@ CuResult cuIpcCloseMemHandle(DeviceAddress address) {
   const FakeMemory::Range *range = call->memory.find(address);
   if (range && range->opens == 1 && call->isInUse(range->begin, range->bytes))
     call->complain("memory is closed that work under way touches");
+  call->runAll();
   return call->memory.close(address);
 }
 

@@ -64,8 +64,8 @@ public:
 
   /// Empty, or the first misuse of the driver by the program: a copy that touches memory that is
   /// neither of the device nor page-locked, or that was freed or closed meanwhile; memory that is
-  /// freed, closed or unlocked under work; a call without a current context; PTX that the
-  /// interpreter does not know.
+  /// freed, closed or unlocked under work; a call that waits for the device, whose work waits for
+  /// the caller; a call without a current context; PTX that the interpreter does not know.
   static std::string misuse();
 
   /// Calls of this function of the driver, by its symbol.

@@ -87,6 +87,9 @@ struct FakeState {
 
   /// Does the oldest work of one stream. False: there is none that could run.
   bool runOne();
+  /// Does all work, as calls do that wait for the device. Complains if some cannot run before this
+  /// thread goes on.
+  void runAll();
 };
 
 /// A call's hold on the state.

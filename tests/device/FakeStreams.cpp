@@ -120,6 +120,14 @@ bool FakeState::runOne() {
   return true;
 }
 
+void FakeState::runAll() {
+  while (runOne())
+    continue;
+  for (const auto &[handle, stream] : streams)
+    if (!stream.work.empty())
+      complain("a call that waits for the device, which waits for the caller");
+}
+
 bool FakeDevice::synchronize(CuStream stream) {
   FakeCall call("synchronize");
   while (call->streams.count(stream) && !call->streams[stream].work.empty())

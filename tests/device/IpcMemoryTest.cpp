@@ -1,7 +1,9 @@
 // Device memory of other processes, on the fake device.
 #include "device/IpcMemory.h"
 #include "device/AsyncWork.h"
-#include "tests/device/FakeDevice.h"
+#include "executor/Plan.h"
+#include "tests/device/DeviceInts.h"
+#include "tests/device/OneRank.h"
 #include "tests/device/OtherProcess.h"
 
 #include <cstring>
@@ -245,6 +247,92 @@ TEST_F(IpcMemory, anOldDriverSaysSo) {
   ASSERT_FALSE(opened.ok());
   EXPECT_EQ(opened.message(), "the driver of CUDA is too old to open memory of other processes: it "
                               "has no function cuIpcOpenMemHandle_v2");
+}
+
+TEST_F(IpcMemory, nothingIsClosedWithinARun) {
+  Owner owner;
+  std::optional<IpcCache::Run> run(*cache_), other(*cache_);
+  ASSERT_TRUE(cache_->open(owner.allocate()).ok());
+  owner.free();
+  for (int i = 0; i < 4; ++i)
+    ASSERT_TRUE(cache_->open(owner.allocate()).ok());
+  EXPECT_EQ(cache_->numOpen(), 5u);
+  other.reset();
+  EXPECT_EQ(cache_->numOpen(), 5u);
+  run.reset();
+  EXPECT_EQ(cache_->numOpen(), 2u);
+}
+
+/// A plan of one rank that copies x to y within the device.
+class IpcMemoryOfPlans : public OneRank {
+protected:
+  IpcMemoryOfPlans() {
+    FakeDevice::reset({});
+    BufferId x = builder_.buffer(BufferRole::In, 1), y = builder_.buffer(BufferRole::Out, 1);
+    builder_.copy(kMe, {builder_.block(x, 0)}, {builder_.block(y, 0)});
+    image_.emplace(builder_.schedule);
+  }
+  static uint64_t closes() { return FakeDevice::calls("cuIpcCloseMemHandle"); }
+
+  /// The cache opens memory that its owner then frees. That is known while the run is under way,
+  /// and memory is closed at its end.
+  void run(Plan &plan, IpcCache &cache, const std::function<void()> &start) {
+    Owner owner;
+    ASSERT_TRUE(cache.open(owner.allocate()).ok());
+    owner.free();
+    FakeDevice::hold();
+    start();
+    ASSERT_TRUE(cache.open(owner.allocate()).ok());
+    EXPECT_EQ(closes(), 0u);
+    EXPECT_TRUE(plan.running());
+    FakeDevice::release();
+    EXPECT_TRUE(plan.wait(std::chrono::seconds(30)).ok());
+    EXPECT_EQ(closes(), 1u);
+    EXPECT_EQ(FakeDevice::misuse(), "");
+  }
+};
+
+TEST_F(IpcMemoryOfPlans, isClosedAfterARunOfTheDevice) {
+  DeviceInts x(4), y(4);
+  auto plan = Plan::open(engine_, (*image_)->rank(kMe), (*image_)->sizeClass(),
+                         bindingOf(4, {x.bound(), y.bound()}));
+  ASSERT_TRUE(plan.ok()) << plan.message();
+  run(**plan, *IpcCache::of(driver(), FakeDevice::context(0)),
+      [&] { ASSERT_TRUE((*plan)->start().ok()); });
+}
+
+// The run is of memory of the host.
+TEST_F(IpcMemoryOfPlans, isClosedAfterARunThatAStreamWaitsFor) {
+  std::vector<int32_t> x(4), y(4);
+  DeviceInts from(4), to(4);
+  auto plan = Plan::open(engine_, (*image_)->rank(kMe), (*image_)->sizeClass(),
+                         bindingOf(4, {{x.data(), 16}, {y.data(), 16}}));
+  ASSERT_TRUE(plan.ok()) << plan.message();
+  auto cache = IpcCache::of(driver(), FakeDevice::context(0));
+  device::CurrentContext current(driver(), FakeDevice::context(0));
+  device::CuStream producer = nullptr, consumer = nullptr;
+  driver().streamCreate(&producer, device::kStreamNonBlocking);
+  driver().streamCreate(&consumer, device::kStreamNonBlocking);
+  run(**plan, *cache, [&] {
+    driver().memcpyDtoDAsync(reinterpret_cast<device::DeviceAddress>(to.data),
+                             reinterpret_cast<device::DeviceAddress>(from.data), 16, producer);
+    ASSERT_TRUE((*plan)->startOnStream(driver(), producer).ok());
+    ASSERT_TRUE((*plan)->waitOnStream(driver(), consumer).ok());
+  });
+  driver().streamDestroy(producer);
+  driver().streamDestroy(consumer);
+}
+
+TEST_F(IpcMemory, callsThatWaitForTheCallerAreFound) {
+  device::CurrentContext current(driver(), FakeDevice::context(0));
+  auto order = device::StreamOrder::open(driver(), FakeDevice::context(0)).take();
+  device::CuStream stream = nullptr;
+  driver().streamCreate(&stream, device::kStreamNonBlocking);
+  device::DeviceAddress memory = 0;
+  driver().memAlloc(&memory, 8);
+  ASSERT_TRUE(order->follow(stream).ok());
+  driver().memFree(memory);
+  EXPECT_EQ(FakeDevice::misuse(), "a call that waits for the device, which waits for the caller");
 }
 
 // The fake finds what a GPU may let pass.

@@ -1,6 +1,6 @@
 // Plans whose runs follow streams of the caller, and streams that follow runs.
 #include "executor/Plan.h"
-#include "tests/device/FakeDevice.h"
+#include "tests/device/DeviceInts.h"
 #include "tests/device/OneRank.h"
 #include "tests/executor/Schedules.h"
 #include "tests/transports/Harness.h"
@@ -19,15 +19,6 @@ const device::CudaDriver &driver() { return FakeDevice::driver(); }
 bool contains(const std::string &text, const std::string &part) {
   return text.find(part) != std::string::npos;
 }
-
-/// Integers in device memory.
-struct DeviceInts {
-  explicit DeviceInts(size_t count)
-      : size(count), data(static_cast<int32_t *>(FakeDevice::allocate(count * sizeof(int32_t)))) {}
-  BoundBuffer bound() const { return {data, size * sizeof(int32_t), false, &driver()}; }
-  size_t size;
-  int32_t *data;
-};
 
 /// A stream of this thread, which has the context.
 class Stream {
