@@ -70,6 +70,8 @@ void DeviceCells::findUses(const Memory &memory, const Steps &steps) {
   for (uint32_t op = 0; op < view_.ops.size(); ++op) {
     const Step &step = steps[OpId{op}];
     auto &[reads, writes] = uses_[op];
+    if (step.kind == Step::Kind::Nothing)
+      continue;
     bool isMessage = step.kind == Step::Kind::Send || step.kind == Step::Kind::Recv;
     if (step.variable) {
       useWhole(reads, view_.sources(view_.ops[op]), memory);
@@ -153,14 +155,19 @@ std::vector<bool> DeviceCells::findMovable(const Steps &steps, device::Kernels &
     const DeviceAreas::Area *area = areas_->areaOf(address);
     return area && (area->device != 0 || mirrors);
   };
-  auto isMovable = [&](const Step &step, const ImageOp &op) {
+  auto hasKernel = [&](OpId op) {
+    std::optional<TypedReduction> reduction = steps.reductionOf(op);
+    return reduction && device::Kernels::has(reduction->reduction, reduction->type) &&
+           kernels.prepare(reduction->reduction, reduction->type);
+  };
+  auto isMovable = [&](OpId op) {
+    const Step &step = steps[op];
     if (!step.isLocal() || step.variable || step.pieceCount == 0)
       return false;
     if (step.pieceCount > kFewPieces && step.payload.bytes / step.pieceCount < kLongPieceBytes)
       return false;
     bool combines = step.kind == Step::Kind::Combine;
-    if (combines && !(step.reduce && device::Kernels::has(op.reduction, op.type) &&
-                      kernels.prepare(op.reduction, op.type)))
+    if (combines && !hasKernel(op))
       return false;
     return std::all_of(step.pieces, step.pieces + step.pieceCount, [&](const LocalPiece &piece) {
       return hasPlaces(piece.source) && hasPlaces(piece.target) &&
@@ -169,7 +176,7 @@ std::vector<bool> DeviceCells::findMovable(const Steps &steps, device::Kernels &
   };
   std::vector<bool> movable;
   for (uint32_t op = 0; op < view_.ops.size(); ++op)
-    movable.push_back(isMovable(steps[OpId{op}], view_.ops[op]));
+    movable.push_back(isMovable(OpId{op}));
   return movable;
 }
 

@@ -177,31 +177,34 @@ void DeviceStage::beginCopies() {
       beginCopy(lane);
 }
 
-void DeviceStage::beginOnDevice(OpId op, const Step &step) {
+void DeviceStage::beginOnDevice(OpId op, const Steps &steps) {
   if (isCancelled_ || failure_)
     return;
-  if (Status s = runOnDevice(op, step); !s)
+  if (Status s = runOnDevice(op, steps); !s)
     fail(op, "on the device", s);
 }
 
-Status DeviceStage::runOnDevice(OpId op, const Step &step) {
+Status DeviceStage::runOnDevice(OpId op, const Steps &steps) {
+  const Step &step = steps[op];
   device::CurrentContext current(areas_.driver(), areas_.context());
   device::CuStream stream = work_->begin(Lane::Within);
-  Status status = step.isLocal() ? runLocal(op, step, stream) : runMessage(op, step, stream);
+  Status status = step.isLocal() ? runLocal(op, steps, stream) : runMessage(op, step, stream);
   Status ended = work_->end(Lane::Within, index(op));
   return status ? ended : status;
 }
 
-Status DeviceStage::runLocal(OpId op, const Step &step, device::CuStream stream) {
-  const ImageOp &image = view_.ops[index(op)];
+Status DeviceStage::runLocal(OpId op, const Steps &steps, device::CuStream stream) {
+  const Step &step = steps[op];
+  TypedReduction combine = steps.reductionOf(op).value_or(TypedReduction{});
   for (uint32_t i = 0; i < step.pieceCount; ++i) {
     const LocalPiece &piece = step.pieces[i];
     DeviceAddress target = deviceAddressOf(piece.target), source = deviceAddressOf(piece.source);
     DeviceAddress first = piece.first ? deviceAddressOf(piece.first) : target;
     Status s = step.kind == Step::Kind::Copy
                    ? work_->addCopyWithin(target, source, piece.bytes)
-                   : kernels_->combine(stream, image.reduction, image.type, image.side(), target,
-                                       first, std::span(&source, 1), piece.bytes);
+                   : kernels_->combine(stream, combine.reduction, combine.type,
+                                       view_.ops[index(op)].side(), target, first,
+                                       std::span(&source, 1), piece.bytes);
     if (!s)
       return s;
   }
@@ -211,10 +214,9 @@ Status DeviceStage::runLocal(OpId op, const Step &step, device::CuStream stream)
 // The op's source is to be valid on the device already.
 bool DeviceStage::continues(OpId op, OpId before, const Steps &steps) const {
   const Step &next = steps[op], &last = steps[before];
-  const ImageOp &image = view_.ops[index(op)], &lastImage = view_.ops[index(before)];
   if (next.kind != Step::Kind::Combine || !isOnDevice(op) || next.pieceCount != 1 ||
-      last.pieceCount != 1 || image.reduction != lastImage.reduction ||
-      image.type != lastImage.type || image.side() != lastImage.side())
+      last.pieceCount != 1 || steps.reductionOf(op) != steps.reductionOf(before) ||
+      view_.ops[index(op)].side() != view_.ops[index(before)].side())
     return false;
   const LocalPiece &piece = next.pieces[0], &target = last.pieces[0];
   if (piece.target != target.target || piece.bytes != target.bytes ||
@@ -240,14 +242,14 @@ void DeviceStage::beginCombines(std::span<const OpId> ops, const Steps &steps) {
 }
 
 Status DeviceStage::runCombines(std::span<const OpId> ops, const Steps &steps) {
-  const ImageOp &image = view_.ops[index(ops[0])];
   const LocalPiece &piece = steps[ops[0]].pieces[0];
   std::array<DeviceAddress, device::kMaxSources> sources;
   for (size_t i = 0; i < ops.size(); ++i)
     sources[i] = deviceAddressOf(steps[ops[i]].pieces[0].source);
   device::CurrentContext current(areas_.driver(), areas_.context());
-  Status status = kernels_->combine(work_->begin(Lane::Within), image.reduction, image.type,
-                                    image.side(), deviceAddressOf(piece.target),
+  auto [reduction, type] = *steps.reductionOf(ops[0]);
+  Status status = kernels_->combine(work_->begin(Lane::Within), reduction, type,
+                                    view_.ops[index(ops[0])].side(), deviceAddressOf(piece.target),
                                     deviceAddressOf(piece.first ? piece.first : piece.target),
                                     std::span(sources).first(ops.size()), piece.bytes);
   Status ended = work_->end(Lane::Within, index(ops[0]));

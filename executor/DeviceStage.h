@@ -58,7 +58,7 @@ public:
 
   /// Begins the work of the device for an op that was admitted: a copy or combine, or the phase of
   /// a message. poll() returns the op once that has finished.
-  void beginOnDevice(OpId op, const Step &step);
+  void beginOnDevice(OpId op, const Steps &steps);
 
   /// Called when an op has finished.
   void finish(OpId op);
@@ -110,8 +110,8 @@ private:
   bool joins(device::Lane lane, uint32_t cell, OpId op);
   void beginCopy(device::Lane lane);
   void beginCopies();
-  Status runOnDevice(OpId op, const Step &step);
-  Status runLocal(OpId op, const Step &step, device::CuStream stream);
+  Status runOnDevice(OpId op, const Steps &steps);
+  Status runLocal(OpId op, const Steps &steps, device::CuStream stream);
   Status runCombines(std::span<const OpId> ops, const Steps &steps);
   device::DeviceAddress deviceAddressOf(const std::byte *address) const {
     return areas_.areaOf(address)->deviceAddressOf(address);

@@ -1,6 +1,7 @@
 #include "executor/Edges.h"
 
 #include "ir/Concat.h"
+#include "ir/EpochTable.h"
 
 #include <algorithm>
 #include <tuple>
@@ -8,8 +9,8 @@
 namespace colldsl {
 namespace {
 
-// No count of messages reaches this bit.
-constexpr uint64_t kAnswer = uint64_t{1} << 63;
+// The id of the answer to a message. Ids are counts or hashes; group() refuses two that are equal.
+MessageId answerTo(MessageId message) { return MessageId{mixHash(value(message), 0xa45e3)}; }
 
 /// A message that leaves this rank, or one that comes to it.
 struct Message {
@@ -67,8 +68,7 @@ Result<Edges> Edges::of(const RankView &view,
     if (!isAnswered || !isAnswered(op))
       continue;
     edges.answers.resize(view.ops.size());
-    MessageId answer{value(op.message) | kAnswer};
-    (sends ? in : out).push_back({op.peer, answer, {}, i, true});
+    (sends ? in : out).push_back({op.peer, answerTo(op.message), {}, i, true});
   }
   if (Status s = group(std::move(out), true, edges.out, edges); !s)
     return s;

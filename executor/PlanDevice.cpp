@@ -57,13 +57,13 @@ void Plan::startOnDevice(OpId op) {
   if (step.kind == Step::Kind::Combine && step.pieceCount == 1)
     return startCombines(op);
   if (step.isLocal())
-    return stage_->beginOnDevice(op, step);
+    return stage_->beginOnDevice(op, steps_);
   DeviceMessages &messages = stage_->messages();
   if (step.kind == Step::Kind::Send && !messages.isPacked(op))
     return offer(op);
   if (step.kind == Step::Kind::Send) {
     messages.phaseOf(op) = Phase::Packs;
-    return stage_->beginOnDevice(op, step);
+    return stage_->beginOnDevice(op, steps_);
   }
   messages.phaseOf(op) = Phase::Awaits;
   holdMessages();
@@ -125,7 +125,7 @@ void Plan::moveOnDevice(OpId op) {
     return;
   case Phase::Awaits:
     phase = Phase::Copies;
-    return stage_->beginOnDevice(op, steps_[op]);
+    return stage_->beginOnDevice(op, steps_);
   case Phase::Copies:
     // A sender that fails has its memory back, and reports that before.
     if (!channels_->check())

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace colldsl {
 
@@ -16,6 +17,13 @@ using ReduceFunction = void (*)(std::byte *target, const std::byte *first, const
 
 /// An error: elements of this type do not have this operator (ir/Operators.h).
 Result<ReduceFunction> findReduction(Reduction reduction, ElementType type, Side side);
+
+/// An operator on elements of a type that has it.
+struct TypedReduction {
+  Reduction reduction;
+  ElementType type;
+  bool operator==(const TypedReduction &) const = default;
+};
 
 /// An operator of the caller's, on elements of which a plan knows only the size. It must be
 /// associative.
@@ -32,6 +40,8 @@ struct Combiner {
   /// True if the result depends on the operands alone: then any thread of the process may call it,
   /// also while messages move.
   bool isPure = false;
+  /// An operator with the same results, which a device may apply instead; none: there is none.
+  std::optional<TypedReduction> typed = {};
 
   explicit operator bool() const { return apply != nullptr; }
 };

@@ -48,6 +48,11 @@ public:
 
   const Step &operator[](OpId op) const { return steps_[index(op)]; }
   const Combiner &combiner() const { return combiner_; }
+  /// The operator of a combine; none: a function of the caller's.
+  std::optional<TypedReduction> reductionOf(OpId op) const {
+    const ImageOp &image = view_.ops[index(op)];
+    return combiner_ ? combiner_.typed : TypedReduction{image.reduction, image.type};
+  }
   const Work &work() const { return work_; }
 
   /// Called before a step with `variable` starts: takes the lengths as they are now. Fails if two

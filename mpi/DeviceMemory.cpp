@@ -123,6 +123,8 @@ bool Accelerators::look() {
   return arePresent();
 }
 
+bool Accelerators::hasCuda() { return cuda.load(std::memory_order_acquire) != nullptr; }
+
 MemoryKind Accelerators::kindOf(const void *address) {
   MemoryKind kind = MemoryKind::Host;
   if (CudaQuery query = cuda.load(std::memory_order_acquire))

@@ -24,6 +24,9 @@ public:
   /// true.
   static bool look();
 
+  /// True if look() found CUDA's.
+  static bool hasCuda();
+
   /// Asks the drivers that look() found about this address, in less than a microsecond. Host if
   /// there is no driver, if the driver is not initialized, or if no driver knows the address.
   static MemoryKind kindOf(const void *address);

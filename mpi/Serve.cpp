@@ -20,14 +20,12 @@ bool mayBeOnDevice(ServedComm &served, CallKind kind) {
   return served.devices().mayUseDevices() && kind != CallKind::Barrier;
 }
 
-/// True if some rank has a buffer in memory of a device, or if that cannot be determined; `outcome`
-/// then has the error.
-bool isOnDevice(ServedComm &served, const Call &call, Status &outcome) {
+/// The memory in which all ranks have their buffers of the call.
+Result<CallMemory> memoryOf(ServedComm &served, const Call &call) {
+  if (!mayBeOnDevice(served, call.kind))
+    return CallMemory::Host;
   Guard guard(served.job());
-  Result<bool> agreed = served.devices().agree(call);
-  if (!agreed)
-    outcome = agreed.status();
-  return !agreed || *agreed;
+  return served.devices().agree(call);
 }
 
 /// True if all processes of the communicator are ranks of it, and if it has a topology when the
@@ -104,9 +102,9 @@ bool isServed(const MadeOperation &made, const WrongArgument &wrong) {
 }
 
 /// A whole run.
-Status run(Job &job, ServedComm &served, const Call &call, Outcome &outcome) {
+Status run(Job &job, ServedComm &served, CallMemory memory, const Call &call, Outcome &outcome) {
   Guard guard(job);
-  MadeOperation made = served.operations().find(call, outcome.wrong);
+  MadeOperation made = served.operations(memory).find(call, outcome.wrong);
   outcome.isServed = isServed(made, outcome.wrong);
   if (!made) {
     served.skipRun(call.kind, made.status());
@@ -178,14 +176,13 @@ bool serve(MPI_Comm comm, const Call &call, int &code) {
   if (!served || !served->serves(call.kind))
     return passOn(call);
   Outcome outcome;
-  if (mayBeOnDevice(*served, call.kind) && isOnDevice(*served, call, outcome.status)) {
-    if (outcome.status)
-      return passOn(call, Reason::Devices);
-  } else {
-    outcome.status = guarded([&] { return run(*job, *served, call, outcome); });
-    if (!outcome.isServed)
-      return passOn(call);
-  }
+  Result<CallMemory> memory = memoryOf(*served, call);
+  if (memory && *memory == CallMemory::Other)
+    return passOn(call, Reason::Devices);
+  outcome.status = memory ? guarded([&] { return run(*job, *served, *memory, call, outcome); })
+                          : memory.status();
+  if (!outcome.isServed)
+    return passOn(call);
   code = outcome.status ? MPI_SUCCESS : raiseFor(comm, call.kind, outcome);
   return true;
 }

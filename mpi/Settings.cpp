@@ -166,6 +166,10 @@ void Settings::disable(std::string_view name) {
     off_ = kAllOff;
     return;
   }
+  if (name == "devices") {
+    flags_ |= kNoDevices;
+    return;
+  }
   for (size_t kind = 0; kind < kCallKinds; ++kind)
     if (name == kCallFacts[kind].name) {
       off_ |= 1u << kind;

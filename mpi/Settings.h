@@ -32,6 +32,8 @@ public:
   /// True if ranks compare the calls that they make (CheckCalls.h).
   bool checksCalls() const { return flags_ & kChecks; }
   bool isOff(CallKind kind) const { return off_ >> static_cast<uint32_t>(kind) & 1; }
+  /// True if calls whose buffers are in memory of devices may be served.
+  bool servesDevices() const { return !(flags_ & kNoDevices); }
   /// The network between nodes; nothing: messages go through the MPI although there is one.
   std::optional<Network> network() const {
     if (namesNetwork())
@@ -82,7 +84,7 @@ private:
   static constexpr uint32_t kRequiresProof = 16, kLearns = 32, kLearnsAlways = 64;
   static constexpr uint32_t kChecks = 128, kReportsProof = 256, kNeverPasses = 512;
   static constexpr uint32_t kAlwaysPasses = 1024, kLibfabric = 2048;
-  static constexpr uint32_t kRequiresAllRanks = 4096;
+  static constexpr uint32_t kRequiresAllRanks = 4096, kNoDevices = 8192;
   static constexpr uint32_t kNotGiven = UINT32_MAX;
   static constexpr uint32_t kAllOff = (1u << kCallKinds) - 1;
   static Settings all_;

@@ -1,8 +1,12 @@
 #include "mpi/comm/DeviceAgreement.h"
 
+#include "device/IpcMemory.h"
 #include "ir/Concat.h"
 #include "mpi/CallArguments.h"
+#include "mpi/Settings.h"
+#include "mpi/comm/DeviceReach.h"
 #include "mpi/comm/ServedComm.h"
+#include "mpi/types/Reductions.h"
 #include "runtime/MemoryReserve.h"
 
 #include <algorithm>
@@ -10,27 +14,32 @@
 namespace colldsl::mpi {
 namespace {
 
-// The first byte of a buffer stands for all of it; with MPI_BOTTOM, whose blocks may lie anywhere,
-// the first byte of each of their pieces. Skips wrong types, which the MPI refuses.
-MemoryKind memoryOf(const BlockSide &side, int slots) {
-  bool liesAnywhere = side.buffer == MPI_BOTTOM;
-  MemoryKind worst = MemoryKind::Host;
-  if (side.isInPlace())
-    return worst;
-  for (int slot = 0; slot < slots; ++slot) {
+/// Calls visit(first byte, layout) for each block that has data, until it returns false. Skips
+/// wrong types, which the MPI refuses.
+template <typename Visit> void forEachBlock(const BlockSide &side, int slots, Visit visit) {
+  for (int slot = 0; !side.isInPlace() && slot < slots; ++slot) {
     MPI_Datatype type = side.typeOf(slot);
     if (type == MPI_DATATYPE_NULL || side.countOf(slot) <= 0)
       continue;
     Result<SharedLayout> layout = layoutOf(type);
-    if (!layout || (*layout)->runs.empty())
-      continue;
-    for (const Run &run : (*layout)->runs) {
-      const std::byte *first = moved(side.addressOf(slot, **layout), run.offset);
-      worst = std::max(worst, Accelerators::kindOf(first));
-      if (!liesAnywhere)
-        return worst;
-    }
+    if (layout && !(*layout)->runs.empty() && !visit(side.addressOf(slot, **layout), **layout))
+      return;
   }
+}
+
+// The first byte of a buffer stands for all of it; with MPI_BOTTOM, whose blocks may lie anywhere,
+// the first byte of each of their pieces.
+MemoryKind memoryOf(const BlockSide &side, int slots) {
+  bool liesAnywhere = side.buffer == MPI_BOTTOM;
+  MemoryKind worst = MemoryKind::Host;
+  forEachBlock(side, slots, [&](const std::byte *block, const TypeLayout &layout) {
+    for (const Run &run : layout.runs) {
+      worst = std::max(worst, Accelerators::kindOf(moved(block, run.offset)));
+      if (!liesAnywhere)
+        return false;
+    }
+    return true;
+  });
   return worst;
 }
 
@@ -61,20 +70,85 @@ Status DeviceAgreement::check(const Call &call) const {
                               "the communicator was made"));
 }
 
-Result<bool> DeviceAgreement::agree(const Call &call) {
-  mine_ = look() && memoryFor(call) != MemoryKind::Host;
-  CommRuns &runs = comm_.runs();
-  Result<bool> isProved =
-      unlessMemoryIsShort([&] { return most_.prepare(comm_, runs.last() + 1); });
-  if (!isProved) {
-    runs.skip(CallKind::Allreduce, isProved.status());
-    return isProved.status();
+/// True if calls of this kind, operator and types may be served where the buffers are on devices.
+bool DeviceAgreement::servesOnDevices(const Call &call) const {
+  if (isAlongTopology(call.kind) || comm_.ranks().areSpread() || !Accelerators::hasCuda() ||
+      !Settings::all().servesDevices())
+    return false;
+  return !reduces(call.kind) || Reduction::isOfDevices(call.op, call.reducedType());
+}
+
+DeviceAgreement::Blocks DeviceAgreement::blocksOf(const BlockSide &side, int slots) {
+  Blocks blocks;
+  forEachBlock(side, slots, [&](const std::byte *block, const TypeLayout &layout) {
+    std::optional<Shareable> own = layout.isDense() ? shareableAt(block) : std::nullopt;
+    bool isAlike = !blocks.first || (own && own->id == blocks.allocation->id);
+    blocks = {block, isAlike ? own : std::nullopt};
+    return blocks.allocation && side.counts;
+  });
+  return blocks;
+}
+
+std::optional<DeviceAgreement::Shareable> DeviceAgreement::shareableAt(const void *address) {
+  Result<const device::CudaDriver *> driver = device::cudaDriver();
+  uint64_t id = 0;
+  if (!driver || (*driver)->pointerGetAttribute(&id, device::kPointerBufferId,
+                                                reinterpret_cast<device::DeviceAddress>(address)) !=
+                     device::kCudaSuccess)
+    return std::nullopt;
+  for (const Shareable &known : shareables_)
+    if (known.id == id && id != 0)
+      return known;
+  Result<device::Allocation> allocation = device::allocationOf(**driver, address, 0);
+  if (!allocation || !device::exportMemory(**driver, address, 0))
+    return std::nullopt;
+  return shareables_[numShareables_++ % shareables_.size()] = {id, allocation->context};
+}
+
+// A rank without a buffer on a device has no device to pass on what goes through it.
+DeviceAgreement::Vote DeviceAgreement::voteFor(const Call &call, const void *&buffer) {
+  Call known = significant(call, comm_.ranks().self());
+  MemoryKind kind = look() ? memoryFor(call) : MemoryKind::Host;
+  if (kind != MemoryKind::Device)
+    return kind == MemoryKind::Host ? kHost : kOther;
+  if (!servesOnDevices(known))
+    return kOther;
+  std::optional<device::CuContext> context;
+  for (const Blocks &blocks : {blocksOf(known.send, comm_.sendSlots(call.kind)),
+                               blocksOf(known.recv, comm_.recvSlots(call.kind))}) {
+    if (!blocks.first)
+      continue;
+    if (!blocks.allocation || (context && blocks.allocation->context != *context))
+      return kOther;
+    context = blocks.allocation->context;
+    buffer = blocks.first;
   }
-  if (!*isProved) // on all ranks: then all pass the call on
-    return true;
-  if (Status s = most_.run(runs.next()); !s)
+  return kDevices;
+}
+
+Result<CallMemory> DeviceAgreement::agree(const Call &call) {
+  const void *buffer = nullptr;
+  mine_ = voteFor(call, buffer);
+  CommRuns &runs = comm_.runs();
+  Result<bool> isServed =
+      unlessMemoryIsShort([&] { return votes_.prepare(comm_, runs.last() + 1); });
+  if (!isServed) {
+    runs.skip(CallKind::Allreduce, isServed.status());
+    return isServed.status();
+  }
+  if (!*isServed) // on all ranks
+    return CallMemory::Other;
+  if (Status s = votes_.run(runs.next()); !s)
     return s;
-  return any_ != 0;
+  if (all_ != kDevices)
+    return all_ == kHost ? CallMemory::Host : CallMemory::Other;
+  if (!canReach_) {
+    Result<bool> found = canReachEachOther(comm_, buffer);
+    if (!found)
+      return found.status();
+    canReach_ = *found;
+  }
+  return *canReach_ ? CallMemory::Devices : CallMemory::Other;
 }
 
 } // namespace colldsl::mpi

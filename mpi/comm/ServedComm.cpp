@@ -8,7 +8,8 @@ namespace colldsl::mpi {
 ServedComm::ServedComm(CommRecord &record, std::shared_ptr<const CommFacts> facts)
     : record_(record), facts_(std::move(facts)), job_(ranks().job()),
       servesNonblocking_(job_.movesRemoteInBackground() || !ranks().areSpread()),
-      runs_(ranks(), contexts()), operations_(*this), persistentCalls_(*this), devices_(*this),
+      runs_(ranks(), contexts()), operations_(*this, CallMemory::Host),
+      operationsOnDevices_(*this, CallMemory::Devices), persistentCalls_(*this), devices_(*this),
       learner_(job_.learning() ? std::make_unique<Learner>(*this) : nullptr) {
   devices_.setMayUseDevices(facts_->mayUseDevices);
   KnownComms::enter(*this);
@@ -54,6 +55,7 @@ void ServedComm::skipRun(CallKind kind, const Status &why) {
 
 void ServedComm::leaveJob() {
   operations_.leaveJob();
+  operationsOnDevices_.leaveJob();
   devices_.leaveJob();
   learner_.reset();
   persistentCalls_.leaveJob();
@@ -91,10 +93,10 @@ void ServedComm::reportUse(const char *origin) const {
                          ? "served through shared memory in nodes, by messages between them"
                          : "served through shared memory";
   std::string hints = hints_.agreed().text();
-  printMessage("colldsl: %s of %d ranks, %s: %s%s%s%s\n", topology().word(), ranks().count(),
-               origin, word,
-               devices_.mayUseDevices() ? "; but not what is in memory of devices" : "",
-               hints.empty() ? "" : "; info hints: ", hints.c_str());
+  printMessage(
+      "colldsl: %s of %d ranks, %s: %s%s%s%s\n", topology().word(), ranks().count(), origin, word,
+      devices_.mayUseDevices() ? "; ranks agree on calls that may have memory of devices" : "",
+      hints.empty() ? "" : "; info hints: ", hints.c_str());
 }
 
 } // namespace colldsl::mpi

@@ -60,7 +60,10 @@ public:
   void skipRun(CallKind kind, const Status &why);
   FirstCalls &firstCalls() { return record_.firstCalls(); }
   const CommHints &hints() const { return hints_; }
-  OperationCache &operations() { return operations_; }
+  /// The operations for calls whose buffers are in memory of the host, or of devices.
+  OperationCache &operations(CallMemory memory = CallMemory::Host) {
+    return memory == CallMemory::Devices ? operationsOnDevices_ : operations_;
+  }
   PersistentCalls &persistentCalls() { return persistentCalls_; }
   DeviceAgreement &devices() { return devices_; }
   /// Null: the job learns nothing.
@@ -84,7 +87,7 @@ private:
   bool servesNonblocking_;
   CommRuns runs_;
   CommHints hints_;
-  OperationCache operations_;
+  OperationCache operations_, operationsOnDevices_;
   PersistentCalls persistentCalls_;
   DeviceAgreement devices_;
   std::unique_ptr<Learner> learner_;

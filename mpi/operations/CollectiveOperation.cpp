@@ -7,6 +7,7 @@
 #include "mpi/comm/ServedComm.h"
 
 #include <algorithm>
+#include <thread>
 
 namespace colldsl::mpi {
 namespace {
@@ -66,10 +67,14 @@ CollectiveOperation::CollectiveOperation(ServedComm &comm, std::shared_ptr<PlanG
 /// them.
 Result<std::shared_ptr<CollectiveOperation>>
 CollectiveOperation::described(ServedComm &comm, std::shared_ptr<PlanGroup> group, Call call,
-                               const TunedCollective *choice) {
+                               const TunedCollective *choice, const device::CudaDriver *driver) {
   call.send.isSent = true;
   std::shared_ptr<CollectiveOperation> operation(
       new CollectiveOperation(comm, std::move(group), call, choice));
+  if (driver) {
+    operation->device_ = std::make_unique<OperationDevice>(*driver);
+    (void)operation->plan_.setDeviceOnly(true); // cannot fail: the plan is not committed yet
+  }
   Status s = operation->describe(call);
   if (!s && call.op != MPI_OP_NULL && !operation->reduction_)
     return std::shared_ptr<CollectiveOperation>();
@@ -81,7 +86,7 @@ CollectiveOperation::described(ServedComm &comm, std::shared_ptr<PlanGroup> grou
 void CollectiveOperation::complete(const Call &call) {
   remember(call, ranks_, ranks_);
   made_ = call;
-  isPlain_ = packed_.empty() && unpacked_.empty() && !holdsType();
+  isPlain_ = packed_.empty() && unpacked_.empty() && !holdsType() && !device_;
 }
 
 MadeOperation CollectiveOperation::make(ServedComm &comm, std::shared_ptr<PlanGroup> group,
@@ -94,6 +99,29 @@ MadeOperation CollectiveOperation::make(ServedComm &comm, std::shared_ptr<PlanGr
   if (!*described)
     return std::shared_ptr<Operation>();
   std::shared_ptr<CollectiveOperation> operation = described.take();
+  MadeOperation made = commit(comm, operation, call);
+  operation->isPersistent_ = isPersistent && made && *made;
+  if (operation->isPersistent_ && operation->holdsType())
+    comm.job().typesInUse().begin(operation->reduction_->heldType());
+  return made;
+}
+
+MadeOperation CollectiveOperation::makeOnDevice(ServedComm &comm, std::shared_ptr<PlanGroup> group,
+                                                const Call &call) {
+  Result<const device::CudaDriver *> driver = device::cudaDriver();
+  if (!driver)
+    return driver.status();
+  Result<std::shared_ptr<CollectiveOperation>> described =
+      CollectiveOperation::described(comm, std::move(group), call, nullptr, *driver);
+  if (!described)
+    return described.status();
+  return *described ? commit(comm, described.take(), call) : std::shared_ptr<Operation>();
+}
+
+/// Makes the plan of an operation that was described.
+MadeOperation CollectiveOperation::commit(ServedComm &comm,
+                                          std::shared_ptr<CollectiveOperation> operation,
+                                          const Call &call) {
   CollectivePlan &plan = operation->plan_;
   Status committed = plan.commit();
   if (!committed && committed.kind() == ErrorKind::NotProved) { // on all ranks
@@ -105,12 +133,10 @@ MadeOperation CollectiveOperation::make(ServedComm &comm, std::shared_ptr<PlanGr
     return committed;
   operation->setAlgorithm(plan.collective());
   operation->complete(call);
-  operation->isPersistent_ = isPersistent;
-  if (isPersistent && operation->holdsType())
-    comm.job().typesInUse().begin(operation->reduction_->heldType());
   if (Settings::all().isVerbose()) {
     std::string transfers = plan.plan().transfers().inWords();
     comm.job().note(concat(functionOf(comm, call.kind), ": ", inWords(plan),
+                           operation->device_ ? ", from device to device" : "",
                            transfers.empty() ? "" : ", ", transfers));
   }
   return std::shared_ptr<Operation>(std::move(operation));
@@ -152,7 +178,7 @@ Status CollectiveOperation::describe(const Call &call) {
   group_->job().noteHere(concat(factsOf(call.kind).mpiName,
                                 ": sendbuf and recvbuf overlap, without "
                                 "MPI_IN_PLACE; sendbuf is copied"));
-  forgetMemory();
+  forgetBuffers();
   return describeOnce(call);
 }
 
@@ -277,13 +303,16 @@ Status CollectiveOperation::describeReduceScatter(const Call &call) {
     return s ? bindReduced(call, all, own) : s;
   }
   uint64_t others = own * static_cast<uint64_t>(ranks_ - 1) * (*layout)->size;
+  Result<std::byte *> parts = scratchBeside(call.input().buffer, others);
+  if (!parts)
+    return parts.status();
   Status s = plan_.setBlocks("x", blocks_);
   blocks_.length.assign(blocks_.length.size(), own);
   blocks_.length[static_cast<size_t>(rank_)] = 0;
   if (s)
     s = plan_.setBlocks("parts", blocks_);
   if (s)
-    s = plan_.bind("parts", {scratch(others), others});
+    s = bindBytes("parts", *parts, others);
   blocks_.length.assign(1, own);
   if (s)
     s = plan_.setBlocks("y", blocks_);
@@ -312,7 +341,10 @@ Status CollectiveOperation::bindElements(const char *buffer, const BlockSide &si
   auto *address = static_cast<std::byte *>(side.buffer), *memory = address;
   if (!(*layout)->isDense() || way == Way::Copied || way == Way::Dropped) {
     isDirect_ = false;
-    memory = scratch(bytes);
+    Result<std::byte *> copy = scratchBeside(address, bytes);
+    if (!copy)
+      return copy.status();
+    memory = *copy;
     addPacked({*layout, address, bytes, memory, side.isSent}, way);
   } else if (bytes > 0) {
     bool isRead = way == Way::In || way == Way::InOut;
@@ -383,7 +415,10 @@ Status CollectiveOperation::bindListed(const char *buffer, const BlockSide &side
     bytes += block.bytes;
   }
   isDirect_ &= isUsable;
-  std::byte *memory = isUsable ? first : scratch(bytes);
+  Result<std::byte *> copy = isUsable || bytes == 0 ? first : scratchBeside(first, bytes);
+  if (!copy)
+    return copy.status();
+  std::byte *memory = *copy;
   uint64_t offset = 0;
   blocks_.offset.assign(listed_.size(), 0);
   blocks_.length.assign(listed_.size(), 0);
@@ -413,16 +448,36 @@ Status CollectiveOperation::bindMemory(const char *buffer, std::byte *memory, ui
   if (way == Way::In || way == Way::Copied || way == Way::InOut)
     sentBytes_ += bytes;
   bool isRead = way == Way::In || way == Way::InOut, isWritten = way == Way::Out;
-  if ((isRead || isWritten) && bytes > 0 && !isScratch(memory))
+  if ((isRead || isWritten) && bytes > 0 && !isOwn(memory))
     (isRead ? in_ : out_) = {memory, bytes};
-  return plan_.bind(buffer, {memory, bytes});
+  return bindBytes(buffer, memory, bytes);
+}
+
+Status CollectiveOperation::bindBytes(const char *buffer, std::byte *memory, uint64_t bytes) {
+  return device_ ? device_->bind(plan_, buffer, memory, bytes)
+                 : plan_.bind(buffer, {memory, bytes});
+}
+
+Result<std::byte *> CollectiveOperation::scratchBeside(const void *address, uint64_t bytes) {
+  if (!device_)
+    return scratch(bytes);
+  return bytes > 0 ? device_->scratch(address, bytes) : nullptr;
+}
+
+void CollectiveOperation::forgetBuffers() {
+  forgetMemory();
+  if (device_)
+    device_->forget();
 }
 
 // Called between runs, for memory that is bound: cannot fail.
 void CollectiveOperation::shift(ptrdiff_t sent, ptrdiff_t received) {
   for (const Direct &direct : direct_)
-    if (!direct.isEmpty)
-      (void)plan_.move(direct.buffer, direct.isSent ? sent : received);
+    if (ptrdiff_t by = direct.isSent ? sent : received; !direct.isEmpty) {
+      (void)plan_.move(direct.buffer, by);
+      if (device_)
+        device_->move(direct.buffer, by);
+    }
   if (in_.bytes > 0)
     in_.begin += sent;
   if (out_.bytes > 0)
@@ -465,7 +520,7 @@ Result<bool> CollectiveOperation::resizeTo(const Call &call) {
       return s;
     reduction_ = std::move(other);
   }
-  forgetMemory();
+  forgetBuffers();
   if (!isLike)
     forgetLayouts();
   Call sized = call;
@@ -487,17 +542,29 @@ void CollectiveOperation::addPacked(Packed packed, Way way) {
 Status CollectiveOperation::beginRun(uint32_t polls) {
   if (holdsType())
     group_->job().typesInUse().begin(reduction_->heldType());
-  pack();
+  if (!device_)
+    pack();
   if (!plan_.isCommitted())
     if (Status s = plan_.commit(); !s)
       return s;
-  Status s = plan_.start(polls);
+  Status s = device_ ? startOnDevice() : plan_.start(polls);
   if (s || plan_.plan().failed())
     return s;
   // The other ranks wait for this one. A commit that fails tells them why.
   plan_.uncommit();
   s = plan_.commit();
-  return s ? plan_.start(polls) : s;
+  if (!s)
+    return s;
+  return device_ ? startOnDevice() : plan_.start(polls);
+}
+
+Status CollectiveOperation::startOnDevice() {
+  if (Status s = device_->bindAnew(plan_); !s)
+    return s;
+  for (const Packed &packed : packed_)
+    if (Status s = device_->copy(packed.memory, packed.buffer, packed.bytes); !s)
+      return s;
+  return device_->start(plan_);
 }
 
 void CollectiveOperation::endRun(const Status &outcome) {
@@ -507,6 +574,8 @@ void CollectiveOperation::endRun(const Status &outcome) {
     plan_.uncommit();
     group_->job().keepAnswering();
   }
+  if (device_)
+    device_->endRun();
   if (holdsType())
     group_->job().typesInUse().end(reduction_->heldType());
   group_->end(run_);
@@ -539,6 +608,16 @@ void CollectiveOperation::start(uint32_t number) {
   begun_ = beginRun(0);
   if (begun_)
     group_->job().beginMoving(*this);
+}
+
+// The end of the device's work wakes no thread: a caller that waits is not to sleep meanwhile.
+bool CollectiveOperation::progress() {
+  if (plan_.plan().progress())
+    return true;
+  if (!device_ || !group_->communicator().engine().calculates())
+    return false;
+  std::this_thread::yield();
+  return true;
 }
 
 // True: the run is over and succeeded.

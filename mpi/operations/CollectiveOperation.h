@@ -7,6 +7,7 @@
 
 #include "mpi/comm/PlanGroup.h"
 #include "mpi/operations/Operation.h"
+#include "mpi/operations/OperationDevice.h"
 #include "mpi/types/Reductions.h"
 #include "runtime/CollectivePlan.h"
 
@@ -25,6 +26,10 @@ public:
   /// a persistent call are in use until it ends.
   static MadeOperation make(ServedComm &comm, std::shared_ptr<PlanGroup> group, const Call &call,
                             const TunedCollective *choice = nullptr, bool isPersistent = false);
+  /// Variant of make() for calls whose buffers are in memory of devices, on all ranks
+  /// (DeviceAgreement).
+  static MadeOperation makeOnDevice(ServedComm &comm, std::shared_ptr<PlanGroup> group,
+                                    const Call &call);
   /// Variant of make() for a call that was served before; the first run makes its plan. Null: this
   /// rank cannot make it, and the caller must tell the others before they run it.
   static std::shared_ptr<CollectiveOperation> prepare(ServedComm &comm,
@@ -44,7 +49,7 @@ public:
   bool tryFinish() override { return tryLine() && finish().ok(); }
   Status finish() override;
   void cancel() override;
-  bool progress() override { return plan_.plan().progress(); }
+  bool progress() override;
 
   bool mayMoveTo(const Call &call) const override;
   bool follow(const Call &call) override;
@@ -66,10 +71,11 @@ private:
   CollectiveOperation(ServedComm &comm, std::shared_ptr<PlanGroup> group, const Call &call,
                       const TunedCollective *choice);
 
-  static Result<std::shared_ptr<CollectiveOperation>> described(ServedComm &comm,
-                                                                std::shared_ptr<PlanGroup> group,
-                                                                Call call,
-                                                                const TunedCollective *choice);
+  static Result<std::shared_ptr<CollectiveOperation>>
+  described(ServedComm &comm, std::shared_ptr<PlanGroup> group, Call call,
+            const TunedCollective *choice, const device::CudaDriver *driver = nullptr);
+  static MadeOperation commit(ServedComm &comm, std::shared_ptr<CollectiveOperation> operation,
+                              const Call &call);
   Status describe(const Call &call);
   Status describeOnce(const Call &call);
   void complete(const Call &call);
@@ -96,12 +102,20 @@ private:
   Status bindEqual(const char *buffer, const BlockSide &side, int slots, Way way);
   Status bindListed(const char *buffer, const BlockSide &side, int slots, Way way);
   Status bindMemory(const char *buffer, std::byte *memory, uint64_t bytes, Way way);
+  Status bindBytes(const char *buffer, std::byte *memory, uint64_t bytes);
+  /// Variant of scratch() where the call has its buffers, as at the address.
+  Result<std::byte *> scratchBeside(const void *address, uint64_t bytes);
+  bool isOwn(const void *memory) const {
+    return device_ ? device_->isScratch(memory) : isScratch(memory);
+  }
+  void forgetBuffers();
   /// The way of an input, which is copied only if buffers overlap.
   Way wayIn() const { return copiesInput_ ? Way::Copied : Way::In; }
   void shift(ptrdiff_t sent, ptrdiff_t received) override;
   bool holdsType() const { return reduction_ && reduction_->heldType() != MPI_DATATYPE_NULL; }
   Status beginRun(uint32_t polls);
   bool tryLine();
+  Status startOnDevice();
   void endRun(const Status &outcome);
   void addPacked(Packed packed, Way way);
 
@@ -137,7 +151,9 @@ private:
   int rank_, ranks_;
   bool isOfOneList_; ///< the plan holds for one list of lengths, which all ranks know
   std::unique_ptr<Reduction> reduction_; ///< outlives the plan
-  CollectivePlan plan_;                  ///< not committed: the run before failed
+  /// Likewise; null: the buffers of the calls are in memory of the host.
+  std::unique_ptr<OperationDevice> device_;
+  CollectivePlan plan_; ///< not committed: the run before failed
   bool isPersistent_ = false;
   bool isPlain_ = false;             ///< nothing is to be done before or after a run
   std::vector<Direct> direct_;       ///< at most two

@@ -141,6 +141,8 @@ MadeOperation OperationCache::make(const Call &call) {
 MadeOperation OperationCache::makeOrLearn(const Call &call) {
   bool isForAll = !isAlongTopology(call.kind);
   std::shared_ptr<PlanGroup> plans = isForAll ? comm_.runs().plansOfNext() : nullptr;
+  if (memory_ == CallMemory::Devices)
+    return CollectiveOperation::makeOnDevice(comm_, std::move(plans), call);
   Learner *learner = comm_.learner();
   if (std::optional<LearnedKey> key = learner ? learner->keyOf(call) : std::nullopt)
     return LearnedOperation::make(*learner, *key, call);

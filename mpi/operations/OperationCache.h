@@ -3,6 +3,7 @@
 #pragma once
 
 #include "mpi/CallArguments.h"
+#include "mpi/comm/DeviceAgreement.h"
 #include "mpi/operations/Operation.h"
 #include "mpi/operations/Prepared.h"
 
@@ -15,7 +16,8 @@ class ServedComm;
 /// Under a Guard, unless noted otherwise.
 class OperationCache {
 public:
-  explicit OperationCache(ServedComm &comm) : comm_(comm) {}
+  /// `memory`: that of the calls' buffers, Host or Devices.
+  OperationCache(ServedComm &comm, CallMemory memory) : comm_(comm), memory_(memory) {}
 
   /// The operation for a call: one prepared before if the same call came before. Null: the call is
   /// for the MPI below, on all ranks. An error: memory is short; an argument is wrong, which
@@ -67,6 +69,7 @@ private:
   MadeOperation makeOrLearn(const Call &call);
 
   ServedComm &comm_;
+  const CallMemory memory_;
   PreparedOperations prepared_;
   std::array<Quick, kCallKinds> quick_;
   std::vector<Fixed> fixed_; ///< indexed by kind of call; empty: arguments may change

@@ -1,6 +1,8 @@
 // Takes kernels from executor/Reduce.h if it has them, and adds the others.
 #include "mpi/types/ReductionKernels.h"
 
+#include "ir/Operators.h"
+
 #include <cstddef>
 #include <optional>
 
@@ -130,39 +132,53 @@ bool isOfMpi(Operator op, Group group) {
   return group == Group::CInteger || group == Group::CUnsigned || !isLogical(op);
 }
 
-ReduceFunction kernelOf(Operator op, std::optional<ElementType> type, Side side) {
-  if (!type || op == Operator::Minloc || op == Operator::Maxloc)
-    return nullptr;
-  Result<ReduceFunction> found = findReduction(static_cast<colldsl::Reduction>(op), *type, side);
-  return found ? *found : nullptr;
-}
-
-} // namespace
-
-ReduceFunction findKernel(Operator op, const Meaning &meaning, uint64_t elementBytes, Side side) {
-  auto ofType = [&](Arithmetic arithmetic) {
-    return kernelOf(op, findType(arithmetic, elementBytes), side);
-  };
-  if (!isOfMpi(op, meaning.group))
-    return nullptr;
+/// The type of colldsl whose elements an operator takes as they are; none: it has none of that
+/// size.
+std::optional<ElementType> typeOf(const Meaning &meaning, uint64_t elementBytes) {
   if (meaning.type)
-    return kernelOf(op, meaning.type, side);
+    return meaning.type;
   switch (meaning.group) {
   case Group::CInteger:
   case Group::FortranInteger:
   case Group::Address:
-    return ofType(Arithmetic::Signed);
+    return findType(Arithmetic::Signed, elementBytes);
   case Group::CUnsigned:
   case Group::Logical:
   case Group::Byte:
-    return ofType(Arithmetic::Unsigned);
+    return findType(Arithmetic::Unsigned, elementBytes);
   case Group::Float:
-    return findType(Arithmetic::Real, elementBytes) ? ofType(Arithmetic::Real)
-                                                    : pickReal<long double>(op, elementBytes, side);
+    return findType(Arithmetic::Real, elementBytes);
   case Group::Complex:
-    return findType(Arithmetic::Complex, elementBytes)
-               ? ofType(Arithmetic::Complex)
-               : pickComplex<long double>(op, elementBytes, side);
+    return findType(Arithmetic::Complex, elementBytes);
+  default:
+    return std::nullopt;
+  }
+}
+
+} // namespace
+
+std::optional<TypedReduction> findTyped(Operator op, const Meaning &meaning,
+                                        uint64_t elementBytes) {
+  std::optional<ElementType> type = typeOf(meaning, elementBytes);
+  if (!type || !isOfMpi(op, meaning.group) || op == Operator::Minloc || op == Operator::Maxloc)
+    return std::nullopt;
+  auto reduction = static_cast<colldsl::Reduction>(op);
+  return isDefined(reduction, *type) ? std::optional(TypedReduction{reduction, *type})
+                                     : std::nullopt;
+}
+
+ReduceFunction findKernel(Operator op, const Meaning &meaning, uint64_t elementBytes, Side side) {
+  if (!isOfMpi(op, meaning.group))
+    return nullptr;
+  if (typeOf(meaning, elementBytes)) {
+    std::optional<TypedReduction> typed = findTyped(op, meaning, elementBytes);
+    return typed ? *findReduction(typed->reduction, typed->type, side) : nullptr;
+  }
+  switch (meaning.group) {
+  case Group::Float:
+    return pickReal<long double>(op, elementBytes, side);
+  case Group::Complex:
+    return pickComplex<long double>(op, elementBytes, side);
   case Group::Quad:
     return pickReal<Quad>(op, elementBytes, side);
   case Group::QuadComplex:
@@ -183,8 +199,9 @@ ReduceFunction findKernel(Operator op, const Meaning &meaning, uint64_t elementB
     return pickPair<float, float>(op, elementBytes, side);
   case Group::TwoDoubles:
     return pickPair<double, double>(op, elementBytes, side);
+  default:
+    return nullptr;
   }
-  __builtin_unreachable();
 }
 
 } // namespace colldsl::mpi

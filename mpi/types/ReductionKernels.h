@@ -43,6 +43,9 @@ struct Meaning {
   std::optional<ElementType> type; ///< nothing: by the group and the size
 };
 
+/// The operator and type of colldsl that combine packed elements alike; none: colldsl has none.
+std::optional<TypedReduction> findTyped(Operator op, const Meaning &meaning, uint64_t elementBytes);
+
 /// A kernel for packed elements. Null: MPI has no such operation, or the group has no type of
 /// `elementBytes`.
 ReduceFunction findKernel(Operator op, const Meaning &meaning, uint64_t elementBytes, Side side);

@@ -1,5 +1,6 @@
 #include "mpi/types/Reductions.h"
 
+#include "device/Kernels.h"
 #include "mpi/Real.h"
 #include "mpi/types/ReductionKernels.h"
 
@@ -179,7 +180,19 @@ std::unique_ptr<Reduction> Reduction::ofMpis(MPI_Op op, MPI_Datatype type) {
   made->apply_ = applyKernel;
   made->before_ = findKernel(*operatorOf(op), *meaning, made->layout_->size, Side::Before);
   made->after_ = findKernel(*operatorOf(op), *meaning, made->layout_->size, Side::After);
+  made->typed_ = findTyped(*operatorOf(op), *meaning, made->layout_->size);
   return made->after_ ? std::move(made) : nullptr;
+}
+
+bool Reduction::isOfDevices(MPI_Op op, MPI_Datatype type) {
+  std::optional<Operator> known = operatorOf(op);
+  Result<SharedLayout> layout = layoutOf(type);
+  if (!known || !layout)
+    return false;
+  std::optional<Meaning> meaning = meaningOf(type, (*layout)->size);
+  std::optional<TypedReduction> typed =
+      meaning ? findTyped(*known, *meaning, (*layout)->size) : std::nullopt;
+  return typed && device::Kernels::has(typed->reduction, typed->type);
 }
 
 std::unique_ptr<Reduction> Reduction::ofUsers(MPI_Op op, MPI_Datatype type) {

@@ -31,7 +31,10 @@ public:
 
   /// Valid as long as this lives, and, of a user's operator, operator and datatype; for one plan
   /// at a time, since it has memory of its own. Allocates nothing when it is applied.
-  Combiner combiner() { return {apply_, this, layout_->size, !isUsers()}; }
+  Combiner combiner() { return {apply_, this, layout_->size, !isUsers(), typed_}; }
+
+  /// True if a device can apply the operator to the datatype. Under a Guard, as of().
+  static bool isOfDevices(MPI_Op op, MPI_Datatype type);
 
   /// The number of operators that the program has freed: a handle may mean another operator since.
   /// Relaxed: a thread that gets such a handle gets it behind the call that freed it, which
@@ -87,6 +90,7 @@ private:
   bool commutes_ = true;
 
   ReduceFunction before_ = nullptr, after_ = nullptr; ///< of MPI's operators, one for each side
+  std::optional<TypedReduction> typed_;               ///< likewise, if colldsl has it
 
   MPI_Op op_ = MPI_OP_NULL; ///< of the user's operators
   MPI_Datatype type_ = MPI_DATATYPE_NULL;

@@ -194,6 +194,25 @@ TEST_F(Combining, runsOnTheDeviceThatHasItsOperands) {
   EXPECT_EQ(FakeDevice::bytesToDevice(), 0u);
 }
 
+// The combine reads the source of the copy, which does nothing.
+TEST_F(OnOneRank, copiesThatCombinesTookOverTouchNothing) {
+  BufferId x = builder_.buffer(BufferRole::In, 1), z = builder_.buffer(BufferRole::In, 1),
+           y = builder_.buffer(BufferRole::Out, 1);
+  OpId copy = builder_.copy(kMe, {builder_.block(x, 0)}, {builder_.block(y, 0)});
+  builder_.combine(kMe, builder_.block(z, 0), builder_.block(y, 0), Reduction::Sum, Side::After,
+                   {after(copy)});
+  DeviceInts xs(4), zs(4), ys(4);
+  for (int32_t i = 0; i < 4; ++i)
+    xs[i] = 10 * i, zs[i] = i;
+  auto plan = open(bindingOf(4, {xs.bound(), zs.bound(), ys.bound()}));
+  ASSERT_TRUE(plan.ok()) << plan.message();
+  run(**plan);
+  for (int32_t i = 0; i < 4; ++i)
+    EXPECT_EQ(ys[i], 11 * i);
+  EXPECT_EQ(FakeDevice::copies(), 0u);
+  EXPECT_EQ(FakeDevice::kernels(), 1u);
+}
+
 // Memory of the caller on the host is not page-locked, so no op on the device touches it.
 TEST_F(Combining, runsOnTheHostIfAnOperandIsTheCallersThere) {
   combine(false, 1);
@@ -303,6 +322,40 @@ TEST(DeviceMessages, goFromDeviceToDevice) {
     EXPECT_EQ(FakeDevice::misuse(), "");
     EXPECT_EQ(FakeDevice::left(), 0u);
   }
+}
+
+// Schedules made for one rank alone have hashes as ids, alike in both directions.
+TEST(DeviceMessages, answersAreNoOtherMessages) {
+  Builder builder(2);
+  BufferId x = builder.buffer(BufferRole::In, 1), y = builder.buffer(BufferRole::Out, 1);
+  for (uint32_t r : {0, 1}) {
+    builder.send(Rank{r}, Rank{1 - r}, {builder.block(x, 0)});
+    builder.recv(Rank{r}, Rank{1 - r}, {builder.block(y, 0)});
+    for (Op &op : builder.schedule.ranks[r].ops)
+      op.message = MessageId{UINT64_MAX};
+  }
+  FakeDevice::reset({});
+  fake::World world(2);
+  LoadedImage image(builder.schedule);
+  EXPECT_EQ(runThreads(2,
+                       [&](Rank r) -> std::string {
+                         auto endpoint = world.attach(r);
+                         Engine engine(*endpoint);
+                         DeviceInts from(4), to(4);
+                         from[3] = static_cast<int32_t>(index(r));
+                         Binding binding = bindingOf(4, {from.bound(), to.bound()});
+                         binding.deviceOnly = true;
+                         binding.deviceMessagesFrom = 1;
+                         auto plan =
+                             Plan::open(engine, image->rank(r), image->sizeClass(), binding);
+                         if (!plan)
+                           return plan.message();
+                         Status s = (*plan)->start();
+                         s = s ? (*plan)->wait(kLong) : s;
+                         bool isRight = to[3] == 1 - static_cast<int32_t>(index(r));
+                         return !s ? s.message() : isRight ? "" : "wrong data";
+                       }),
+            "");
 }
 
 // A rank without elements of its own passes on those of others.

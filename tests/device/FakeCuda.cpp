@@ -9,8 +9,17 @@ extern "C" {
 void fakeCudaReset(uint64_t seed) { test::FakeDevice::reset({.seed = seed}); }
 /// Begins anew: this copy fails as it runs, and its stream with it.
 void fakeCudaFailStreamAt(uint64_t copy) { test::FakeDevice::reset({.failStreamAt = copy}); }
+/// Begins anew: no context can open memory of others.
+void fakeCudaResetAlone() { test::FakeDevice::reset({.reachesPeers = false}); }
 /// Memory of the device, which stays.
 void *fakeCudaMemory(size_t bytes) { return test::FakeDevice::allocate(bytes); }
+/// Memory of this context, and of pools, which have no handles.
+void *fakeCudaMemoryOf(size_t bytes, uint32_t context) {
+  return test::FakeDevice::allocate(bytes, context);
+}
+void *fakeCudaPoolMemory(size_t bytes) {
+  return test::FakeDevice::allocate(bytes, 0, test::FakeMemoryKind::Pool);
+}
 /// Makes the device's first context current in this thread.
 void fakeCudaContext() { test::FakeDevice::driver().ctxPushCurrent(test::FakeDevice::context(0)); }
 /// Nonzero: the work of the stream can go on no further.
@@ -23,4 +32,18 @@ const char *fakeCudaMisuse() {
 }
 uint64_t fakeCudaCopies() { return test::FakeDevice::copies(); }
 uint64_t fakeCudaBytesToHost() { return test::FakeDevice::bytesToHost(); }
+
+/// A call that programs make, and MPIs. As the driver has it, attributes of an address that is not
+/// of the device are zero.
+device::CuResult cuPointerGetAttributes(unsigned count, const int *attributes, void **data,
+                                        device::DeviceAddress address) {
+  for (unsigned i = 0; i < count; ++i) {
+    auto &value = *static_cast<unsigned *>(data[i]);
+    bool isKnown = attributes[i] == device::kPointerMemoryType &&
+                   test::FakeDevice::driver().pointerGetAttribute(&value, attributes[i], address) ==
+                       device::kCudaSuccess;
+    value = isKnown ? value : 0;
+  }
+  return device::kCudaSuccess;
+}
 }

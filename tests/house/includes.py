@@ -36,7 +36,7 @@ ALLOWED = {
     "runtime/job": ["ir", "topology", "wireup", "transports", "protocol", "executor"],
     "runtime/graph": ["ir", "topology", "program", "instantiate", "passes"],
     "api": ["device", "ir", "topology", "program", "select", "wireup", "runtime", "colldsl"],
-    "mpi": ["ir", "topology", "program", "select", "wireup", "transports", "protocol", "executor", "runtime"],
+    "mpi": ["ir", "topology", "program", "select", "wireup", "transports", "protocol", "device", "executor", "runtime"],
     "show": ["ir", "simulator", "topology", "verifier"],
     "driver": ["compiler", "formats", "instantiate", "ir", "mscclpp", "passes", "program", "runtime", "select", "show",
                "simulator", "stdlib", "topology", "verifier"],
