@@ -11,6 +11,7 @@
 
 #include <cstring>
 #include <gtest/gtest.h>
+#include <optional>
 #include <random>
 
 namespace colldsl::test {
@@ -37,6 +38,7 @@ struct RunSizes {
   uint64_t elements = kElements;
   uint64_t segmentBytes = 20; ///< ends within blocks
   bool mayBeDeviceOnly = true;
+  std::optional<uint64_t> deviceCombinesFrom = {}; ///< none: by the seed
 };
 
 class Runs {
@@ -60,7 +62,7 @@ private:
     Binding binding;
     binding.elements = sizes_.elements;
     binding.segmentBytes = sizes_.segmentBytes;
-    binding.deviceCombinesFrom = seed_ % 2 * 64;
+    binding.deviceCombinesFrom = sizes_.deviceCombinesFrom.value_or(seed_ % 2 * 64);
     binding.deviceOnly = onDevice_ == UINT64_MAX && sizes_.mayBeDeviceOnly && seed_ % 5 != 0;
     binding.deviceMessagesFrom = seed_ % 4 * 16;
     std::vector<Bytes> host;
@@ -208,7 +210,7 @@ TEST_F(DeviceCollectives, shortNeighborsThatAreReadyTogetherAreOneCopy) {
   DeclId id = program_->find("reduce_scatter_block_pairwise", DeclKind::Collective);
   ASSERT_NE(id, kNoDecl);
   auto copies = [&](uint64_t blockBytes) {
-    RunSizes sizes{blockBytes / sizeof(int32_t), 512 << 10, false};
+    RunSizes sizes{blockBytes / sizeof(int32_t), 512 << 10, false, UINT64_MAX}; // on the host
     auto made = schedule(program_->decl(id), id, kRanks, false, sizes.elements);
     FakeDevice::reset({.seed = 1});
     Runs runs(*made, 1, UINT64_MAX, sizes);
