@@ -37,12 +37,6 @@ CombiningReceives::Pair::Pair(OpId combine, const Step &step, const Combiner &co
   this->elementBytes = elementBytes;
 }
 
-// The memory of a plan may move between runs.
-void CombiningReceives::Pair::begin() {
-  combinedBytes = 0;
-  room = step->pieces[0].first ? step->pieces[0].target : nullptr;
-}
-
 void CombiningReceives::Pair::combine(uint64_t offset, const std::byte *from, uint64_t bytes) {
   const LocalPiece &whole = step->pieces[0];
   colldsl::combine(

@@ -18,8 +18,11 @@ class CombiningReceives {
 public:
   struct Pair final : CombiningTarget {
     Pair(OpId combine, const Step &step, const Combiner &combiner, uint64_t elementBytes);
-    /// Called before its receive is posted.
-    void begin();
+    /// Called before its receive is posted. The memory of a plan may move between runs.
+    void begin() {
+      combinedBytes = 0;
+      room = step->pieces[0].first ? step->pieces[0].target : nullptr;
+    }
     void combine(uint64_t offset, const std::byte *from, uint64_t bytes) override;
 
     OpId op; ///< the combine

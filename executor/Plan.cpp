@@ -97,11 +97,12 @@ Status Plan::bindTo(Channels &channels, const Binding &given) {
   bool wasBound = std::exchange(isBound_, false);
   if (Status s = checkDevices(given); !s)
     return s;
-  if (!DeviceAreas::areNeeded(given)) {
+  if (!DeviceAreas::areNeeded(given))
     stage_.reset();
-  } else {
-    if (!stage_)
-      stage_ = std::make_unique<DeviceStage>(view_);
+  else if (!stage_)
+    stage_ = std::make_unique<DeviceStage>(view_);
+  noteWatched();
+  if (stage_) {
     released_.reserve(view_.ops.size());
     finished_.reserve(view_.ops.size());
     if (Status s = stage_->bind(given); !s)
@@ -269,6 +270,11 @@ void Plan::leaveLine() {
     memory_.restoreLengths();
   }
   localHead_ = localTail_ = calcHead_ = calcTail_ = 0;
+  if (isWatched_)
+    beginWatched();
+}
+
+void Plan::beginWatched() {
   if (stage_) {
     released_.clear();
     releasedHead_ = 0;
@@ -323,7 +329,7 @@ bool Plan::advance() {
     return false;
   if (onLine_)
     leaveLine();
-  return observer_ || stage_ ? advanceAs<true>() : advanceAs<false>();
+  return isWatched_ ? advanceAs<true>() : advanceAs<false>();
 }
 
 template <bool Watched> bool Plan::advanceAs() {
@@ -461,7 +467,7 @@ template <bool Watched> void Plan::startOp(OpId op) {
   case Step::Kind::Recv:
     started<Watched>(op);
     holdMessages();
-    posted = receive(op);
+    posted = receive<Watched>(op);
     break;
   }
   if (posted == Posted::Done)
@@ -471,9 +477,9 @@ template <bool Watched> void Plan::startOp(OpId op) {
 }
 
 // With any other dependency of the combine, an op might touch its target meanwhile.
-Posted Plan::receive(OpId op) {
+template <bool Watched> Posted Plan::receive(OpId op) {
   const Step &step = steps_[op];
-  CombiningReceives::Pair *pair = stage_ ? nullptr : combining_.of(op);
+  CombiningReceives::Pair *pair = Watched && stage_ ? nullptr : combining_.of(op);
   if (!pair)
     return channels_->recv(step.slot, op, step.payload);
   pair->begin();
@@ -570,14 +576,19 @@ void Plan::endCalc() {
 
 // Wakes other threads, which may sleep until this plan is done.
 void Plan::finishRun() {
+  if (isWatched_)
+    endWatched();
+  state_.store(State::Idle, std::memory_order_release);
+  engine_.endpoint().wake();
+}
+
+void Plan::endWatched() {
   if (observer_)
     observer_->runFinished();
   if (order_)
     order_->complete(false);
   if (stage_)
     stage_->end();
-  state_.store(State::Idle, std::memory_order_release);
-  engine_.endpoint().wake();
 }
 
 } // namespace colldsl

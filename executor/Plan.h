@@ -124,7 +124,10 @@ public:
   }
 
   /// Called between runs. Null: no observer. The observer outlives the plan or is removed.
-  void setObserver(Observer *observer) { observer_ = observer; }
+  void setObserver(Observer *observer) {
+    observer_ = observer;
+    noteWatched();
+  }
 
 private:
   enum class State : uint8_t { Idle, Running, Failed };
@@ -165,7 +168,7 @@ private:
   template <bool Watched> void finished(OpId op);
   template <bool Watched> void reap(const Completion &completion);
   template <bool Watched> bool serveCalc();
-  Posted receive(OpId op);
+  template <bool Watched> Posted receive(OpId op);
   bool refresh(OpId op);
   bool progressFor(uint32_t polls);
   void sleep(std::chrono::nanoseconds atMost);
@@ -181,6 +184,9 @@ private:
   void moveOnDevice(OpId op);
   void finishOnDevice(OpId op);
   void noteCopies();
+  void noteWatched() { isWatched_ = observer_ || stage_ || order_; }
+  void beginWatched();
+  void endWatched();
   void noteStarted(OpId op);
   void noteFinished(OpId op);
   void beginCalc(uint64_t ns);
@@ -213,6 +219,7 @@ private:
   size_t lineAt_ = 0;       ///< the number of its ops that have finished
   std::unique_ptr<Channels> channels_;
   Observer *observer_ = nullptr;
+  bool isWatched_ = false; ///< there is an observer, a stage or an order with streams
 
   TryLock lock_;
   /// Ends are released to who reads that the plan does not run, and acquires. A start is relaxed:

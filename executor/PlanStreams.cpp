@@ -17,6 +17,7 @@ Status Plan::orderWith(const device::CudaDriver &driver, device::CuStream stream
   if (!order)
     return order.status();
   order_ = order.take();
+  noteWatched();
   return {};
 }
 
