@@ -12,6 +12,7 @@ from typing import Any, Dict, Optional, SupportsIndex, Union
 
 from . import _colldsl
 from ._closing import Closing
+from ._streams import Stream, handle_of
 from ._words import INT64, MOST_ELEMENTS, MOST_RANKS, integer, integers, is_integer, number
 from .builder import Collective
 from .errors import ArgumentError
@@ -198,6 +199,23 @@ class Plan(Closing):
         if not self._is_committed:
             self.commit()
         self._native.start()
+        return self
+
+    def start_on_stream(self, stream: Stream) -> "Plan":
+        """Begins a run once the work that the stream of CUDA holds now has finished, and returns at
+        once. test(), wait() and `await` make the progress of the run. The stream is an int, or an
+        object with __cuda_stream__(), `cuda_stream` or `ptr`. The first start commits the plan."""
+        handle = handle_of(stream)
+        if not self._is_committed:
+            self.commit()
+        self._native.start_on_stream(handle)
+        return self
+
+    def wait_on_stream(self, stream: Stream) -> "Plan":
+        """Lets a stream wait for the run under way: what is added to it from now on begins when the
+        run is over, or has failed. Returns at once. Until then, calls that wait for the stream or
+        the device return only if another thread makes progress."""
+        self._native.wait_on_stream(handle_of(stream))
         return self
 
     def test(self) -> bool:

@@ -164,6 +164,8 @@ void addPlans(py::module_ &module) {
       .def("commit", &Plan::commit)
       .def("info", &Plan::info)
       .def("start", &Plan::start)
+      .def("start_on_stream", &Plan::startOnStream)
+      .def("wait_on_stream", &Plan::waitOnStream)
       .def("test", &Plan::test)
       .def("wait", &Plan::wait)
       .def("cancel", &Plan::cancel)

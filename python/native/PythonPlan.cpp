@@ -166,6 +166,16 @@ void Plan::start() {
   set([&] { return colldsl_plan_start(plan_); });
 }
 
+void Plan::startOnStream(uintptr_t stream) {
+  set([&] { return colldsl_plan_start_on_stream(plan_, reinterpret_cast<void *>(stream)); });
+}
+
+void Plan::waitOnStream(uintptr_t stream) {
+  Use use(*this, Use::Shared);
+  checkReleased(
+      [&] { return colldsl_plan_wait_on_stream(plan_, reinterpret_cast<void *>(stream)); });
+}
+
 bool Plan::test() {
   Use use(*this, Use::Shared);
   comm_->checkInterrupted();

@@ -8,8 +8,8 @@
 
 namespace colldsl::python {
 
-/// Any thread may call test(), wait() and cancel() at any time. Other methods run one at a time, or
-/// raise StateError.
+/// Any thread may call test(), wait(), waitOnStream() and cancel() at any time. Other methods run
+/// one at a time, or raise StateError.
 class Plan {
 public:
   /// `library` null: the standard library.
@@ -37,6 +37,9 @@ public:
   void commit();
   py::dict info();
   void start();
+  /// `stream`: a CUstream.
+  void startOnStream(uintptr_t stream);
+  void waitOnStream(uintptr_t stream);
   bool test();
   /// `timeout` in seconds; negative: no limit. Ctrl-C ends it, and the run goes on.
   void wait(double timeout);
@@ -59,7 +62,7 @@ private:
   std::shared_ptr<Library> library_;
   colldsl_plan *plan_ = nullptr;
   std::map<std::string, std::shared_ptr<Memory>> memory_;
-  unsigned users_ = 0;  ///< threads in test(), wait() or cancel()
+  unsigned users_ = 0;  ///< threads in test(), wait(), waitOnStream() or cancel()
   bool isHeld_ = false; ///< a thread is in another method
 };
 

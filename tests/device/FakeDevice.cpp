@@ -212,17 +212,19 @@ CuResult cuMemAlloc_v2(DeviceAddress *address, size_t bytes) {
   return kCudaSuccess;
 }
 
-// The driver waits for the device first.
 CuResult cuMemFree_v2(DeviceAddress address) {
-  FakeCall call("cuMemFree_v2");
-  if (!call->hasContext())
-    return kCudaInvalidContext;
-  if (call.fails())
-    return kCudaIllegalAddress;
-  const FakeMemory::Range *range = call->memory.find(address);
-  if (range && call->isInUse(range->begin, range->bytes))
-    call->complain("memory is freed that work under way touches");
-  call->runAll();
+  {
+    FakeCall call("cuMemFree_v2");
+    if (!call->hasContext())
+      return kCudaInvalidContext;
+    if (call.fails())
+      return kCudaIllegalAddress;
+    const FakeMemory::Range *range = call->memory.find(address);
+    if (range && call->isInUse(range->begin, range->bytes))
+      call->complain("memory is freed that work under way touches");
+  }
+  waitForFakeDevice();
+  FakeCall call("free");
   call->allocated.erase(address);
   return call->memory.free(address) ? kCudaSuccess : kCudaInvalidValue;
 }
@@ -278,16 +280,18 @@ CuResult cuIpcOpenMemHandle_v2(DeviceAddress *address, CuIpcHandle handle, unsig
 }
 
 CuResult cuIpcCloseMemHandle(DeviceAddress address) {
-  FakeCall call("cuIpcCloseMemHandle");
-  if (!call->hasContext())
-    return kCudaInvalidContext;
-  if (call.fails())
-    return kCudaIllegalAddress;
-  const FakeMemory::Range *range = call->memory.find(address);
-  if (range && range->opens == 1 && call->isInUse(range->begin, range->bytes))
-    call->complain("memory is closed that work under way touches");
-  call->runAll();
-  return call->memory.close(address);
+  {
+    FakeCall call("cuIpcCloseMemHandle");
+    if (!call->hasContext())
+      return kCudaInvalidContext;
+    if (call.fails())
+      return kCudaIllegalAddress;
+    const FakeMemory::Range *range = call->memory.find(address);
+    if (range && range->opens == 1 && call->isInUse(range->begin, range->bytes))
+      call->complain("memory is closed that work under way touches");
+  }
+  waitForFakeDevice();
+  return FakeCall("close")->memory.close(address);
 }
 
 } // extern "C"

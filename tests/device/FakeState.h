@@ -87,9 +87,7 @@ struct FakeState {
 
   /// Does the oldest work of one stream. False: there is none that could run.
   bool runOne();
-  /// Does all work, as calls do that wait for the device. Complains if some cannot run before this
-  /// thread goes on.
-  void runAll();
+  bool isIdle() const;
 };
 
 /// A call's hold on the state.
@@ -105,6 +103,10 @@ private:
   std::lock_guard<std::mutex> lock_;
   bool fails_;
 };
+
+/// Returns when the device has done all its work, as calls do that wait for it. Complains if some
+/// of the work waits for this thread: it does not come to its end.
+void waitForFakeDevice();
 
 /// Contexts that this thread has pushed.
 std::vector<device::CuContext> &fakeContexts();

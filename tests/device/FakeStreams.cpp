@@ -1,10 +1,15 @@
 // Streams, events and work of the fake device.
 #include "tests/device/FakeState.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 namespace colldsl::test {
 namespace {
+
+constexpr std::chrono::milliseconds kLongestWait{300};
 
 bool overlap(uint64_t a, uint64_t aBytes, uint64_t b, uint64_t bBytes) {
   return a < b + bBytes && b < a + aBytes;
@@ -120,12 +125,26 @@ bool FakeState::runOne() {
   return true;
 }
 
-void FakeState::runAll() {
-  while (runOne())
-    continue;
-  for (const auto &[handle, stream] : streams)
-    if (!stream.work.empty())
-      complain("a call that waits for the device, which waits for the caller");
+bool FakeState::isIdle() const {
+  return std::all_of(streams.begin(), streams.end(),
+                     [](const auto &stream) { return stream.second.work.empty(); });
+}
+
+// Other threads may bring it about that more work can run.
+void waitForFakeDevice() {
+  auto becomesIdle = [] {
+    FakeCall call("wait for the device");
+    while (call->runOne())
+      continue;
+    return call->isIdle();
+  };
+  auto deadline = std::chrono::steady_clock::now() + kLongestWait;
+  while (!becomesIdle()) {
+    if (std::chrono::steady_clock::now() > deadline)
+      return FakeCall("complain")
+          ->complain("a call that waits for the device, which waits for the caller");
+    std::this_thread::yield();
+  }
 }
 
 bool FakeDevice::synchronize(CuStream stream) {

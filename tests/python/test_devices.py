@@ -1,6 +1,7 @@
 """Arrays in device memory: libcuda.so.1 is the fake device of the tests."""
 import ctypes
 import math
+import threading
 
 import numpy as np
 import pytest
@@ -13,6 +14,9 @@ cuda.fakeCudaMemory.restype, cuda.fakeCudaMemory.argtypes = ctypes.c_void_p, [ct
 cuda.fakeCudaMisuse.restype = ctypes.c_char_p
 for name in ("fakeCudaCopies", "fakeCudaBytesToHost"):
     getattr(cuda, name).restype = ctypes.c_uint64
+cuda.cuStreamCreate.argtypes = [ctypes.POINTER(ctypes.c_void_p), ctypes.c_uint]
+cuda.cuMemcpyDtoDAsync_v2.argtypes = [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_size_t, ctypes.c_void_p]
+cuda.fakeCudaSynchronize.argtypes = [ctypes.c_void_p]
 
 
 class DeviceArray:
@@ -129,3 +133,121 @@ def test_memory_of_the_host_in_a_plan_of_devices_is_refused():
     with Communicator.local(1) as ranks:
         with pytest.raises(colldsl.Error, match="'y' is memory of the host"):
             ranks[0].plan("allreduce", DeviceArray((6,)), np.zeros(6), device_only=True).run(20)
+
+
+class Stream:
+    """A stream of the fake device, whose first context becomes current in this thread."""
+
+    def __init__(self):
+        cuda.fakeCudaContext()
+        handle = ctypes.c_void_p()
+        assert cuda.cuStreamCreate(ctypes.byref(handle), 0) == 0
+        self.handle = handle.value
+
+    def copy(self, to, from_):
+        """Adds a copy."""
+        address = [array.__cuda_array_interface__["data"][0] for array in (to, from_)]
+        assert cuda.cuMemcpyDtoDAsync_v2(*address, to.host.nbytes, self.handle) == 0
+
+    def ends(self):
+        """Runs its work: does it come to its end?"""
+        return cuda.fakeCudaSynchronize(self.handle) == 0
+
+
+class OfCudaCore:
+    def __init__(self, handle):
+        self.handle = handle
+
+    def __cuda_stream__(self):
+        return (0, self.handle)
+
+
+class OfPyTorch:
+    def __init__(self, handle):
+        self.cuda_stream = handle
+
+
+class OfCuPy:
+    def __init__(self, handle):
+        self.ptr = handle
+
+
+@pytest.mark.parametrize("kind", [int, np.uint64, OfCudaCore, OfPyTorch, OfCuPy])
+def test_runs_and_streams_follow_each_other(kind):
+    def body(comm):
+        stream = Stream()
+        x, y, given, result = (DeviceArray((5,)) for _ in range(4))
+        plan = comm.plan("allreduce", x, y)
+        sums = []
+        for run in range(3):
+            given.host[:] = comm.rank + run
+            stream.copy(x, given)
+            plan.start_on_stream(kind(stream.handle)).wait_on_stream(kind(stream.handle))
+            stream.copy(result, y)
+            plan.wait(20)
+            assert stream.ends()
+            sums.append(result.host.tolist())
+        return sums
+
+    with Communicator.local(3) as ranks:
+        assert ranks.run(body) == [[[3.0 + 3 * run] * 5 for run in range(3)]] * 3
+    assert cuda.fakeCudaMisuse() == b""
+
+
+def test_a_stream_waits_for_the_run():
+    has_looked = threading.Event()
+
+    def body(comm):
+        stream = Stream()
+        with comm.plan("allreduce", DeviceArray((5,)), DeviceArray((5,))) as plan:
+            waits = True
+            if comm.rank == 0:
+                plan.start().wait_on_stream(stream.handle)
+                waits = not stream.ends()
+                has_looked.set()
+            else:
+                assert has_looked.wait(20)
+                plan.start()
+            plan.wait(20)
+            return waits and stream.ends()
+
+    with Communicator.local(2) as ranks:
+        assert ranks.run(body) == [True, True]
+    assert cuda.fakeCudaMisuse() == b""
+
+
+class WithProtocol:
+    def __init__(self, answer):
+        self.answer = answer
+
+    def __cuda_stream__(self):
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    "stream, message",
+    [
+        (None, "not a 'NoneType'"),
+        (object(), "__cuda_stream__\\(\\), cuda_stream or ptr, not a 'object'"),
+        (-1, "stream: -1 is less than 0"),
+        (2**64, "is more than"),
+        (OfPyTorch("1"), "cuda_stream of the stream: '1' is no int"),
+        (OfCuPy(0.5), "ptr of the stream: 0.5 is no int"),
+        (WithProtocol((1, 5)), "has version 1, not 0"),
+        (WithProtocol(5), "gives 5, no pair"),
+        (WithProtocol((0, None)), "None is no int"),
+    ],
+)
+def test_streams_that_are_refused(stream, message):
+    with Communicator.local(1) as ranks:
+        plan = ranks[0].plan("allreduce", DeviceArray((6,)), DeviceArray((6,)))
+        for call in (plan.start_on_stream, plan.wait_on_stream):
+            with pytest.raises(colldsl.ArgumentError, match=message):
+                call(stream)
+
+
+def test_a_handle_of_no_stream_is_an_error():
+    with Communicator.local(1) as ranks:
+        plan = ranks[0].plan("allreduce", DeviceArray((6,)), DeviceArray((6,)))
+        with pytest.raises(colldsl.Error, match="cuStreamGetCtx failed"):
+            plan.start_on_stream(12345)
