@@ -14,6 +14,9 @@
 #include "ir/SmallFloat.h"
 #pragma clang force_cuda_host_device end
 #include "device/KernelOperands.h"
+#pragma clang force_cuda_host_device begin
+#include "ir/ApplyOperator.h"
+#pragma clang force_cuda_host_device end
 
 #define DEVICE static __device__ __attribute__((always_inline))
 #define KERNEL __attribute__((global, launch_bounds(kThreadsPerBlock)))
@@ -110,59 +113,6 @@ template <typename T> DEVICE Stored<T> narrow(float value) {
     return T(value).bits;
 }
 
-DEVICE uint32_t matMul(uint32_t a, uint32_t b) {
-  uint32_t product = 0;
-#pragma unroll
-  for (int row = 0; row < 2; ++row)
-#pragma unroll
-    for (int column = 0; column < 2; ++column) {
-      uint32_t sum = (a >> 16 * row & 255) * (b >> 8 * column & 255) +
-                     (a >> (16 * row + 8) & 255) * (b >> (16 + 8 * column) & 255);
-      product |= (sum & 255) << (16 * row + 8 * column);
-    }
-  return product;
-}
-
-// Integers are added and multiplied as unsigned ones of 32 bits at least, so that they wrap around.
-template <typename T> DEVICE auto wide(T x) {
-  if constexpr (std::is_integral_v<T>)
-    return static_cast<std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>>(x);
-  else
-    return x;
-}
-
-template <Reduction reduction, typename T> DEVICE T apply(T a, T b) {
-  switch (reduction) {
-  case Reduction::Sum:
-    return static_cast<T>(wide(a) + wide(b));
-  case Reduction::Prod:
-    return static_cast<T>(wide(a) * wide(b));
-  case Reduction::Min:
-    return b < a ? b : a;
-  case Reduction::Max:
-    return a < b ? b : a;
-  case Reduction::Land:
-    return static_cast<T>((a != 0) & (b != 0));
-  case Reduction::Lor:
-    return static_cast<T>((a != 0) | (b != 0));
-  case Reduction::Lxor:
-    return static_cast<T>((a != 0) ^ (b != 0));
-  case Reduction::Band:
-    if constexpr (std::is_integral_v<T>)
-      return a & b;
-  case Reduction::Bor:
-    if constexpr (std::is_integral_v<T>)
-      return a | b;
-  case Reduction::Bxor:
-    if constexpr (std::is_integral_v<T>)
-      return a ^ b;
-  case Reduction::MatMul:
-    if constexpr (std::is_same_v<T, uint32_t>)
-      return matMul(a, b);
-  }
-  __builtin_unreachable();
-}
-
 constexpr bool isLogical(Reduction reduction) {
   return reduction == Reduction::Land || reduction == Reduction::Lor ||
          reduction == Reduction::Lxor;
@@ -188,23 +138,23 @@ template <typename T> constexpr bool sideShows(Reduction reduction) {
 template <Reduction reduction, typename T> DEVICE Stored<T> combineSmall(Stored<T> a, Stored<T> b) {
   constexpr Stored<T> sign = 1u << (8 * sizeof(a) - 1);
   if constexpr (isLogical(reduction)) // of all bits but the sign
-    return apply<reduction>((a & ~sign) != 0, (b & ~sign) != 0) ? narrow<T>(1) : 0;
+    return applyOperator<reduction>((a & ~sign) != 0, (b & ~sign) != 0) ? narrow<T>(1) : 0;
   float left = widen<T>(a), right = widen<T>(b);
   if constexpr (reduction == Reduction::Min)
     return right < left ? b : a;
   else if constexpr (reduction == Reduction::Max)
     return left < right ? b : a;
   else
-    return narrow<T>(apply<reduction>(left, right));
+    return narrow<T>(applyOperator<reduction>(left, right));
 }
 
 template <Reduction reduction, typename T> DEVICE Stored<T> combineOne(Stored<T> a, Stored<T> b) {
   if constexpr (isSmallFloat<T>)
     return combineSmall<reduction, T>(a, b);
   else if constexpr (isComplex<T>)
-    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+    return multiply(a, b);
   else
-    return apply<reduction>(a, b);
+    return applyOperator<reduction>(a, b);
 }
 
 // The loop over the sources is not unrolled: a thread has one load of a source under way, and the
