@@ -110,7 +110,7 @@ ReduceFunction pick(Side side) {
     return side == Side::After ? reduceSmall<reduction, type, Side::After>
                                : reduceSmall<reduction, type, Side::Before>;
   else if constexpr (isComplex<T> && reduction == Reduction::Sum)
-    // Of each part by itself.
+    // Each part is summed by itself.
     return pick<reduction, type, typename T::value_type, commutative>(side);
   else if constexpr (commutative && std::is_integral_v<T>)
     return pickWidth<reduction, T, Side::After>();
