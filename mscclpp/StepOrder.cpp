@@ -1,16 +1,18 @@
 #include "mscclpp/StepOrder.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace colldsl::mscclpp {
 
 void Reach::compute(const std::vector<std::vector<uint32_t>> &before) {
   std::fill(bits_.begin(), bits_.end(), 0);
   for (size_t to = 0; to < before.size(); ++to) {
-    uint64_t *row = &bits_[to * words_];
+    uint64_t *row = &bits_[beginOf(to)];
     for (uint32_t from : before[to]) {
-      const uint64_t *earlier = &bits_[from * words_];
-      for (size_t w = 0; w < words_; ++w)
+      assert(from < to);
+      const uint64_t *earlier = &bits_[beginOf(from)];
+      for (size_t w = 0; w <= from / 64; ++w)
         row[w] |= earlier[w];
       row[from / 64] |= uint64_t{1} << (from % 64);
     }

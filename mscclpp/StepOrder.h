@@ -6,17 +6,24 @@
 
 namespace colldsl::mscclpp {
 
-/// Steps before steps, transitively, by their positions in an execution.
+/// Steps before steps, transitively, by their positions in an execution. A position has a bit for
+/// each earlier one.
 class Reach {
 public:
-  explicit Reach(size_t size) : words_((size + 63) / 64), bits_(size * words_, 0) {}
+  explicit Reach(size_t size) : bits_(beginOf(size), 0) {}
+  /// `before`: earlier positions, by position.
   void compute(const std::vector<std::vector<uint32_t>> &before);
   bool has(uint32_t from, uint32_t to) const {
-    return bits_[to * words_ + from / 64] >> (from % 64) & 1;
+    return from < to && (bits_[beginOf(to) + from / 64] >> (from % 64) & 1);
   }
 
 private:
-  size_t words_;
+  /// The number of words of all positions before this one, which have position / 64 + 1 each.
+  static size_t beginOf(size_t position) {
+    size_t words = position / 64 + 1;
+    return words * (position % 64 + 32 * (position / 64));
+  }
+
   std::vector<uint64_t> bits_;
 };
 
