@@ -11,7 +11,7 @@ namespace colldsl::mscclpp {
 using EventId = uint32_t;
 constexpr EventId kNoEvent = ~0U;
 constexpr uint32_t kNone = ~0U;
-/// Of a proof, which has two bits for each pair: 1.2 GiB.
+/// The steps of a proof, which has two bits for each pair: 1.2 GiB.
 constexpr size_t kMostEvents = 100000;
 
 enum class AccessKind : uint8_t {
