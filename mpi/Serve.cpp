@@ -15,15 +15,13 @@ bool passOn(const Call &call, Reason reason = Reason::Other) {
   return false;
 }
 
-/// True if the buffers of a call may be in memory of devices.
-bool mayBeOnDevice(ServedComm &served, CallKind kind) {
-  return served.devices().mayUseDevices() && kind != CallKind::Barrier;
-}
-
-/// The memory in which all ranks have their buffers of the call.
-Result<CallMemory> memoryOf(ServedComm &served, const Call &call) {
-  if (!mayBeOnDevice(served, call.kind))
+/// The memory in which all ranks have their buffers of the call. Other, on all ranks, if a call may
+/// have memory of devices and `mayWait` is false: the ranks cannot agree.
+Result<CallMemory> memoryOf(ServedComm &served, const Call &call, bool mayWait) {
+  if (!served.devices().mayUseDevices() || call.kind == CallKind::Barrier)
     return CallMemory::Host;
+  if (!mayWait)
+    return CallMemory::Other;
   Guard guard(served.job());
   return served.devices().agree(call);
 }
@@ -117,12 +115,12 @@ Status run(Job &job, ServedComm &served, CallMemory memory, const Call &call, Ou
 }
 
 /// Starts a nonblocking call, or makes a persistent one.
-Status start(Job &job, MPI_Comm comm, ServedComm &served, const Call &call, bool isPersistent,
-             MPI_Request *request, Outcome &outcome) {
+Status start(Job &job, MPI_Comm comm, ServedComm &served, CallMemory memory, const Call &call,
+             bool isPersistent, MPI_Request *request, Outcome &outcome) {
   Guard guard(job);
   if (!isPersistent)
     served.firstCalls().count(call);
-  MadeOperation made = isPersistent ? served.persistentCalls().make(call, outcome.wrong)
+  MadeOperation made = isPersistent ? served.persistentCalls().make(call, memory, outcome.wrong)
                                     : served.operations().find(call, outcome.wrong);
   outcome.isServed = isServed(made, outcome.wrong);
   if (!made && !isPersistent)
@@ -176,7 +174,7 @@ bool serve(MPI_Comm comm, const Call &call, int &code) {
   if (!served || !served->serves(call.kind))
     return passOn(call);
   Outcome outcome;
-  Result<CallMemory> memory = memoryOf(*served, call);
+  Result<CallMemory> memory = memoryOf(*served, call, true);
   if (memory && *memory == CallMemory::Other)
     return passOn(call, Reason::Devices);
   outcome.status = memory ? guarded([&] { return run(*job, *served, *memory, call, outcome); })
@@ -206,15 +204,18 @@ bool serve(MPI_Comm comm, const Call &call, bool isPersistent, MPI_Request *requ
                                       : KnownComms::of(comm);
   if (!served || !served->serves(call.kind) || !served->servesNonblocking())
     return passOn(call);
-  if (mayBeOnDevice(*served, call.kind))
+  Result<CallMemory> memory = memoryOf(*served, call, isPersistent);
+  if (memory && *memory == CallMemory::Other)
     return passOn(call, Reason::Devices);
   if (isPersistent && !isAlongTopology(call.kind)) {
     BackgroundProgress progress;
     served->contexts().keep(comm);
   }
   Outcome outcome;
-  outcome.status =
-      guarded([&] { return start(*job, comm, *served, call, isPersistent, request, outcome); });
+  outcome.status = memory ? guarded([&] {
+    return start(*job, comm, *served, *memory, call, isPersistent, request, outcome);
+  })
+                          : memory.status();
   if (!outcome.isServed)
     return passOn(call);
   if (!outcome.status)

@@ -29,8 +29,8 @@ public:
   static bool look();
 
   /// True if some rank had the driver of an accelerator when the communicator was made, or its
-  /// parent: alike on all ranks. Then all ranks agree on each blocking call that has buffers, and
-  /// other calls that have buffers go to the MPI below.
+  /// parent: alike on all ranks. Then all ranks agree on each call that has buffers, but for
+  /// nonblocking ones, which go to the MPI below.
   bool mayUseDevices() const { return mayUseDevices_; }
   void setMayUseDevices(bool may) { mayUseDevices_ = may; }
 

@@ -21,7 +21,7 @@ uint64_t nsBetween(Clock::time_point begin, Clock::time_point end) {
 MadeOperation makeFor(ServedComm &comm, const Call &call, const TunedCollective *choice) {
   return isAlongTopology(call.kind)
              ? NeighborOperation::make(comm, call, 0, choice)
-             : CollectiveOperation::make(comm, comm.runs().plans(), call, choice);
+             : CollectiveOperation::make(comm, comm.runs().plans(), call, {.choice = choice});
 }
 
 /// Null: this rank cannot make it. No other rank is needed.

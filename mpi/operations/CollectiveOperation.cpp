@@ -67,12 +67,15 @@ CollectiveOperation::CollectiveOperation(ServedComm &comm, std::shared_ptr<PlanG
 /// them.
 Result<std::shared_ptr<CollectiveOperation>>
 CollectiveOperation::described(ServedComm &comm, std::shared_ptr<PlanGroup> group, Call call,
-                               const TunedCollective *choice, const device::CudaDriver *driver) {
+                               const Options &options) {
   call.send.isSent = true;
   std::shared_ptr<CollectiveOperation> operation(
-      new CollectiveOperation(comm, std::move(group), call, choice));
-  if (driver) {
-    operation->device_ = std::make_unique<OperationDevice>(*driver);
+      new CollectiveOperation(comm, std::move(group), call, options.choice));
+  if (options.memory == CallMemory::Devices) {
+    Result<const device::CudaDriver *> driver = device::cudaDriver();
+    if (!driver)
+      return driver.status();
+    operation->device_ = std::make_unique<OperationDevice>(**driver);
     (void)operation->plan_.setDeviceOnly(true); // cannot fail: the plan is not committed yet
   }
   Status s = operation->describe(call);
@@ -90,38 +93,14 @@ void CollectiveOperation::complete(const Call &call) {
 }
 
 MadeOperation CollectiveOperation::make(ServedComm &comm, std::shared_ptr<PlanGroup> group,
-                                        const Call &call, const TunedCollective *choice,
-                                        bool isPersistent) {
+                                        const Call &call, const Options &options) {
   Result<std::shared_ptr<CollectiveOperation>> described =
-      CollectiveOperation::described(comm, std::move(group), call, choice);
+      CollectiveOperation::described(comm, std::move(group), call, options);
   if (!described)
     return described.status();
   if (!*described)
     return std::shared_ptr<Operation>();
   std::shared_ptr<CollectiveOperation> operation = described.take();
-  MadeOperation made = commit(comm, operation, call);
-  operation->isPersistent_ = isPersistent && made && *made;
-  if (operation->isPersistent_ && operation->holdsType())
-    comm.job().typesInUse().begin(operation->reduction_->heldType());
-  return made;
-}
-
-MadeOperation CollectiveOperation::makeOnDevice(ServedComm &comm, std::shared_ptr<PlanGroup> group,
-                                                const Call &call) {
-  Result<const device::CudaDriver *> driver = device::cudaDriver();
-  if (!driver)
-    return driver.status();
-  Result<std::shared_ptr<CollectiveOperation>> described =
-      CollectiveOperation::described(comm, std::move(group), call, nullptr, *driver);
-  if (!described)
-    return described.status();
-  return *described ? commit(comm, described.take(), call) : std::shared_ptr<Operation>();
-}
-
-/// Makes the plan of an operation that was described.
-MadeOperation CollectiveOperation::commit(ServedComm &comm,
-                                          std::shared_ptr<CollectiveOperation> operation,
-                                          const Call &call) {
   CollectivePlan &plan = operation->plan_;
   Status committed = plan.commit();
   if (!committed && committed.kind() == ErrorKind::NotProved) { // on all ranks
@@ -133,6 +112,9 @@ MadeOperation CollectiveOperation::commit(ServedComm &comm,
     return committed;
   operation->setAlgorithm(plan.collective());
   operation->complete(call);
+  operation->isPersistent_ = options.isPersistent;
+  if (options.isPersistent && operation->holdsType())
+    comm.job().typesInUse().begin(operation->reduction_->heldType());
   if (Settings::all().isVerbose()) {
     std::string transfers = plan.plan().transfers().inWords();
     comm.job().note(concat(functionOf(comm, call.kind), ": ", inWords(plan),
@@ -147,7 +129,7 @@ std::shared_ptr<CollectiveOperation> CollectiveOperation::prepare(ServedComm &co
                                                                   const Call &call,
                                                                   const TunedCollective &choice) {
   Result<std::shared_ptr<CollectiveOperation>> operation =
-      described(comm, std::move(group), call, &choice);
+      described(comm, std::move(group), call, {.choice = &choice});
   if (!operation || !*operation || !(*operation)->plan_.tryOut())
     return nullptr;
   (*operation)->setAlgorithm((*operation)->plan_.collective());

@@ -5,6 +5,7 @@
 /// place, goes through a copy.
 #pragma once
 
+#include "mpi/comm/DeviceAgreement.h"
 #include "mpi/comm/PlanGroup.h"
 #include "mpi/operations/Operation.h"
 #include "mpi/operations/OperationDevice.h"
@@ -20,16 +21,16 @@ class ServedComm;
 
 class CollectiveOperation final : public Operation {
 public:
+  struct Options {
+    const TunedCollective *choice = nullptr; ///< serves in place of the rules' choice; may be null
+    bool isPersistent = false;               ///< the datatypes are in use until the call ends
+    CallMemory memory = CallMemory::Host;    ///< on all ranks; not Other
+  };
   /// `group`: of the communicator, all of whose runs it numbers, or of this operation alone. The
   /// arguments are correct. Null: the call is for the MPI below, on all ranks. An error: memory is
-  /// short. `choice`: serves the call in place of the rules' choice; may be null. The datatypes of
-  /// a persistent call are in use until it ends.
+  /// short.
   static MadeOperation make(ServedComm &comm, std::shared_ptr<PlanGroup> group, const Call &call,
-                            const TunedCollective *choice = nullptr, bool isPersistent = false);
-  /// Variant of make() for calls whose buffers are in memory of devices, on all ranks
-  /// (DeviceAgreement).
-  static MadeOperation makeOnDevice(ServedComm &comm, std::shared_ptr<PlanGroup> group,
-                                    const Call &call);
+                            const Options &options);
   /// Variant of make() for a call that was served before; the first run makes its plan. Null: this
   /// rank cannot make it, and the caller must tell the others before they run it.
   static std::shared_ptr<CollectiveOperation> prepare(ServedComm &comm,
@@ -72,10 +73,7 @@ private:
                       const TunedCollective *choice);
 
   static Result<std::shared_ptr<CollectiveOperation>>
-  described(ServedComm &comm, std::shared_ptr<PlanGroup> group, Call call,
-            const TunedCollective *choice, const device::CudaDriver *driver = nullptr);
-  static MadeOperation commit(ServedComm &comm, std::shared_ptr<CollectiveOperation> operation,
-                              const Call &call);
+  described(ServedComm &comm, std::shared_ptr<PlanGroup> group, Call call, const Options &options);
   Status describe(const Call &call);
   Status describeOnce(const Call &call);
   void complete(const Call &call);

@@ -141,12 +141,10 @@ MadeOperation OperationCache::make(const Call &call) {
 MadeOperation OperationCache::makeOrLearn(const Call &call) {
   bool isForAll = !isAlongTopology(call.kind);
   std::shared_ptr<PlanGroup> plans = isForAll ? comm_.runs().plansOfNext() : nullptr;
-  if (memory_ == CallMemory::Devices)
-    return CollectiveOperation::makeOnDevice(comm_, std::move(plans), call);
-  Learner *learner = comm_.learner();
+  Learner *learner = memory_ == CallMemory::Host ? comm_.learner() : nullptr;
   if (std::optional<LearnedKey> key = learner ? learner->keyOf(call) : std::nullopt)
     return LearnedOperation::make(*learner, *key, call);
-  return isForAll ? CollectiveOperation::make(comm_, std::move(plans), call)
+  return isForAll ? CollectiveOperation::make(comm_, std::move(plans), call, {.memory = memory_})
                   : NeighborOperation::make(comm_, call, 0);
 }
 

@@ -20,7 +20,7 @@ Result<bool> OwnAllreduce::prepare(ServedComm &comm, uint32_t number) {
     return true;
   const std::shared_ptr<PlanGroup> &plans = comm.runs().plans();
   plans->numberNextRun(number);
-  MadeOperation made = CollectiveOperation::make(comm, plans, call_);
+  MadeOperation made = CollectiveOperation::make(comm, plans, call_, {});
   if (!made)
     return made.status();
   operation_ = made.take();

@@ -9,20 +9,20 @@
 
 namespace colldsl::mpi {
 
-MadeOperation PersistentCalls::make(const Call &call, WrongArgument &wrong) {
+MadeOperation PersistentCalls::make(const Call &call, CallMemory memory, WrongArgument &wrong) {
   Job::Context context;
   if (isAlongTopology(call.kind))
     ++streams_;
   else if (context = comm_.contexts().take(1); context.number == 0)
     return std::shared_ptr<Operation>();
   MadeOperation made = unlessMemoryIsShort(
-      [&] { return makeFor(significant(call, comm_.ranks().self()), context, wrong); });
+      [&] { return makeFor(significant(call, comm_.ranks().self()), memory, context, wrong); });
   if (!made)
     refuse(call.kind, context, made.status());
   return made;
 }
 
-MadeOperation PersistentCalls::makeFor(const Call &call, Job::Context context,
+MadeOperation PersistentCalls::makeFor(const Call &call, CallMemory memory, Job::Context context,
                                        WrongArgument &wrong) {
   if (Status s = checkReserve(); !s)
     return s;
@@ -31,12 +31,13 @@ MadeOperation PersistentCalls::makeFor(const Call &call, Job::Context context,
   if (DeviceAgreement::look())
     if (Status s = comm_.devices().check(call); !s)
       return s;
-  const TunedCollective *decided = comm_.learner() ? comm_.learner()->decided(call) : nullptr;
+  bool mayBeDecided = comm_.learner() && memory == CallMemory::Host;
+  const TunedCollective *decided = mayBeDecided ? comm_.learner()->decided(call) : nullptr;
   if (isAlongTopology(call.kind))
     return NeighborOperation::make(comm_, call, streams_, decided);
   std::shared_ptr<PlanGroup> plans = comm_.runs().plansOf(context);
   plans->numberNextRun(1); // it fails if this rank cannot make its plan
-  return CollectiveOperation::make(comm_, std::move(plans), call, decided, true);
+  return CollectiveOperation::make(comm_, std::move(plans), call, {decided, true, memory});
 }
 
 void PersistentCalls::refuse(CallKind kind, const Job::Context &context, const Status &why) {

@@ -279,8 +279,8 @@ TEST_F(NewRing, NeighborsAgreeToo) {
   }
 }
 
-// These may not wait for other ranks to agree.
-TEST_F(NewRing, NonblockingAndPersistentCallsArePassedOn) {
+// Nonblocking ones may not wait for other ranks to agree.
+TEST_F(NewRing, NonblockingCallsArePassedOnAndPersistentOnesAreAgreedOn) {
   for (Place place : {Place::Device, Place::Process}) {
     Numbers in(place), out(place);
     in.set(world_.rank);
@@ -292,7 +292,7 @@ TEST_F(NewRing, NonblockingAndPersistentCallsArePassedOn) {
     COLLDSL_MPI_PERSISTENT(Allreduce_init)
     (in.at(), out.at(), kCount, MPI_INT, MPI_SUM, ring_, MPI_INFO_NULL, &requests[1]);
     MPI_Request_free(&requests[1]);
-    EXPECT_EQ(forDevices(CallKind::Allreduce) - before, 2u);
+    EXPECT_EQ(forDevices(CallKind::Allreduce) - before, place == Place::Device ? 2u : 1u);
   }
 }
 

@@ -421,6 +421,47 @@ TEST_F(OnDevices, memoryThatWasFreedAndAllocatedAgain) {
   driver.ctxPopCurrent(&popped);
 }
 
+// Several are under way at once, and are started in another order on each rank.
+TEST_F(OnDevices, persistentCalls) {
+  constexpr int kCalls = 3;
+  std::vector<Numbers<>> in, out;
+  MPI_Request requests[kCalls];
+  uint64_t before = passedOn();
+  for (int call = 0; call < kCalls; ++call) {
+    in.emplace_back(kCount);
+    out.emplace_back(kCount);
+    COLLDSL_MPI_PERSISTENT(Allreduce_init)
+    (in.back().at(), out.back().at(), kCount, MPI_LONG, MPI_SUM, comm_, MPI_INFO_NULL,
+     &requests[call]);
+  }
+  for (int run = 0; run < 4; ++run) {
+    for (int call = 0; call < kCalls; ++call)
+      in[static_cast<size_t>(call)].fill(own(run + 100 * call));
+    for (int i = 0; i < kCalls; ++i)
+      MPI_Start(&requests[(me_ + i) % kCalls]);
+    MPI_Waitall(kCalls, requests, MPI_STATUSES_IGNORE);
+    for (int call = 0; call < kCalls; ++call)
+      EXPECT_EQ(out[static_cast<size_t>(call)].differs(
+                    [&](size_t i) { return sumTo(ranks_ - 1, i, run + 100 * call); }),
+                "");
+  }
+  for (MPI_Request &request : requests)
+    MPI_Request_free(&request);
+  EXPECT_EQ(passedOn(), before);
+}
+
+// These may not wait for other ranks to agree.
+TEST_F(OnDevices, nonblockingCallsAreForTheMpiBelow) {
+  Numbers in(kCount), out(kCount);
+  expectPassedOn([&](int run) {
+    in.fill(own(run));
+    MPI_Request request;
+    MPI_Iallreduce(in.at(), out.at(), kCount, MPI_LONG, MPI_SUM, comm_, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    return out.differs([&](size_t i) { return sumTo(ranks_ - 1, i, run); });
+  });
+}
+
 TEST_F(OnDevices, callsThatAreForTheMpiBelow) {
   Numbers in(kCount), out(kCount);
   std::vector<long> host(kCount);
