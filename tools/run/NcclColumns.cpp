@@ -2,6 +2,7 @@
 
 #include "formats/ServedFunction.h"
 #include "tools/options/ResultStream.h"
+#include "tools/run/RootedBlocks.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -13,15 +14,17 @@ namespace {
 
 using msccl::Collective;
 
-/// By doc/PERFORMANCE.md of nccl-tests, for P ranks.
+// By doc/PERFORMANCE.md and the sources of nccl-tests, for P ranks.
+double partOfOthers(double ranks) { return (ranks - 1) / ranks; }
+
 double busShareOf(Collective collective, double ranks) {
   switch (collective) {
   case Collective::Allreduce:
-    return 2 * (ranks - 1) / ranks;
+    return 2 * partOfOthers(ranks);
   case Collective::Allgather:
   case Collective::ReduceScatter:
   case Collective::Alltoall:
-    return (ranks - 1) / ranks;
+    return partOfOthers(ranks);
   case Collective::Broadcast:
   case Collective::Reduce:
   case Collective::Custom:
@@ -71,10 +74,17 @@ NcclRow ncclRow(const std::string &name, const Schedule &schedule,
   row.name = name;
   row.ranks = schedule.numRanks();
   KnownCollective known = knownCollective(schedule);
-  row.busShare = busShareOf(known.collective, row.ranks);
-  row.inPlace = known.inPlace;
   bool isRooted =
       known.collective == Collective::Broadcast || known.collective == Collective::Reduce;
+  row.busShare = busShareOf(known.collective, row.ranks);
+  row.inPlace = known.inPlace;
+  bool countsOne = countsOneRank(known.collective);
+  if (auto blocks = findRootedBlocks(schedule, sizes)) {
+    row.busShare = partOfOthers(row.ranks);
+    row.inPlace = blocks->inPlace;
+    known.root = blocks->root;
+    isRooted = countsOne = true;
+  }
   row.root = isRooted ? int64_t{known.root} : -1;
   const Dag &dag = schedule.ranks[isRooted ? known.root : 0];
   for (const Buffer &buffer : dag.buffers) {
@@ -90,7 +100,7 @@ NcclRow ncclRow(const std::string &name, const Schedule &schedule,
     if (ensure.isReduction)
       row.reduction = std::string(spelling(ensure.reduction));
   uint64_t width = dag.buffers.empty() ? 1 : sizeBytes(dag.buffers[0].type);
-  row.count = row.size / width / (countsOneRank(known.collective) ? row.ranks : 1);
+  row.count = row.size / width / (countsOne ? row.ranks : 1);
   return row;
 }
 
