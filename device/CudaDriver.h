@@ -15,6 +15,7 @@ using CuStream = struct CuStreamHandle *;
 using CuEvent = struct CuEventHandle *;
 using CuModule = struct CuModuleHandle *;
 using CuFunction = struct CuFunctionHandle *;
+using CuDevice = int;
 using DeviceAddress = uint64_t;
 
 /// Names an allocation in other processes.
@@ -28,10 +29,19 @@ inline constexpr CuResult kCudaInvalidValue = 1;
 inline constexpr CuResult kCudaNotReady = 600;
 inline constexpr int kPointerContext = 1;
 inline constexpr int kPointerMemoryType = 2;
+inline constexpr int kPointerSyncMemops = 6;
 inline constexpr int kPointerBufferId = 7;
+inline constexpr int kPointerDeviceOrdinal = 9;
 inline constexpr int kPointerRangeStart = 11;
 inline constexpr int kPointerRangeSize = 12;
 inline constexpr unsigned kDeviceMemoryType = 2;
+inline constexpr int kDeviceFlushesRemoteWrites = 117;
+inline constexpr int kDeviceOrdersRemoteWrites = 118;
+inline constexpr int kDeviceExportsDmaBufs = 124;
+inline constexpr int kFlushesForHost = 1; ///< a bit of kDeviceFlushesRemoteWrites
+inline constexpr int kToOwner = 100;      ///< scope of remote writes: the device that they go to
+inline constexpr int kCurrentContext = 0; ///< target of a flush
+inline constexpr int kDmaBufHandle = 1;
 inline constexpr unsigned kRegisterPortable = 1;
 inline constexpr unsigned kRegisterDeviceMap = 2;
 inline constexpr unsigned kIpcLazyPeerAccess = 1;

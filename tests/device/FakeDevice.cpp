@@ -55,6 +55,9 @@ void FakeState::clear(const FakeDeviceOptions &with) {
   allocated.clear();
   locked.clear();
   calls.clear();
+  synchronous.clear();
+  remoteWrites.clear();
+  flushes = 0;
   copies = kernels = accesses = toHost = toDevice = within = 0;
   misuse.clear();
   process = getpid();
@@ -134,6 +137,16 @@ uint64_t FakeDevice::bytesToHost() { return FakeCall("bytesToHost")->toHost; }
 uint64_t FakeDevice::bytesToDevice() { return FakeCall("bytesToDevice")->toDevice; }
 uint64_t FakeDevice::bytesWithin() { return FakeCall("bytesWithin")->within; }
 
+uint64_t FakeDevice::flushes() { return FakeCall("flushes")->flushes; }
+
+void FakeDevice::writeRemotely(std::function<void()> write) {
+  FakeCall call("writeRemotely");
+  if (call->options.ordersRemoteWrites)
+    write();
+  else
+    call->remoteWrites.push_back(std::move(write));
+}
+
 uint64_t FakeDevice::left() {
   FakeCall call("left");
   return call->streams.size() - call->streams.count(nullptr) + call->events.size() +
@@ -175,12 +188,73 @@ CuResult cuPointerGetAttribute(void *value, int attribute, DeviceAddress address
     return store(value, kDeviceMemoryType);
   case kPointerBufferId:
     return store(value, range->id);
+  case kPointerDeviceOrdinal:
+    return store(value, static_cast<int>(range->context));
   case kPointerRangeStart:
     return store(value, range->begin);
   case kPointerRangeSize:
     return store(value, size_t{range->bytes});
   }
   return kCudaInvalidValue;
+}
+
+CuResult cuPointerSetAttribute(const void *value, int attribute, DeviceAddress address) {
+  FakeCall call("cuPointerSetAttribute");
+  const FakeMemory::Range *range = call->memory.find(address);
+  unsigned isSet = 0;
+  std::memcpy(&isSet, value, sizeof isSet);
+  if (call.fails() || !range || attribute != kPointerSyncMemops || isSet != 1)
+    return kCudaInvalidValue;
+  call->synchronous.insert(range->id);
+  return kCudaSuccess;
+}
+
+CuResult cuDeviceGet(CuDevice *device, int ordinal) {
+  *device = ordinal;
+  return kCudaSuccess;
+}
+
+CuResult cuDeviceGetAttribute(int *value, int attribute, CuDevice) {
+  FakeCall call("cuDeviceGetAttribute");
+  if (call.fails())
+    return kCudaInvalidValue;
+  switch (attribute) {
+  case kDeviceFlushesRemoteWrites:
+    return store(value, call->options.flushesRemoteWrites ? kFlushesForHost : 0);
+  case kDeviceOrdersRemoteWrites:
+    return store(value, call->options.ordersRemoteWrites ? kToOwner : 0);
+  case kDeviceExportsDmaBufs:
+    return store(value, int{call->options.exportsDmaBufs});
+  }
+  return kCudaInvalidValue;
+}
+
+CuResult cuMemGetHandleForAddressRange(void *handle, DeviceAddress address, size_t bytes, int type,
+                                       unsigned long long) {
+  FakeCall call("cuMemGetHandleForAddressRange");
+  if (!call->hasContext())
+    return kCudaInvalidContext;
+  if (call.fails() || !call->options.exportsDmaBufs || type != kDmaBufHandle)
+    return kCudaInvalidValue;
+  int file = call->memory.exportPages(address, bytes);
+  if (file < 0)
+    return kCudaInvalidValue;
+  if (!call->synchronous.count(call->memory.find(address)->id))
+    call->complain("memory is exported whose copies may return before they have ended");
+  return store(handle, file);
+}
+
+CuResult cuFlushGPUDirectRDMAWrites(int target, int scope) {
+  FakeCall call("cuFlushGPUDirectRDMAWrites");
+  if (!call->hasContext())
+    return kCudaInvalidContext;
+  if (call.fails() || !call->options.flushesRemoteWrites || target != kCurrentContext ||
+      scope != kToOwner)
+    return kCudaInvalidValue;
+  ++call->flushes;
+  for (auto &write : std::exchange(call->remoteWrites, {}))
+    write();
+  return kCudaSuccess;
 }
 
 CuResult cuCtxPushCurrent_v2(CuContext context) {

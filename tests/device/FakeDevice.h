@@ -7,6 +7,8 @@
 /// wait for the event is found. Sources are read when the copy runs. Kernels behave as copies do,
 /// and the interpreter runs them.
 ///
+/// A dma-buf is the file of its memory, whose position is where the exported range begins.
+///
 /// A child of fork() has a device of its own without memory, streams and events, with the options
 /// of its parent.
 #pragma once
@@ -15,6 +17,7 @@
 #include "tests/device/FakeMemory.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace colldsl::test {
@@ -37,6 +40,9 @@ struct FakeDeviceOptions {
   const char *failCall = ""; ///< symbol of a call,
   uint64_t failCallAt = 0;   ///< which fails this time that it is called
   bool reachesPeers = true;  ///< a context can open memory of other contexts
+  bool exportsDmaBufs = true;
+  bool ordersRemoteWrites = true; ///< else they show once they are flushed
+  bool flushesRemoteWrites = true;
 };
 
 /// The one device of this process. Thread safe.
@@ -62,6 +68,10 @@ public:
   static void hold();
   static void release();
 
+  /// Called by a network device that writes to memory of the device: does so at once or, if the
+  /// device does not order such writes, once they are flushed.
+  static void writeRemotely(std::function<void()> write);
+
   /// Empty, or the first misuse of the driver by the program: a copy that touches memory that is
   /// neither of the device nor page-locked, or that was freed or closed meanwhile; memory that is
   /// freed, closed or unlocked under work; a call that waits for the device, whose work waits for
@@ -82,6 +92,8 @@ public:
   static uint64_t bytesToHost();
   static uint64_t bytesToDevice();
   static uint64_t bytesWithin();
+  /// Calls that flush what network devices write.
+  static uint64_t flushes();
   /// Streams, events, modules, page-locked ranges, allocations of cuMemAlloc and opened memory of
   /// other processes that are still there.
   static uint64_t left();

@@ -240,6 +240,18 @@ CuResult FakeMemory::close(uint64_t address) {
   return kCudaSuccess;
 }
 
+int FakeMemory::exportPages(uint64_t address, uint64_t bytes) const {
+  const Range *range = find(address);
+  if (!range || range->opens > 0 || range->kind != FakeMemoryKind::Plain ||
+      address % kPageBytes != 0 || bytes % kPageBytes != 0 ||
+      address + bytes > range->begin + pagesOf(range->bytes) * kPageBytes)
+    return -1;
+  int file = ::open(("/proc/self/fd/" + std::to_string(descriptor_)).c_str(), O_RDWR | O_CLOEXEC);
+  if (file >= 0)
+    lseek(file, static_cast<off_t>(address - reinterpret_cast<uint64_t>(file_)), SEEK_SET);
+  return file;
+}
+
 size_t FakeMemory::numOpened() const {
   return static_cast<size_t>(std::count_if(
       ranges_.begin(), ranges_.end(), [](const auto &range) { return range.second.opens > 0; }));

@@ -58,6 +58,9 @@ public:
                         uint64_t &address);
   device::CuResult close(uint64_t address);
 
+  /// A dma-buf of whole pages of one allocation of this process. -1: they are none.
+  int exportPages(uint64_t address, uint64_t bytes) const;
+
   size_t numOpened() const;
 
 private:

@@ -62,6 +62,9 @@ struct FakeState {
   std::set<uint64_t> allocated;        ///< by cuMemAlloc
   std::map<uint64_t, uint64_t> locked; ///< ends of page-locked ranges, by begin
   std::map<std::string, uint64_t> calls;
+  std::set<uint64_t> synchronous; ///< ids of allocations with CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
+  std::vector<std::function<void()>> remoteWrites; ///< not flushed yet
+  uint64_t flushes = 0;
   uint64_t copies = 0, kernels = 0, accesses = 0, toHost = 0, toDevice = 0, within = 0, handles = 0;
   std::string misuse;
 
