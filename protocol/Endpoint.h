@@ -108,7 +108,8 @@ enum class Posted : uint8_t {
 
 struct Completion {
   OpId op;
-  uint64_t bytes; ///< of the message
+  uint64_t bytes;          ///< of the message
+  bool awaitsHost = false; ///< the send has not finished: see Channels::sendFromDevice()
 };
 
 /// The messages of one plan on one rank.
@@ -141,6 +142,18 @@ public:
                                CombiningTarget &) {
     return recv(slot, op, payload);
   }
+
+  /// Variant of send() for bytes that are in device memory, as TransferCaps::deviceFrom allows. The
+  /// payload's own pieces need not have them. If the receiver cannot take the message from there,
+  /// poll() reports it with Completion::awaitsHost; the caller then fills these pieces, and calls
+  /// sendFromHost().
+  virtual Posted sendFromDevice(MessageSlot slot, OpId op, const Payload &payload,
+                                DevicePayload &device);
+  virtual void sendFromHost(MessageSlot) {}
+  /// Variant of recv() for bytes that may come to device memory; DevicePayload::isUsed tells, once
+  /// it is done.
+  virtual Posted recvIntoDevice(MessageSlot slot, OpId op, const Payload &payload,
+                                DevicePayload &device);
 
   /// Sends and receives from now on may be kept back, also if they are Done, until push() or
   /// poll(): what leads to one peer may leave at once. A caller that holds pushes soon. A hint.
@@ -197,6 +210,17 @@ private:
   bool failed_ = false;
 };
 
+// Overridden where TransferCaps::deviceFrom is a length.
+inline Posted Channels::sendFromDevice(MessageSlot, OpId op, const Payload &, DevicePayload &) {
+  fail({kNoRank, op, "the transport reaches no device memory"});
+  return Posted::Failed;
+}
+inline Posted Channels::recvIntoDevice(MessageSlot slot, OpId op, const Payload &payload,
+                                       DevicePayload &device) {
+  device.isUsed = false;
+  return recv(slot, op, payload);
+}
+
 /// One rank's end of a transport.
 class Endpoint {
 public:
@@ -226,6 +250,15 @@ public:
   /// is undefined. Null: none is left. Thread safe, as is releaseShared().
   virtual void *allocateShared(uint64_t) { return nullptr; }
   virtual void releaseShared(void *) {}
+
+  /// Registers an allocation of device memory, for messages of the lengths that
+  /// TransferCaps::deviceFrom and deviceUpTo allow. All that ask for the same allocation share its
+  /// registration, which ends with the last of them, before the endpoint does. Null: the transport
+  /// cannot reach it. Thread safe.
+  virtual std::shared_ptr<network::DeviceRegistration>
+  registerDevice(const network::DeviceMemory &) {
+    return nullptr;
+  }
 
   /// True if the peer runs on this machine, as both ends know.
   virtual bool isOnThisMachine(Rank) const { return false; }

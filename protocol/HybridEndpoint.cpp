@@ -80,6 +80,20 @@ public:
     Place at = in_.places[slot.edge];
     return after(at, partOf(at).recvCombining({at.edge, slot.message}, op, payload, target));
   }
+  Posted sendFromDevice(MessageSlot slot, OpId op, const Payload &payload,
+                        DevicePayload &device) override {
+    Place at = out_.places[slot.edge];
+    return after(at, partOf(at).sendFromDevice({at.edge, slot.message}, op, payload, device));
+  }
+  void sendFromHost(MessageSlot slot) override {
+    Place at = out_.places[slot.edge];
+    partOf(at).sendFromHost({at.edge, slot.message});
+  }
+  Posted recvIntoDevice(MessageSlot slot, OpId op, const Payload &payload,
+                        DevicePayload &device) override {
+    Place at = in_.places[slot.edge];
+    return after(at, partOf(at).recvIntoDevice({at.edge, slot.message}, op, payload, device));
+  }
   bool sendNow(MessageSlot slot, const Payload &payload) override {
     Place at = out_.places[slot.edge];
     return partOf(at).sendNow({at.edge, slot.message}, payload);

@@ -32,6 +32,10 @@ public:
   bool isShared(const Payload &payload) const override { return local_.isShared(payload); }
   void *allocateShared(uint64_t bytes) override { return local_.allocateShared(bytes); }
   void releaseShared(void *memory) override { local_.releaseShared(memory); }
+  std::shared_ptr<network::DeviceRegistration>
+  registerDevice(const network::DeviceMemory &memory) override {
+    return remote_.registerDevice(memory);
+  }
   bool isOnThisMachine(Rank peer) const override { return !isRemote(peer); }
   bool startsFirst(Rank peer) const override { return isRemote(peer); }
   WakeupEpoch armSleep() override { return sleeper_.armSleep(); }

@@ -239,6 +239,7 @@ template <typename Wire> void ReceiveSide<Wire>::onPut(uint16_t id) { finishPut(
 // Completes the receive whose early RTR the put answers.
 template <typename Wire> void ReceiveSide<Wire>::onEarlyRtrPut(const Tag &tag) {
   if (Request *request = posted_.take(tag)) {
+    noteWritten(request->payload);
     wire_.retireRtr(request->payload);
     request->transferred = request->payload.bytes;
     request->complete();

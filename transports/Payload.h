@@ -11,8 +11,10 @@
 namespace colldsl {
 
 namespace network {
+struct DeviceMemory;
+struct DeviceRegistration;
 struct RegisteredMemory;
-}
+} // namespace network
 namespace shm {
 struct StaticEnd;
 }
@@ -24,6 +26,15 @@ struct Payload {
   bool always = false; ///< travels even without bytes; alike on both ends
   bool upTo = false;   ///< receive: a shorter message is no error
   uint64_t bytes = 0;
+};
+
+/// The pieces of a payload a second time, in device memory that the network has registered. The
+/// network alone touches them, by reads and writes; bytes that the processor copies are in the
+/// payload's own pieces. Belongs to the caller, and stays until the message is done.
+struct DevicePayload {
+  const iovec *pieces = nullptr; ///< at addresses of the device; as many and as long as the others
+  network::DeviceRegistration *registration = nullptr; ///< of all of them
+  bool isUsed = false; ///< a receive that is done: the bytes are here; else in the other pieces
 };
 
 /// A payload as wires see it.
@@ -38,9 +49,17 @@ struct RequestPayload : Payload {
 
   /// The network's registration of the pieces, kept from run to run; null: the payload has none.
   network::RegisteredMemory *registered = nullptr;
+  /// The bytes are in device memory, too; null: they are not.
+  DevicePayload *device = nullptr;
   /// This end of a static message between ranks of a machine; null: the message is not static.
   shm::StaticEnd *fixed = nullptr;
 };
+
+/// Called once a read or a write has brought all bytes of a payload.
+inline void noteWritten(const RequestPayload &payload) {
+  if (payload.device)
+    payload.device->isUsed = true;
+}
 
 /// The result of a get that a wire begins.
 enum class GetResult : uint8_t {

@@ -29,6 +29,12 @@ struct TransferCaps {
   bool announced = false;             ///< no RTR of its own for a static message
   uint64_t streamedFrom = kNever;     ///< `streamed`, where a combine reads the payload
   bool multicast = false;
+
+  // Messages straight from and to device memory that Endpoint::registerDevice() has registered.
+  uint64_t deviceFrom = kNever;     ///< their lengths; kNever: there are none
+  uint64_t deviceUpTo = 0;          ///< the longest
+  uint32_t deviceSendPieces = 0;    ///< of memory, of one that is sent
+  uint32_t deviceReceivePieces = 0; ///< of one that is received
 };
 
 /// A message as its receiver knows it. The sender's memory is assumed to be like the receiver's.

@@ -47,6 +47,10 @@ public:
   bool isShared(const Payload &payload) const override { return inner_.isShared(payload); }
   void *allocateShared(uint64_t bytes) override { return inner_.allocateShared(bytes); }
   void releaseShared(void *memory) override { inner_.releaseShared(memory); }
+  std::shared_ptr<network::DeviceRegistration>
+  registerDevice(const network::DeviceMemory &memory) override {
+    return inner_.registerDevice(memory);
+  }
   bool isOnThisMachine(Rank peer) const override { return inner_.isOnThisMachine(peer); }
   bool startsFirst(Rank peer) const override { return inner_.startsFirst(peer); }
   WakeupEpoch armSleep() override { return inner_.armSleep(); }

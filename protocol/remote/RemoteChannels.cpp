@@ -27,6 +27,7 @@ Status RemoteChannels::connect(const OpenRequest &request) {
   if (endpoint_.worker().transport().capabilities().holdsFrames)
     for (Rank rank : ranks_)
       flushed_.push_back(&endpoint_.worker().peer(rank));
+  fromDevice_.reserve(out_.ends.size());
   addMulticasts();
   if (!numbersRuns()) // else the stream is that of several plans
     terms_ = request.terms;
@@ -108,8 +109,31 @@ Posted RemoteChannels::send(MessageSlot slot, OpId op, const Payload &payload) {
     return Posted::Done;
   }
   auto held = endpoint_.hold();
+  return post(slot, op, payload, nullptr);
+}
+
+Posted RemoteChannels::sendFromDevice(MessageSlot slot, OpId op, const Payload &payload,
+                                      DevicePayload &device) {
+  auto held = endpoint_.hold();
+  Posted posted = post(slot, op, payload, &device);
+  if (posted == Posted::Pending)
+    fromDevice_.push_back(&endAt(out_, slot));
+  return posted;
+}
+
+void RemoteChannels::sendFromHost(MessageSlot slot) {
+  auto held = endpoint_.hold();
+  End &end = endAt(out_, slot);
+  end.payload.device = nullptr;
+  out_.sends[slot.edge]->sendHeld(end);
+}
+
+Posted RemoteChannels::post(MessageSlot slot, OpId op, const Payload &payload,
+                            DevicePayload *device) {
   End &end = openEnd(out_, slot, op, payload);
   end.state.isProbed = false;
+  end.payload.device = device;
+  end.holdsFragments = device != nullptr;
   if (end.state.memory.usesEarlyRtr && !out_.sends[slot.edge]->wire().hasEarlyRtr(end.tag))
     endpoint_.worker().progress();
   if (end.state.multicast && gather(slot, end))
@@ -122,9 +146,19 @@ bool RemoteChannels::sendNow(MessageSlot slot, const Payload &payload) {
   return isAlone && PlanChannels::sendNow(slot, payload);
 }
 
+Posted RemoteChannels::recvIntoDevice(MessageSlot slot, OpId op, const Payload &payload,
+                                      DevicePayload &device) {
+  End &end = endAt(in_, slot);
+  end.state.isProbed = false;
+  end.payload.device = &device;
+  device.isUsed = false;
+  return PlanChannels::recv(slot, op, payload);
+}
+
 Posted RemoteChannels::recv(MessageSlot slot, OpId op, const Payload &payload) {
   End &end = endAt(in_, slot);
   end.state.isProbed = false;
+  end.payload.device = nullptr;
   if (payload.bytes == 0 && !payload.always) {
     end.state.skippedRun = run_;
     mayBeUnwanted_ = true;
@@ -150,7 +184,19 @@ std::span<const Completion> RemoteChannels::poll() {
     if (request.state == MulticastRequest::State::Gathering && request.gathered != 0)
       split(request);
   bool isIdle = numbersRuns() && counter_.outstanding == 0 && hasSentAll();
-  return PlanChannels::poll(!isIdle || ++idlePolls_ % kIdlePollsPerProgress == 0);
+  PlanChannels::poll(!isIdle || ++idlePolls_ % kIdlePollsPerProgress == 0);
+  if (!fromDevice_.empty())
+    reportHeld();
+  return done_;
+}
+
+// Reports each send once.
+void RemoteChannels::reportHeld() {
+  std::erase_if(fromDevice_, [&](const End *end) {
+    if (end->isOpen && end->isHeld)
+      done_.push_back({OpId{end->owner}, 0, true});
+    return !end->isOpen || end->isHeld;
+  });
 }
 
 bool RemoteChannels::isFlushed() const {

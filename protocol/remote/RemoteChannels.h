@@ -23,6 +23,11 @@ public:
   using PlanChannels::recv;
   Posted send(MessageSlot slot, OpId op, const Payload &payload) override;
   Posted recv(MessageSlot slot, OpId op, const Payload &payload) override;
+  Posted sendFromDevice(MessageSlot slot, OpId op, const Payload &payload,
+                        DevicePayload &device) override;
+  void sendFromHost(MessageSlot slot) override;
+  Posted recvIntoDevice(MessageSlot slot, OpId op, const Payload &payload,
+                        DevicePayload &device) override;
   bool sendNow(MessageSlot slot, const Payload &payload) override;
   void hold() override;
   void push() override;
@@ -50,6 +55,8 @@ private:
                    std::span<const std::byte> bytes) override;
   bool multicastAll() override;
 
+  Posted post(MessageSlot slot, OpId op, const Payload &payload, DevicePayload *device);
+  void reportHeld();
   End *find(Side &side, Rank rank, uint32_t message);
   bool isUnmatched(const Side &side, size_t edge, const End &end) const;
   void endWithout(Side &side, size_t edge, End &end);
@@ -80,6 +87,7 @@ private:
   std::string terms_;                          ///< of the stream; empty: not compared
   std::vector<Rank> ranks_;                    ///< of the peers, as the worker names them
   std::vector<const network::Peer *> flushed_; ///< peers for which the transport may hold frames
+  std::vector<End *> fromDevice_;              ///< sends whose receivers may yet want fragments
   std::deque<MulticastRequest> multicasts_;
   size_t numActive_ = 0;                                      ///< multicasts that are not over
   std::map<std::pair<Rank, MessageId>, End *> multicastFrom_; ///< received

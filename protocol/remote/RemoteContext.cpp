@@ -47,12 +47,23 @@ size_t RtrTable::numInUse() const {
                                            [](const Entry &t) { return t.receiver != nullptr; }));
 }
 
+namespace {
+
+// Memory of the host may lie far apart if it is not registered as a whole.
+bool isReachable(const RequestPayload &payload, bool isWhole) {
+  if (payload.device)
+    return bool(payload.device->registration->region);
+  return !isWhole || isDense(payload);
+}
+
+} // namespace
+
 bool RemoteContext::canUseRma(const network::Peer &peer, const RequestPayload &payload,
                               uint64_t bytes) const {
   const network::Capabilities &capabilities = transport.capabilities();
   return capabilities.hasRma && payload.registered && bytes <= capabilities.maxRmaBytes &&
          !peer.isSelf && isLongEnough(payload, bytes) && payload.count <= capabilities.pieces &&
-         (!capabilities.needsLocalRegistration || isDense(payload));
+         isReachable(payload, capabilities.needsLocalRegistration);
 }
 
 bool RemoteContext::canBeWritten(const network::Peer &peer, const RequestPayload &payload,
@@ -60,7 +71,7 @@ bool RemoteContext::canBeWritten(const network::Peer &peer, const RequestPayload
   const network::Capabilities &capabilities = transport.capabilities();
   return capabilities.hasRma && payload.registered && bytes <= capabilities.maxRmaBytes &&
          !peer.isSelf && isLongEnough(payload, bytes) && payload.count <= capabilities.remoteIovs &&
-         (capabilities.registersPieces || isDense(payload));
+         isReachable(payload, !capabilities.registersPieces);
 }
 
 bool RemoteContext::canGather(const RequestPayload &payload, network::Access access) const {

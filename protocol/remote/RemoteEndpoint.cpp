@@ -20,7 +20,19 @@ TransferCaps RemoteEndpoint::ownTransferCaps() const {
     caps.canaryUpTo = capabilities.inOrderBytes;
   }
   caps.multicast = capabilities.multicast;
+  // Shorter messages may be eager, so that the processor would copy them.
+  if (capabilities.hasRma && capabilities.registersDevice && keepsMemory()) {
+    caps.deviceFrom = worker_.options().longestEagerBytes + 1;
+    caps.deviceUpTo = capabilities.maxRmaBytes;
+    caps.deviceSendPieces = capabilities.pieces;
+    caps.deviceReceivePieces = std::min(network::kMaxRemoteIovs, capabilities.remoteIovs);
+  }
   return caps;
+}
+
+std::shared_ptr<network::DeviceRegistration>
+RemoteEndpoint::registerDevice(const network::DeviceMemory &memory) {
+  return worker_.registerDevice(memory);
 }
 
 RemoteEndpoint::RemoteEndpoint(RemoteWorker &worker, RankGroup group, std::mutex *guard)

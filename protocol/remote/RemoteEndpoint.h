@@ -25,6 +25,8 @@ public:
     worker_.sleep(epoch, atMost);
   }
   void wake() override { worker_.wake(); }
+  std::shared_ptr<network::DeviceRegistration>
+  registerDevice(const network::DeviceMemory &memory) override;
 
   // For its channels.
 

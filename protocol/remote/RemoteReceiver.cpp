@@ -136,10 +136,10 @@ void RemoteReceiver::sendRtrFrame(const RequestPayload &payload, uint64_t bytes,
     RemoteIov remoteIovs[network::kMaxRemoteIovs];
   } room = {};
   RtrBody &body = room.body;
-  void *begin = registered.of.iov_base;
+  const network::RmaMemory memory = network::rmaMemoryOf(payload);
   body.bytes = bytes;
-  body.address = transport.remoteAddressOf(begin, begin);
-  body.key = registered.region.key();
+  body.address = transport.remoteAddressOf(memory.pieces[0].iov_base, memory.begin);
+  body.key = memory.region.key();
   bool isEarly = rendezvous == network::kNoRts;
   registered.stays |= isEarly && registered.mayStay && payload.count == 1;
   RtrTable::Entry rtr{this, tag, static_cast<uint16_t>(rendezvous), isEarly, registered.stays};
@@ -157,10 +157,11 @@ void RemoteReceiver::sendRtrFrame(const RequestPayload &payload, uint64_t bytes,
   body.isWritable = 1;
   uint64_t left = bytes;
   for (uint32_t i = 0; payload.count > 1 && left > 0; ++i) {
-    const iovec &piece = payload.pieces[i];
+    const iovec &piece = memory.pieces[i];
     uint64_t part = std::min<uint64_t>(left, piece.iov_len);
     if (part > 0) // a block may be empty
-      room.remoteIovs[body.remoteIovs++] = {transport.remoteAddressOf(piece.iov_base, begin), part};
+      room.remoteIovs[body.remoteIovs++] = {transport.remoteAddressOf(piece.iov_base, memory.begin),
+                                            part};
     left -= part;
   }
   auto sent = std::as_bytes(std::span(&room, 1));
@@ -203,7 +204,7 @@ void RemoteReceiver::onRmaDone(uint16_t id) {
     return side_->onRtsCancelled(id);
   }
   if (Clock::now() - claim.began < context_.options.linger / 2)
-    return side_->onGetDone(id);
+    return finishGet(claim);
   claim.state = State::ToConfirm;
   context_.am->send(peer_,
                     {.tag = claim.rts.tag, .rendezvous = claim.rts.rendezvous, .kind = Kind::Probe},
@@ -214,7 +215,12 @@ void RemoteReceiver::onRmaDone(uint16_t id) {
 void RemoteReceiver::onConfirmed(uint32_t rendezvous) {
   Claim *claim = find(rendezvous);
   if (claim && claim->state == State::ToConfirm)
-    side_->onGetDone(claim->id);
+    finishGet(*claim);
+}
+
+void RemoteReceiver::finishGet(Claim &claim) {
+  noteWritten(claim.payload);
+  side_->onGetDone(claim.id);
 }
 
 bool RemoteReceiver::cancelRtr(const Rts &rts) {
@@ -238,8 +244,8 @@ void RemoteReceiver::cancelReceive(const Rts &rts) {
     return;
   bool mayMove = claim->isOpen || mayBePut(*claim);
   retireRtr(claim->payload);
-  if (mayMove && claim->payload.registered)
-    claim->payload.registered->region.reset();
+  if (mayMove)
+    network::revoke(claim->payload);
   claim->payload = RequestPayload();
   claim->isCancelled = true;
   if (!claim->isOpen && claim->state != State::Fragments)
@@ -304,12 +310,13 @@ void RemoteReceiver::cancelReceive(const Tag &tag, const RequestPayload &payload
   bool mayMove = registered && registered->mayBePut && !isCancelAcked(tag);
   retireRtr(payload);
   if (mayMove)
-    registered->region.reset();
+    network::revoke(payload);
 }
 
 void RemoteReceiver::onPut(const RtrTable::Entry &rtr) {
   if (rtr.isEarly)
     return side_->onEarlyRtrPut(rtr.tag);
+  noteWritten(claims_[rtr.id].payload);
   releaseClaim(claims_[rtr.id]);
   side_->onPut(rtr.id);
   takeDeferred();

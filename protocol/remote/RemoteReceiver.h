@@ -170,6 +170,7 @@ private:
   void sendFinFrame(uint32_t rendezvous, const Tag &tag);
   void sendRtrFrame(const RequestPayload &payload, uint64_t bytes, const Tag &tag,
                     uint32_t rendezvous);
+  void finishGet(Claim &claim);
   void releaseClaim(Claim &claim);
   void fragment(Claim &claim, std::span<const std::byte> bytes);
 

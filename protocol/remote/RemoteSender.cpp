@@ -52,7 +52,8 @@ void RemoteSender::free(Id &id) {
 }
 
 // Memory that must not be given back to the system is registered only if the schedule has the
-// receiver read it.
+// receiver read it. Device memory is not read by receivers: plans share its registration, so a
+// cancelled send could not take it back.
 bool RemoteSender::trySendRts(const Tag &tag, const RequestPayload &payload, Mover mover,
                               rendezvous::SenderLoad, uint16_t &id) {
   Id *made = fresh(tag, payload);
@@ -65,7 +66,7 @@ bool RemoteSender::trySendRts(const Tag &tag, const RequestPayload &payload, Mov
   if (hasRma && context_.canGather(payload, network::Access::Write))
     body.remoteIovs = context_.mostRemoteIovs();
   bool mayRead = mover == Mover::Reader || !context_.transport.capabilities().pinsPages;
-  if (hasRma && payload.count == 1 && mayRead &&
+  if (hasRma && payload.count == 1 && mayRead && !payload.device &&
       network::registerMemory(context_.transport, payload, network::Access::RemoteRead)) {
     void *begin = payload.pieces[0].iov_base;
     body.isReadable = made->isReadable = true;
@@ -149,8 +150,8 @@ bool RemoteSender::cancelRtsUnconfirmed(uint16_t id) {
     requested_.take(given.tag);
   if (given.isReadable && given.state == State::Requested && context_.am->hasAll(peer_))
     given.kept = std::move(given.payload.registered->region);
-  else if (given.payload.registered)
-    given.payload.registered->region.reset();
+  else if (given.isOpen || !given.payload.device)
+    network::revoke(given.payload);
   given.state = State::Cancelled;
   return given.isOpen;
 }

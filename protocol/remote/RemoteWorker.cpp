@@ -118,6 +118,28 @@ RemoteWorker::Connection &RemoteWorker::connectionOf(Peer &peer) {
   return static_cast<Connection &>(*peer.state);
 }
 
+// An allocation at the addresses of one that was freed has another id.
+std::shared_ptr<network::DeviceRegistration>
+RemoteWorker::registerDevice(const network::DeviceMemory &memory) {
+  std::shared_ptr<network::DeviceRegistration> known, made; // end once the guard is free
+  auto held = lockIf(guard_);
+  std::erase_if(deviceMemory_, [](const auto &entry) { return entry.second.expired(); });
+  std::weak_ptr<network::DeviceRegistration> &entry = deviceMemory_[memory.id];
+  known = entry.lock();
+  if (known && known->region)
+    return known;
+  Result<network::Region> region = transport_->registerDevice(memory);
+  if (!region)
+    return nullptr;
+  auto end = [guard = guard_](network::DeviceRegistration *registration) {
+    auto heldAtEnd = lockIf(guard);
+    delete registration;
+  };
+  made.reset(new network::DeviceRegistration{region.take(), memory.memory}, end);
+  entry = made;
+  return made;
+}
+
 bool RemoteWorker::progress() {
   if (isFrozen_)
     return false;

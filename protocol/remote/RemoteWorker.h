@@ -86,6 +86,10 @@ public:
   RemoteSends *sendsTo(Rank peer) { return &connection(peer).sends; }
   RemoteReceives &receivesFrom(Rank peer) { return connection(peer).receives; }
 
+  /// Registers device memory as Endpoint::registerDevice() does. Takes the guard, as the
+  /// registration does when it ends.
+  std::shared_ptr<network::DeviceRegistration> registerDevice(const network::DeviceMemory &memory);
+
   /// Moves what can move. True: something moved.
   bool progress();
 
@@ -237,6 +241,8 @@ private:
   ReceiverContext receiver_;
   std::optional<network::ActiveMessages> am_;
   std::vector<Connection *> connections_;
+  /// By the ids of allocations.
+  std::unordered_map<uint64_t, std::weak_ptr<network::DeviceRegistration>> deviceMemory_;
   bool isFrozen_ = false;
   bool isLeaving_ = false; ///< peers need nothing of it any more but the frames that it has sent
   std::function<void()> moveOthers_;

@@ -4,6 +4,19 @@
 
 namespace colldsl::network {
 
+RmaMemory rmaMemoryOf(const RequestPayload &payload) {
+  if (const DevicePayload *device = payload.device)
+    return {device->pieces, device->registration->region, device->registration->of.iov_base};
+  return {payload.pieces, payload.registered->region, payload.registered->of.iov_base};
+}
+
+void revoke(const RequestPayload &payload) {
+  if (payload.device)
+    payload.device->registration->region.reset();
+  else if (payload.registered)
+    payload.registered->region.reset();
+}
+
 bool isRegistered(const RequestPayload &payload, Access access) {
   const RegisteredMemory &known = *payload.registered;
   iovec memory = spanOf(payload);
@@ -14,6 +27,8 @@ bool isRegistered(const RequestPayload &payload, Access access) {
 bool registerMemory(Transport &transport, const RequestPayload &payload, Access access) {
   if (!payload.registered)
     return false;
+  if (payload.device)
+    return bool(payload.device->registration->region);
   if (isRegistered(payload, access))
     return true;
   RegisteredMemory &known = *payload.registered;
@@ -33,12 +48,13 @@ bool registerMemory(Transport &transport, const RequestPayload &payload, Access 
 
 RmaSpec makeRmaSpec(const RequestPayload &payload, uint64_t bytes) {
   RmaSpec spec;
+  RmaMemory memory = rmaMemoryOf(payload);
   spec.bytes = bytes;
   for (uint64_t left = bytes; spec.count < payload.count && left > 0; ++spec.count) {
-    iovec &piece = spec.pieces[spec.count] = payload.pieces[spec.count];
+    iovec &piece = spec.pieces[spec.count] = memory.pieces[spec.count];
     piece.iov_len = std::min<uint64_t>(left, piece.iov_len);
     left -= piece.iov_len;
-    spec.descriptors[spec.count] = payload.registered->region.descriptor();
+    spec.descriptors[spec.count] = memory.region.descriptor();
   }
   return spec;
 }

@@ -24,9 +24,29 @@ struct RegisteredMemory {
   bool usesEarlyRtr = false;
 };
 
+/// An allocation of device memory that the transport knows. The plans that have messages there
+/// share it.
+struct DeviceRegistration {
+  Region region; ///< empty: nothing is read or written there any more
+  iovec of = {};
+};
+
+/// The memory of a payload that reads and writes name.
+struct RmaMemory {
+  const iovec *pieces;
+  const Region &region;
+  void *begin; ///< of the registered memory
+};
+/// Device memory if the payload has some, else its own pieces.
+RmaMemory rmaMemoryOf(const RequestPayload &payload);
+
+/// Deregisters the memory of a payload, so that nothing is read or written there any more; device
+/// memory for all plans that have messages there.
+void revoke(const RequestPayload &payload);
+
 /// Registers the memory of a payload with the transport. Mostly does nothing, because the next run
-/// has the same buffer. False: the memory could not be registered, or the payload has no
-/// RegisteredMemory.
+/// has the same buffer, or the payload has device memory. False: the memory could not be
+/// registered, or the payload has no RegisteredMemory.
 bool registerMemory(Transport &transport, const RequestPayload &payload, Access access);
 
 /// True if the transport knows the payload's memory as it is now.

@@ -50,9 +50,10 @@ struct Capabilities {
   uint64_t inOrderBytes =
       0;                ///< the bytes of a write of up to so many become visible in their order
   bool batches = false; ///< offers between hold() and push() cost less
-  bool immediateIsKey = false; ///< a write brings the key of the memory as immediate data
-  bool multicast = false;      ///< frames to several peers go once, unless a network has none
-  bool isWatched = true;       ///< a ProcessMonitor watches the processes of peers
+  bool immediateIsKey = false;  ///< a write brings the key of the memory as immediate data
+  bool multicast = false;       ///< frames to several peers go once, unless a network has none
+  bool registersDevice = false; ///< registerDevice() may succeed
+  bool isWatched = true;        ///< a ProcessMonitor watches the processes of peers
 
   /// True if a frame that the transport has taken may wait in this process for the next poll().
   bool holdsFrames = false;
@@ -82,6 +83,15 @@ public:
 
 private:
   std::unique_ptr<Registration> known_;
+};
+
+/// An allocation of a GPU's memory that is to be registered.
+struct DeviceMemory {
+  iovec memory = {};         ///< at its addresses on the device
+  uint64_t id = 0;           ///< no other allocation of this process has it, at any time
+  int ordinal = 0;           ///< of the device, as CUDA counts them
+  int dmaBuf = -1;           ///< file descriptor, which stays the caller's; -1: there is none
+  uint64_t dmaBufOffset = 0; ///< of the memory in the dma-buf
 };
 
 /// An operation under way in the transport.
@@ -185,6 +195,11 @@ public:
   /// not touch the memory between them. The pieces of one call are one region, written in their
   /// order.
   virtual Result<Region> registerMemory(std::span<const iovec>, Access) { return Region(); }
+
+  /// Registers device memory to be read and written here and by peers.
+  virtual Result<Region> registerDevice(const DeviceMemory &) {
+    return Status::error("the transport reaches no device memory");
+  }
 
   /// The address by which peers name `address`, which lies in registered memory that begins at
   /// `begin`.

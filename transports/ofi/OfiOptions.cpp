@@ -2,12 +2,16 @@
 
 #include "transports/ofi/OpenOfi.h"
 
+#include <unistd.h>
+
 namespace colldsl::ofi {
 namespace {
 
 constexpr size_t kMaxName = 64; // libfabric's FI_NAME_MAX
 
 } // namespace
+
+bool hasCudaDriver() { return access("/dev/nvidiactl", F_OK) == 0; }
 
 Result<Options> readOptions(NetworkSettings &settings) {
   Options options;

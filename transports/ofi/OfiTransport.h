@@ -24,6 +24,9 @@ public:
                                          network::Access access) override {
     return endpoint_->registerMemory(pieces, access);
   }
+  Result<network::Region> registerDevice(const network::DeviceMemory &memory) override {
+    return endpoint_->registerDevice(memory);
+  }
   bool poll() override;
   std::optional<Wait> ifIdle() override { return endpoint_->ifIdle(); }
   void stop() override { endpoint_->stop(); }

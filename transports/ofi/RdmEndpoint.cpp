@@ -83,11 +83,15 @@ RdmEndpoint::Info RdmEndpoint::getInfo(const Options &options, const char *node)
   hints->caps = FI_MSG;
   if (options.usesRma)
     hints->caps |= FI_RMA;
+  if (options.reachesDevices)
+    hints->caps |= FI_HMEM;
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
   hints->ep_attr->type = FI_EP_RDM;
   hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_SAS;
   hints->domain_attr->mr_mode =
       FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+  if (options.reachesDevices)
+    hints->domain_attr->mr_mode |= FI_MR_HMEM;
   hints->domain_attr->threading = FI_THREAD_DOMAIN;
   hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
   if (!options.provider.empty())
@@ -132,11 +136,24 @@ RdmEndpoint::Info RdmEndpoint::nearest(Info offers, const Options &options) {
   return Info(Library::get().copyInfo(equal[nearestNic(names, *options.boundThreads)]));
 }
 
+// Returns the offer of that provider and domain which has the memory of devices; else the offer as
+// it is.
+RdmEndpoint::Info RdmEndpoint::withDevices(Info found, Options options) {
+  options.reachesDevices = true;
+  options.provider = found->fabric_attr->prov_name;
+  options.domain = found->domain_attr->name;
+  Info better = getInfo(options);
+  bool isSame = better && options.provider == better->fabric_attr->prov_name &&
+                found->addr_format == better->addr_format;
+  return isSame ? std::move(better) : std::move(found);
+}
+
 Result<std::unique_ptr<RdmEndpoint>> RdmEndpoint::open(const Options &options, Calls &calls) {
   if (const Status &s = Library::load(); !s)
     return s;
   std::unique_ptr<RdmEndpoint> endpoint(new RdmEndpoint(calls));
   Options wish = options;
+  wish.reachesDevices = false;
   endpoint->info_ = getInfo(wish);
   if (!endpoint->info_ && options.usesRma) {
     wish.usesRma = false;
@@ -151,6 +168,8 @@ Result<std::unique_ptr<RdmEndpoint>> RdmEndpoint::open(const Options &options, C
     return Status::error("libfabric's provider 'sockets' stops in the middle of messages of more "
                          "than 8 KiB; its provider 'tcp' (COLLDSL_OFI_PROVIDER=tcp) uses the same "
                          "sockets");
+  if (options.reachesDevices && wish.usesRma)
+    endpoint->info_ = withDevices(std::move(endpoint->info_), wish);
   endpoint->noteCapabilities(wish);
   if (Status s = endpoint->openObjects(options.bind); !s)
     return s;
@@ -166,6 +185,7 @@ void RdmEndpoint::noteCapabilities(const Options &options) {
       std::max<size_t>(1, std::min(info_->tx_attr->iov_limit, size_t{network::kMaxPieces})));
   capabilities_.hasRma =
       options.usesRma && (info_->caps & FI_RMA) != 0 && domain.cq_data_size >= kDataBytes;
+  capabilities_.registersDevice = capabilities_.hasRma && (info_->caps & FI_HMEM) != 0;
   capabilities_.usesVirtualAddresses = (domain.mr_mode & FI_MR_VIRT_ADDR) != 0;
   capabilities_.needsLocalRegistration = (domain.mr_mode & FI_MR_LOCAL) != 0;
   capabilities_.pinsPages = (domain.mr_mode & FI_MR_ALLOCATED) != 0;
@@ -250,14 +270,37 @@ Result<fi_addr_t> RdmEndpoint::reach(const std::byte *address) {
   return handle;
 }
 
-// A key that is taken is not an error: the next one is tried.
 Result<Region> RdmEndpoint::registerMemory(std::span<const iovec> pieces, Access access) {
+  const iovec &memory = pieces.front();
+  return registerBy(memory, [&](uint64_t key, fid_mr **region) {
+    return calls_.registerMemory(domain_.get(), memory, bitOf(access), key, region);
+  });
+}
+
+Result<Region> RdmEndpoint::registerDevice(const network::DeviceMemory &memory) {
+  if (!capabilities_.registersDevice)
+    return Status::error("the provider " + providerName() + " reaches no device memory");
+  return registerBy(memory.memory, [&](uint64_t key, fid_mr **region) {
+    fi_mr_attr attributes = {};
+    attributes.mr_iov = &memory.memory;
+    attributes.iov_count = 1;
+    attributes.access = FI_READ | FI_WRITE | FI_REMOTE_WRITE;
+    attributes.requested_key = key;
+    attributes.iface = FI_HMEM_CUDA;
+    attributes.device.cuda = memory.ordinal;
+    return calls_.registerDevice(domain_.get(), attributes, region);
+  });
+}
+
+// A key that is taken is not an error: the next one is tried.
+template <typename Register>
+Result<Region> RdmEndpoint::registerBy(const iovec &memory, Register makeRegion) {
   const fi_domain_attr &domain = *info_->domain_attr;
   int code = 0;
   for (int tries = 0; tries < 4; ++tries) {
     uint64_t key = domain.mr_key_size >= sizeof(uint64_t) ? randomWord() : ++nextKey_;
     fid_mr *raw = nullptr;
-    code = calls_.registerMemory(domain_.get(), pieces.front(), bitOf(access), key, &raw);
+    code = makeRegion(key, &raw);
     if (code == -FI_ENOKEY)
       continue;
     if (code != 0)
@@ -274,7 +317,7 @@ Result<Region> RdmEndpoint::registerMemory(std::span<const iovec> pieces, Access
     known->key = fi_mr_key(raw);
     return Region(std::move(known));
   }
-  return ofiError("register " + std::to_string(pieces.front().iov_len) + " bytes of memory", code);
+  return ofiError("register " + std::to_string(memory.iov_len) + " bytes of memory", code);
 }
 
 std::optional<network::Transport::Wait> RdmEndpoint::ifIdle() {

@@ -32,6 +32,8 @@ public:
   /// Keys are random, where the provider leaves the choice: they cannot be guessed.
   Result<network::Region> registerMemory(std::span<const iovec> pieces, network::Access access);
 
+  Result<network::Region> registerDevice(const network::DeviceMemory &memory);
+
   /// Closes the endpoint. Afterwards the provider uses no memory of ours any more.
   void stop() { endpoint_.reset(); }
   /// Instead of stop(), where closing the endpoint would crash: nothing is closed, ever. Presumes
@@ -58,9 +60,12 @@ private:
   explicit RdmEndpoint(Calls &calls) : calls_(calls) {}
   static Info getInfo(const Options &options);
   static Info getInfo(const Options &options, const char *node);
+  static Info withDevices(Info found, Options options);
   static Info only(Info offers, const std::string &domain);
   static Info nearest(Info offers, const Options &options);
   Status openObjects(const std::string &place);
+  template <typename Register>
+  Result<network::Region> registerBy(const iovec &memory, Register makeRegion);
   Status openQueue();
   void noteCapabilities(const Options &options);
 

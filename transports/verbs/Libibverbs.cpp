@@ -44,6 +44,7 @@ struct LoadedVerbs {
     library.find("ibv_query_port", functions.query_port);
     library.find("ibv_reg_mr", functions.reg_mr);
     library.find("_ibv_query_gid_ex", functions.query_gid_ex);
+    library.findIfThere("ibv_reg_dmabuf_mr", functions.reg_dmabuf_mr);
     library.findIfThere("ibv_query_qp_data_in_order", functions.query_qp_data_in_order);
   }
 };

@@ -61,6 +61,7 @@ struct Library {
 #undef COLLDSL_VERBS_POINTER
   int (*query_port)(ibv_context *, uint8_t, _compat_ibv_port_attr *) = nullptr;
   ibv_mr *(*reg_mr)(ibv_pd *, void *, size_t, int) = nullptr;
+  decltype(&ibv_reg_dmabuf_mr) reg_dmabuf_mr = nullptr; ///< null: too old
   ssize_t (*query_gid_ex)(ibv_context *, uint32_t, uint32_t, ibv_gid_entry *, uint32_t,
                           size_t) = nullptr;
   int (*query_qp_data_in_order)(ibv_qp *, ibv_wr_opcode, uint32_t) = nullptr; ///< null: too old

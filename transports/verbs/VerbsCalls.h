@@ -31,6 +31,12 @@ public:
     return (Library::get().reg_mr)(domain, memory.iov_base, memory.iov_len, access);
   }
 
+  /// Registers a part of a dma-buf under `address`. The library has the function.
+  virtual ibv_mr *registerDmaBuf(ibv_pd *domain, uint64_t offset, uint64_t bytes, uint64_t address,
+                                 int file, int access) {
+    return (Library::get().reg_dmabuf_mr)(domain, offset, bytes, address, file, access);
+  }
+
   virtual int listen(rdma_cm_id *id, int backlog) { return CmLibrary::get().listen(id, backlog); }
   virtual int connect(rdma_cm_id *id, rdma_conn_param *terms) {
     return CmLibrary::get().connect(id, terms);

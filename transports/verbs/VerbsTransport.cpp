@@ -44,6 +44,10 @@ int flagsOf(Access access, bool isIwarp) {
   return 0;
 }
 
+// The flags of device memory, which serves all messages of its plans. What a read fills is writable
+// for the other end, as iWARP wants it.
+constexpr int kDeviceFlags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+
 struct Known : network::Region::Registration {
   explicit Known(ibv_mr *made) : region(made) {
     descriptor = reinterpret_cast<void *>(uintptr_t{made->lkey});
@@ -140,6 +144,7 @@ Status VerbsTransport::probe() {
   capabilities_.hasRma = options_.usesRma;
   capabilities_.usesVirtualAddresses = capabilities_.needsLocalRegistration =
       capabilities_.pinsPages = true;
+  capabilities_.registersDevice = options_.usesRma && registersDmaBufs();
   uint32_t ofPeer = options_.framesPerPeer + Credits::kSpare + options_.sendsPerPeer;
   uint32_t reserved = device_->isIwarp() ? 0 : options_.postedReceives + connector_->completions();
   auto room = static_cast<uint32_t>(device_->queue()->cqe);
@@ -147,6 +152,14 @@ Status VerbsTransport::probe() {
     return Status::error("a completion queue of " + std::to_string(room) + " entries is too short");
   mostOpen_ = room - reserved;
   return {};
+}
+
+// A device that knows dma-bufs misses the file; others refuse the call before.
+bool VerbsTransport::registersDmaBufs() {
+  if (!Library::get().reg_dmabuf_mr)
+    return false;
+  MemoryRegion none(calls_.registerDmaBuf(device_->domain(), 0, 0, 0, -1, 0));
+  return !none && errno == EBADF;
 }
 
 Result<std::vector<std::byte>> VerbsTransport::address() const { return connector_->address(); }
@@ -220,6 +233,20 @@ Result<network::Region> VerbsTransport::registerMemory(std::span<const iovec> pi
       calls_.registerMemory(device_->domain(), memory, flagsOf(access, device_->isIwarp()));
   if (!region)
     return deviceError("register " + std::to_string(memory.iov_len) + " bytes of memory",
+                       device_->context(), errno);
+  return network::Region(std::make_unique<Known>(region));
+}
+
+Result<network::Region> VerbsTransport::registerDevice(const network::DeviceMemory &memory) {
+  if (!capabilities_.registersDevice || memory.dmaBuf < 0)
+    return Status::error("the device memory has no dma-buf that the network device could register");
+  auto address = reinterpret_cast<uint64_t>(memory.memory.iov_base);
+  ibv_mr *region =
+      calls_.registerDmaBuf(device_->domain(), memory.dmaBufOffset, memory.memory.iov_len, address,
+                            memory.dmaBuf, kDeviceFlags);
+  if (!region)
+    return deviceError("register " + std::to_string(memory.memory.iov_len) +
+                           " bytes of device memory",
                        device_->context(), errno);
   return network::Region(std::make_unique<Known>(region));
 }

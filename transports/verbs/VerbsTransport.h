@@ -26,6 +26,7 @@ public:
   network::PostResult write(network::RmaOperation &rma, const network::RmaSpec &spec) override;
   Result<network::Region> registerMemory(std::span<const iovec> pieces,
                                          network::Access access) override;
+  Result<network::Region> registerDevice(const network::DeviceMemory &memory) override;
   void hold() override { holds_ = true; }
   void push() override;
   bool poll() override;
@@ -57,6 +58,7 @@ private:
   VerbsTransport(std::unique_ptr<Device> device, const Options &options, Calls &calls);
   Status probe();
   Status probePair();
+  bool registersDmaBufs();
 
   // Connections.
   Link *onConnectRequest(uint64_t token, Rank from) override;
