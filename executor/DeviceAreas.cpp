@@ -1,6 +1,8 @@
 #include "executor/DeviceAreas.h"
 
+#include "device/RdmaMemory.h"
 #include "ir/Concat.h"
+#include "transports/network/RegisteredMemory.h"
 
 #include <algorithm>
 #include <functional>
@@ -95,6 +97,8 @@ bool DeviceAreas::areNeeded(const Binding &binding) {
 Status DeviceAreas::bind(const Binding &binding) {
   if (Status s = findContext(binding); !s)
     return s;
+  oldRegistrations_.insert(oldRegistrations_.end(), registrations_.begin(), registrations_.end());
+  registrations_.clear();
   return placeStages(binding);
 }
 
@@ -119,7 +123,7 @@ Status DeviceAreas::findContext(const Binding &binding) {
   }
   if (driver == driver_ && context == context_)
     return {};
-  mirror_.free();
+  freeMirror();
   driver_ = driver;
   context_ = context;
   stages_ = std::make_unique<LockedMemory>(*driver, context);
@@ -186,10 +190,57 @@ bool DeviceAreas::mirrorTemporaries() {
       std::find_if(areas_.begin(), areas_.end(), [](const Area &area) { return !area.isCallers; });
   if (own == areas_.end() || own->device != 0)
     return own != areas_.end();
+  freeMirror();
   if (!mirror_.reserve(*driver_, context_, own->bytes))
     return false;
   own->device = mirror_.address();
   return true;
+}
+
+void DeviceAreas::freeMirror() {
+  mirrorRegistration_.reset();
+  mirror_.free();
+}
+
+network::DeviceRegistration *DeviceAreas::registerArea(Endpoint &endpoint, const Area &area) {
+  if (network::DeviceRegistration *known = registrationOf(area))
+    return known;
+  auto memory = device::prepareForRdma(*driver_, reinterpret_cast<const void *>(area.device));
+  if (!memory)
+    return nullptr;
+  const device::Allocation &whole = memory->allocation;
+  Registration made = endpoint.registerDevice({{reinterpret_cast<void *>(whole.begin), whole.bytes},
+                                               whole.id,
+                                               memory->ordinal,
+                                               memory->dmaBuf.file(),
+                                               memory->offset});
+  if (made && area.isCallers)
+    registrations_.push_back(made);
+  else if (made)
+    mirrorRegistration_ = made;
+  return made.get();
+}
+
+network::DeviceRegistration *DeviceAreas::registrationOf(const Area &area) const {
+  if (!area.isCallers)
+    return mirrorRegistration_.get();
+  for (const Registration &known : registrations_) {
+    auto begin = reinterpret_cast<device::DeviceAddress>(known->of.iov_base);
+    if (area.device >= begin && area.device < begin + known->of.iov_len)
+      return known.get();
+  }
+  return nullptr;
+}
+
+void DeviceAreas::endRegistrations() {
+  mirrorRegistration_.reset();
+  registrations_.clear();
+  oldRegistrations_.clear();
+}
+
+device::DeviceAddress DeviceAreas::callersAddress() const {
+  return std::find_if(areas_.begin(), areas_.end(), [](const Area &area) { return area.isCallers; })
+      ->device;
 }
 
 std::string DeviceAreas::inWords(const Area &area) const {

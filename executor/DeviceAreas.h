@@ -10,6 +10,7 @@
 
 #include "device/AsyncWork.h"
 #include "executor/Memory.h"
+#include "protocol/Endpoint.h"
 
 namespace colldsl {
 
@@ -106,6 +107,19 @@ public:
   /// Gives the temporaries memory on the device. False: there is none.
   bool mirrorTemporaries();
 
+  /// Registers the memory on the device with the transport, until the next binding has registered
+  /// its own. Null: the transport cannot reach it. The endpoint outlives it.
+  network::DeviceRegistration *registerArea(Endpoint &endpoint, const Area &area);
+  /// Null: the area is not registered.
+  network::DeviceRegistration *registrationOf(const Area &area) const;
+  /// Ends the registrations of bindings before this one.
+  void endOldRegistrations() { oldRegistrations_.clear(); }
+  /// Ends all registrations, of a plan that has no messages under way any more.
+  void endRegistrations();
+
+  /// An address in device memory of the caller.
+  device::DeviceAddress callersAddress() const;
+
   /// "'x'", "buffer 1", "the temporaries".
   std::string inWords(const Area &area) const;
 
@@ -116,12 +130,16 @@ private:
   std::byte *reserve(uint64_t bytes) override;
   Status findContext(const Binding &binding);
   Status placeStages(const Binding &binding);
+  void freeMirror();
 
   Binding binding_;
   const device::CudaDriver *driver_ = nullptr;
   device::CuContext context_ = nullptr;
   std::unique_ptr<LockedMemory> stages_, temporaries_;
   DeviceBlock mirror_; ///< of the temporaries
+  using Registration = std::shared_ptr<network::DeviceRegistration>;
+  Registration mirrorRegistration_;                            ///< ends before the mirror does
+  std::vector<Registration> registrations_, oldRegistrations_; ///< of memory of the caller
   std::vector<Area> areas_;
 };
 

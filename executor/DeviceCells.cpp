@@ -25,7 +25,8 @@ bool overlap(const LocalPiece &piece) {
 } // namespace
 
 Status DeviceCells::divide(DeviceAreas &areas, const Memory &memory, const Steps &steps,
-                           device::Kernels &kernels, const DeviceMessages &messages) {
+                           device::Kernels &kernels, const DeviceMessages &messages,
+                           DirectMessages &direct) {
   areas_ = &areas;
   findUses(memory, steps);
   cut(std::max<uint64_t>(areas.binding().segmentBytes, 1));
@@ -40,13 +41,41 @@ Status DeviceCells::divide(DeviceAreas &areas, const Memory &memory, const Steps
     for (const Interval &interval : reads_[op])
       numReads_ += interval.last - interval.first;
   }
-  place(findMovable(steps, kernels, true), messages, steps);
-  if (!usesTemporariesOnDevice() || areas.mirrorTemporaries())
-    return {};
-  place(findMovable(steps, kernels, false), messages, steps);
-  return usesTemporariesOnDevice()
-             ? Status::error(ErrorKind::NoMemory, "no device memory for the temporaries")
-             : Status();
+  if (Status s = settle(steps, kernels, messages, direct, areas); !s)
+    return s;
+  direct.makePayloads(isOnDevice_, areas, steps);
+  usesHost_ = direct.any() || touchesCellsOnHost();
+  return {};
+}
+
+// Places the ops until there is the device memory that they need, and the memory of their messages
+// is registered.
+Status DeviceCells::settle(const Steps &steps, device::Kernels &kernels,
+                           const DeviceMessages &messages, DirectMessages &direct,
+                           DeviceAreas &areas) {
+  Places places{findMovable(steps, kernels, true), messages, direct};
+  for (bool mirrors = true;;) {
+    place(places, steps);
+    if (usesTemporariesOnDevice() && !areas.mirrorTemporaries()) {
+      if (!mirrors)
+        return Status::error(ErrorKind::NoMemory, "no device memory for the temporaries");
+      mirrors = false;
+      places.isMovable = findMovable(steps, kernels, false);
+      for (const DeviceAreas::Area &area : areas.areas())
+        if (!area.isCallers)
+          direct.exclude(area);
+    } else if (registerMemory(direct, areas)) {
+      return {};
+    }
+  }
+}
+
+// False: some memory cannot be registered.
+bool DeviceCells::registerMemory(DirectMessages &direct, DeviceAreas &areas) const {
+  for (uint32_t op = 0; op < view_.ops.size(); ++op)
+    if (isOnDevice_[op] && direct.mayTravel(OpId{op}) && !direct.registerMemory(OpId{op}, areas))
+      return false;
+  return true;
 }
 
 void DeviceCells::use(std::vector<Range> &ranges, const std::byte *begin, uint64_t bytes) const {
@@ -180,7 +209,7 @@ std::vector<bool> DeviceCells::findMovable(const Steps &steps, device::Kernels &
   return movable;
 }
 
-bool DeviceCells::usesHost() const {
+bool DeviceCells::touchesCellsOnHost() const {
   for (uint32_t op = 0; op < view_.ops.size(); ++op)
     if (!isOnDevice_[op] && !(reads_[op].empty() && writes_[op].empty()))
       return true;
@@ -197,9 +226,46 @@ bool DeviceCells::usesTemporariesOnDevice() const {
   return false;
 }
 
+// By cell: a message that comes from another machine had better come to the device.
+std::vector<bool> DeviceCells::findWanted(const Places &places) const {
+  std::vector<bool> isWanted;
+  for (const Cell &cell : cells_)
+    isWanted.push_back(cell.area->isCallers);
+  for (uint32_t op = 0; op < view_.ops.size(); ++op) {
+    bool mayRead = places.isMovable[op] || places.messages.travels(OpId{op}) ||
+                   places.direct.mayTravel(OpId{op});
+    for (const Interval &interval : reads_[op])
+      for (uint32_t c = interval.first; c < interval.last && mayRead; ++c)
+        isWanted[c] = true;
+  }
+  return isWanted;
+}
+
+// `sides`: of the cells as the op finds them.
+bool DeviceCells::isOnDevice(uint32_t op, const Places &places, const std::vector<bool> &isWanted,
+                             const std::vector<uint8_t> &sides, const Steps &steps) const {
+  if (places.messages.travels(OpId{op}))
+    return true;
+  const Step &step = steps[OpId{op}];
+  bool isDirect = places.direct.mayTravel(OpId{op});
+  if (isDirect && step.kind == Step::Kind::Recv)
+    return std::any_of(writes_[op].begin(), writes_[op].end(), [&](const Interval &interval) {
+      return std::find(isWanted.begin() + interval.first, isWanted.begin() + interval.last, true) !=
+             isWanted.begin() + interval.last;
+    });
+  if (!isDirect && !places.isMovable[op])
+    return false;
+  uint8_t common = kOnHost | kOnDevice;
+  for (const Interval &interval : reads_[op])
+    for (uint32_t c = interval.first; c < interval.last; ++c)
+      common &= sides[c];
+  bool isLong = step.payload.bytes >= areas_->binding().deviceCombinesFrom;
+  return common == 0 ? isLong : (common & kOnDevice) != 0;
+}
+
 // Follows the contents of the cells through one run, in one order of the ops.
-void DeviceCells::place(const std::vector<bool> &isMovable, const DeviceMessages &messages,
-                        const Steps &steps) {
+void DeviceCells::place(const Places &places, const Steps &steps) {
+  const std::vector<bool> isWanted = findWanted(places);
   std::vector<uint8_t> sides;
   for (const Cell &cell : cells_)
     sides.push_back(cell.area->isCallers ? kOnDevice : kOnHost);
@@ -215,13 +281,7 @@ void DeviceCells::place(const std::vector<bool> &isMovable, const DeviceMessages
       visit(view_.successors[image.successorBegin + i]);
   };
   for (uint32_t op : topologicalOrder(std::move(open), forEachSuccessor)) {
-    uint8_t common = kOnHost | kOnDevice;
-    for (const Interval &interval : reads_[op])
-      for (uint32_t c = interval.first; c < interval.last; ++c)
-        common &= sides[c];
-    bool isLong = steps[OpId{op}].payload.bytes >= areas_->binding().deviceCombinesFrom;
-    bool isOnDevice = messages.travels(OpId{op}) ||
-                      (isMovable[op] && (common == 0 ? isLong : (common & kOnDevice) != 0));
+    bool isOnDevice = this->isOnDevice(op, places, isWanted, sides, steps);
     isOnDevice_[op] = isOnDevice;
     uint8_t side = isOnDevice ? kOnDevice : kOnHost;
     for (const Interval &interval : reads_[op])

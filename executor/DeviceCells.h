@@ -10,13 +10,16 @@
 /// Ops that touch a cell, and of which one writes it, are in order, by dependencies or by messages.
 /// So a cell has one content at a time, of which there may be a copy on either side.
 ///
-/// Messages run on the host, except for those between devices (executor/DeviceMessages.h). A copy
+/// Messages run on the host, except for those between devices (executor/DeviceMessages.h) and those
+/// that the network moves from and to device memory (executor/DirectMessages.h): a send whose
+/// operands are on the device, a receive of a result, or of what an op on the device reads. A copy
 /// or combine runs on the side that has its operands; if they are on different sides, a long one
 /// runs on the device and a short one on the host.
 #pragma once
 
 #include "device/Kernels.h"
 #include "executor/DeviceMessages.h"
+#include "executor/DirectMessages.h"
 
 namespace colldsl {
 
@@ -36,15 +39,16 @@ public:
   explicit DeviceCells(const RankView &view) : view_(view) {}
 
   /// Called once memory and steps were bound to areas.binding(). Takes device memory for the
-  /// temporaries if ops on the device touch them. An error: there is no
-  /// device memory for temporaries that messages between devices need.
+  /// temporaries if ops on the device touch them, and registers memory for messages that the
+  /// network moves. An error: there is no device memory for temporaries that messages between
+  /// devices need.
   Status divide(DeviceAreas &areas, const Memory &memory, const Steps &steps,
-                device::Kernels &kernels, const DeviceMessages &messages);
+                device::Kernels &kernels, const DeviceMessages &messages, DirectMessages &direct);
 
   const std::vector<Cell> &cells() const { return cells_; }
   bool isOnDevice(OpId op) const { return isOnDevice_[index(op)]; }
-  /// True if some op that touches cells runs on the host, or cells go there.
-  bool usesHost() const;
+  /// True if some op that touches cells runs on the host or may come to need it, or cells go there.
+  bool usesHost() const { return usesHost_; }
   std::span<const Interval> readsOf(OpId op) const { return reads_[index(op)]; }
   std::span<const Interval> writesOf(OpId op) const { return writes_[index(op)]; }
   /// The number of cells that ops read, once for each of these ops.
@@ -84,8 +88,20 @@ private:
   Intervals intervalsOf(std::vector<Range> Uses::*ranges);
   std::vector<bool> findMovable(const Steps &steps, device::Kernels &kernels, bool mirrors) const;
   bool usesTemporariesOnDevice() const;
-  void place(const std::vector<bool> &isMovable, const DeviceMessages &messages,
-             const Steps &steps);
+  bool touchesCellsOnHost() const;
+  Status settle(const Steps &steps, device::Kernels &kernels, const DeviceMessages &messages,
+                DirectMessages &direct, DeviceAreas &areas);
+  bool registerMemory(DirectMessages &direct, DeviceAreas &areas) const;
+  /// By op: movable ops, and messages that may be on the device.
+  struct Places {
+    std::vector<bool> isMovable;
+    const DeviceMessages &messages;
+    const DirectMessages &direct;
+  };
+  std::vector<bool> findWanted(const Places &places) const;
+  bool isOnDevice(uint32_t op, const Places &places, const std::vector<bool> &isWanted,
+                  const std::vector<uint8_t> &sides, const Steps &steps) const;
+  void place(const Places &places, const Steps &steps);
 
   RankView view_;
   const DeviceAreas *areas_ = nullptr;
@@ -96,6 +112,7 @@ private:
   std::vector<uint32_t> writers_;
   std::vector<Early> early_;
   size_t numReads_ = 0;
+  bool usesHost_ = false;
 };
 
 } // namespace colldsl

@@ -59,10 +59,13 @@ Status DeviceStage::openWork() {
   return {};
 }
 
-Status DeviceStage::divide(const Memory &memory, const Edges &edges, const Steps &steps) {
+Status DeviceStage::divide(const Memory &memory, const Edges &edges, const Steps &steps,
+                           Endpoint &endpoint) {
   messages_.find(areas_.binding(), edges, steps);
-  if (Status s = cells_.divide(areas_, memory, steps, *kernels_, messages_); !s)
+  direct_.find(endpoint, areas_, steps);
+  if (Status s = cells_.divide(areas_, memory, steps, *kernels_, messages_, direct_); !s)
     return s;
+  areas_.endOldRegistrations();
   if (Status s = messages_.makeOffers(areas_, steps); !s)
     return s;
   if (cells_.usesHost())
@@ -74,7 +77,7 @@ Status DeviceStage::divide(const Memory &memory, const Edges &edges, const Steps
   causes_.resize(numCells);
   copyEnds_.resize(numCells);
   waiting_.resize(numCells);
-  waiters_.reserve(cells_.numReads());
+  waiters_.reserve((direct_.any() ? 2 : 1) * cells_.numReads()); // a held send waits again
   missing_.resize(view_.ops.size());
   isDone_.assign(view_.ops.size(), 0);
   written_ = 0;
@@ -92,6 +95,7 @@ void DeviceStage::begin() {
   next_ = {};
   std::fill(isDone_.begin(), isDone_.end(), 0);
   messages_.begin();
+  direct_.begin();
   for (size_t c = 0; c < states_.size(); ++c) {
     bool isCallers = cells_.cells()[c].area->isCallers;
     states_[c] = {!isCallers, isCallers, false};
@@ -341,6 +345,7 @@ void DeviceStage::failCopy(Lane lane, uint32_t first, const Status &why) {
 
 void DeviceStage::cancel() {
   isCancelled_ = true;
+  areas_.endRegistrations();
   if (!anyUnderWay() || work_->drain(std::chrono::seconds(1))) // else the destructor looks again
     messages_.closeAll();
 }

@@ -23,7 +23,8 @@ namespace colldsl {
 class DeviceStage {
 public:
   /// `view` is of data that outlives it.
-  explicit DeviceStage(const RankView &view) : view_(view), cells_(view), messages_(view) {}
+  explicit DeviceStage(const RankView &view)
+      : view_(view), cells_(view), messages_(view), direct_(view) {}
   /// Requires that no run is under way.
   ~DeviceStage();
   DeviceStage(const DeviceStage &) = delete;
@@ -33,8 +34,8 @@ public:
   Status bind(const Binding &binding);
   /// The last binding, with stages in place of device memory.
   const Binding &binding() const { return areas_.binding(); }
-  /// Called once memory and steps were bound to binding().
-  Status divide(const Memory &memory, const Edges &edges, const Steps &steps);
+  /// Called once memory and steps were bound to binding(). The endpoint outlives the stage.
+  Status divide(const Memory &memory, const Edges &edges, const Steps &steps, Endpoint &endpoint);
 
   /// Begins a run. Errors come from poll().
   void begin();
@@ -44,9 +45,13 @@ public:
   /// Called for an op that may start by its dependencies. False: it has to wait for copies, and
   /// poll() will release it.
   bool admit(OpId op);
-  bool isOnDevice(OpId op) const { return cells_.isOnDevice(op); }
+  bool isOnDevice(OpId op) const { return cells_.isOnDevice(op) && !direct_.isOnHost(op); }
   /// The messages that go from device to device, which are among the ops on the device.
   DeviceMessages &messages() { return messages_; }
+  /// The messages that the network moves from and to device memory, which are so, too.
+  DirectMessages &direct() { return direct_; }
+  /// Called when such a message has been received: finds where its bytes are.
+  Status receive(OpId op) { return direct_.receive(op, areas_); }
   /// True if a combine on the device, which is ready but for `before`, may be done by the same
   /// kernel: it combines one more source with the target of `before`.
   bool continues(OpId op, OpId before, const Steps &steps) const;
@@ -130,6 +135,7 @@ private:
   bool isCancelled_ = false; ///< for good
   std::shared_ptr<device::IpcCache> opened_;
   DeviceMessages messages_;
+  DirectMessages direct_;
   std::optional<device::IpcCache::Run> run_; ///< under way
   size_t written_ = 0;                       ///< number of cells of device buffers that ops write
 

@@ -103,7 +103,7 @@ Status Plan::bindTo(Channels &channels, const Binding &given) {
     stage_ = std::make_unique<DeviceStage>(view_);
   noteWatched();
   if (stage_) {
-    released_.reserve(view_.ops.size());
+    released_.reserve(2 * view_.ops.size()); // a held send is released again
     finished_.reserve(view_.ops.size());
     if (Status s = stage_->bind(given); !s)
       return s;
@@ -124,7 +124,7 @@ Status Plan::bindTo(Channels &channels, const Binding &given) {
   if (Status s = channels.prepare(steps_.work()); !s)
     return s;
   if (stage_)
-    if (Status s = stage_->divide(memory_, edges_, steps_); !s)
+    if (Status s = stage_->divide(memory_, edges_, steps_, engine_.endpoint()); !s)
       return s;
   isStraight_ = !stage_ && line_->mayRun(steps_);
   isBound_ = true;
@@ -375,10 +375,8 @@ template <bool Watched> bool Plan::startReady() {
   while (running()) {
     OpId op = Watched ? nextOnStage() : wavefront_.pop();
     if constexpr (Watched)
-      if (op != kNoOp && stage_ && stage_->isOnDevice(op)) {
-        startOnDevice(op);
+      if (op != kNoOp && stage_ && startOnStage(op))
         continue;
-      }
     if (op != kNoOp && !steps_[op].isLocal()) {
       startOp<Watched>(op);
       continue;
@@ -521,9 +519,12 @@ template <bool Watched> bool Plan::runPart(OpId op) {
 }
 
 template <bool Watched> void Plan::reap(const Completion &completion) {
-  if constexpr (Watched)
+  if constexpr (Watched) {
     if (stage_ && stage_->messages().travels(completion.op))
       return moveOnDevice(completion.op);
+    if (stage_ && stage_->direct().travels(completion.op))
+      return reapDirect(completion);
+  }
   const Step &step = steps_[completion.op];
   if (step.variable && step.kind == Step::Kind::Recv)
     if (Status s = steps_.unpack(completion.op, completion.bytes); !s)

@@ -176,6 +176,7 @@ private:
   void finishRun();
   OpId nextOnStage();
   bool pollStage();
+  bool startOnStage(OpId op);
   void startOnDevice(OpId op);
   void startCombines(OpId op);
   OpId continuationOf(OpId op) const;
@@ -183,6 +184,9 @@ private:
   void noteOnDevice(OpId op, Posted posted);
   void moveOnDevice(OpId op);
   void finishOnDevice(OpId op);
+  void startDirect(OpId op);
+  void reapDirect(const Completion &completion);
+  void finishDirect(OpId op);
   void noteCopies();
   void noteWatched() { isWatched_ = observer_ || stage_ || order_; }
   void beginWatched();

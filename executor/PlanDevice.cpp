@@ -47,6 +47,19 @@ void Plan::noteCopies() {
   areUnderWay ? engine_.calcBegins() : engine_.calcEnds();
 }
 
+// False: the op starts as one of a plan without device memory.
+bool Plan::startOnStage(OpId op) {
+  if (stage_->direct().isHeld(op)) {
+    stage_->direct().release(op);
+    channels_->sendFromHost(steps_[op].slot);
+  } else if (stage_->isOnDevice(op)) {
+    startOnDevice(op);
+  } else {
+    return false;
+  }
+  return true;
+}
+
 void Plan::startOnDevice(OpId op) {
   using Phase = DeviceMessages::Phase;
   const Step &step = steps_[op];
@@ -58,6 +71,8 @@ void Plan::startOnDevice(OpId op) {
     return startCombines(op);
   if (step.isLocal())
     return stage_->beginOnDevice(op, steps_);
+  if (stage_->direct().travels(op))
+    return startDirect(op);
   DeviceMessages &messages = stage_->messages();
   if (step.kind == Step::Kind::Send && !messages.isPacked(op))
     return offer(op);
@@ -109,6 +124,36 @@ void Plan::noteOnDevice(OpId op, Posted posted) {
     moveOnDevice(op);
   else if (posted == Posted::Failed)
     failHere(channels_->fault());
+}
+
+void Plan::startDirect(OpId op) {
+  const Step &step = steps_[op];
+  DevicePayload &device = stage_->direct().payloadOf(op);
+  holdMessages();
+  Posted posted = step.kind == Step::Kind::Send
+                      ? channels_->sendFromDevice(step.slot, op, step.payload, device)
+                      : channels_->recvIntoDevice(step.slot, op, step.payload, device);
+  if (posted == Posted::Done)
+    finishDirect(op);
+  else if (posted == Posted::Failed)
+    failHere(channels_->fault());
+}
+
+// A held send goes on once its bytes are on the host: startOnStage() finds it then.
+void Plan::reapDirect(const Completion &completion) {
+  OpId op = completion.op;
+  if (!completion.awaitsHost)
+    return finishDirect(op);
+  stage_->direct().hold(op);
+  if (stage_->admit(op))
+    released_.push_back(op);
+}
+
+void Plan::finishDirect(OpId op) {
+  if (steps_[op].kind == Step::Kind::Recv)
+    if (Status s = stage_->receive(op); !s)
+      return failHere({engine_.endpoint().rank(), op, s.message()});
+  finishOnDevice(op);
 }
 
 // Called when what a message on the device waited for is done.
