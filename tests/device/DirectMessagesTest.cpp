@@ -223,6 +223,18 @@ TEST(DirectMessages, aFlushThatFailsEndsTheRun) {
   EXPECT_NE(allgather(world, 3, 7).find("cuFlushGPUDirectRDMAWrites failed"), std::string::npos);
 }
 
+// Of all writes of a run any may fail.
+TEST(DirectMessages, aWriteThatFailsEndsTheRun) {
+  for (uint64_t k = 1; k <= 6; ++k) {
+    FakeDevice::reset({.seed = k});
+    NetworkWorld world(3, {.seed = k, .failTransferAt = k}, {50ms, 50ms, 50ms});
+    EXPECT_NE(allgather(world, 3, 7).find("the network failed"), std::string::npos) << k;
+    EXPECT_EQ(world.network.registeredDevices(), 0u);
+    EXPECT_EQ(FakeDevice::misuse(), "");
+    EXPECT_EQ(FakeDevice::left(), 0u);
+  }
+}
+
 /// Rank 0 sends a block to rank 1, which receives it in `pieces` pieces.
 Schedule oneMessage(uint32_t pieces) {
   Builder builder(2);
@@ -236,43 +248,38 @@ Schedule oneMessage(uint32_t pieces) {
   return std::move(builder.schedule);
 }
 
-/// Runs it, with the receiver's buffer in device memory or not.
-void runOneMessage(NetworkWorld &world, uint32_t pieces, bool isOnDevice, int runs) {
+/// Runs it, with the receiver's buffer in device memory or not. Empty: it had the right data.
+std::string runOneMessage(NetworkWorld &world, uint32_t pieces, bool isOnDevice, int runs) {
   LoadedImage image(oneMessage(pieces));
-  EXPECT_EQ(runThreads(2,
-                       [&](Rank r) -> std::string {
-                         auto endpoint = world.attach(r);
-                         Engine engine(*endpoint);
-                         Buffer x(pieces * kElements, true), y(2 * pieces * kElements, isOnDevice);
-                         auto plan = Plan::open(engine, image->rank(r), image->sizeClass(),
-                                                bindingOf({x.bound(), y.bound()}));
-                         if (!plan)
-                           return plan.message();
-                         for (int k = 0; k < runs; ++k) {
-                           for (size_t i = 0; i < x.values().size(); ++i)
-                             x[i] = valueAt(k, 0, i);
-                           std::fill(y.values().begin(), y.values().end(), -1);
-                           if (std::string s = run(**plan); !s.empty())
-                             return s;
-                           for (size_t i = 0; i < y.values().size() && r == Rank{1}; ++i) {
-                             size_t block = i / kElements;
-                             int32_t wanted =
-                                 block % 2 == 0
-                                     ? valueAt(k, 0, block / 2 * kElements + i % kElements)
-                                     : -1;
-                             if (y[i] != wanted)
-                               return "wrong data";
-                           }
-                         }
-                         return "";
-                       }),
-            "");
+  return runThreads(2, [&](Rank r) -> std::string {
+    auto endpoint = world.attach(r);
+    Engine engine(*endpoint);
+    Buffer x(pieces * kElements, true), y(2 * pieces * kElements, isOnDevice);
+    auto plan =
+        Plan::open(engine, image->rank(r), image->sizeClass(), bindingOf({x.bound(), y.bound()}));
+    if (!plan)
+      return plan.message();
+    for (int k = 0; k < runs; ++k) {
+      for (size_t i = 0; i < x.values().size(); ++i)
+        x[i] = valueAt(k, 0, i);
+      std::fill(y.values().begin(), y.values().end(), -1);
+      if (std::string s = run(**plan); !s.empty())
+        return s;
+      for (size_t i = 0; i < y.values().size() && r == Rank{1}; ++i) {
+        size_t block = i / kElements;
+        int32_t wanted = block % 2 == 0 ? valueAt(k, 0, block / 2 * kElements + i % kElements) : -1;
+        if (y[i] != wanted)
+          return "wrong data";
+      }
+    }
+    return "";
+  });
 }
 
 TEST(DirectMessages, severalPiecesAreOneWrite) {
   FakeDevice::reset({});
   NetworkWorld world(2, {});
-  runOneMessage(world, 3, true, 2);
+  EXPECT_EQ(runOneMessage(world, 3, true, 2), "");
   EXPECT_EQ(world.network.bytesIntoDevice(), 2 * 3 * kBlockBytes);
   EXPECT_EQ(FakeDevice::bytesToHost() + FakeDevice::bytesToDevice(), 0u);
 }
@@ -282,7 +289,7 @@ TEST(DirectMessages, aSendWhoseReceiverWantsFragmentsGoesByTheStage) {
   for (bool isOnDevice : {false, true}) {
     FakeDevice::reset({});
     NetworkWorld world(2, {});
-    runOneMessage(world, 6, isOnDevice, 3);
+    EXPECT_EQ(runOneMessage(world, 6, isOnDevice, 3), "");
     EXPECT_EQ(FakeDevice::bytesToHost(), 3 * 6 * kBlockBytes);
     EXPECT_EQ(FakeDevice::bytesToDevice(), isOnDevice ? 3 * 6 * kBlockBytes : 0);
     EXPECT_EQ(world.network.bytesFromDevice() + world.network.bytesIntoDevice(), 0u);
@@ -348,6 +355,48 @@ TEST(DirectMessages, machinesOfTwoRanksLeaveTheHostAlone) {
             "");
   EXPECT_EQ(FakeDevice::bytesToHost() + FakeDevice::bytesToDevice(), 0u);
   EXPECT_EQ(remote.network.bytesIntoDevice(), 2 * 3 * kBlockBytes);
+}
+
+// The receiver starts once the sender has made progress for long, alone.
+TEST(DirectMessages, aSendWhoseReceiverWantedFragmentsIsStagedBeforeTheNext) {
+  constexpr uint32_t kPieces = 6;
+  FakeDevice::reset({});
+  NetworkWorld world(2, {});
+  LoadedImage image(oneMessage(kPieces));
+  std::atomic<int> mayStart = 0;
+  std::vector<uint64_t> staged;
+  runThreads(2, [&](Rank r) -> std::string {
+    auto endpoint = world.attach(r);
+    Engine engine(*endpoint);
+    Buffer x(kPieces * kElements, true), y(2 * kPieces * kElements, false);
+    auto plan =
+        Plan::open(engine, image->rank(r), image->sizeClass(), bindingOf({x.bound(), y.bound()}));
+    for (int k = 1; k <= 2; ++k) {
+      while (r == Rank{1} && mayStart < k)
+        std::this_thread::yield();
+      EXPECT_TRUE((*plan)->start().ok());
+      for (int poll = 0; poll < 1000 && r == Rank{0}; ++poll)
+        (*plan)->progress();
+      if (r == Rank{0}) {
+        staged.push_back(FakeDevice::bytesToHost());
+        mayStart = k;
+      }
+      EXPECT_TRUE((*plan)->wait(kLong).ok());
+    }
+    return "";
+  });
+  EXPECT_EQ(staged, (std::vector<uint64_t>{0, 2 * kPieces * kBlockBytes}));
+}
+
+TEST(DirectMessages, aHeldSendThatCannotBeCopiedEndsTheRun) {
+  for (uint64_t k : {1, 5}) {
+    FakeDevice::reset({.failCopyAt = k});
+    NetworkWorld world(2, {}, {50ms, 50ms});
+    std::string result = runOneMessage(world, 6, false, 1);
+    EXPECT_NE(result.find("the copy of bytes "), std::string::npos) << result;
+    EXPECT_NE(result.find("op 0 (send to rank 1)"), std::string::npos) << result;
+    EXPECT_EQ(world.network.registeredDevices(), 0u);
+  }
 }
 
 /// One rank of a broadcast between two, whose plan lives as long as this.

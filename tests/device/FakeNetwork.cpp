@@ -249,7 +249,8 @@ bool FakeNetwork::RankTransport::poll() {
       size_t which = network_.random_() % open.size();
       transfer = std::move(open[which]);
       open.erase(open.begin() + static_cast<std::ptrdiff_t>(which));
-      isFine = network_.carryOut(*transfer);
+      isFine =
+          ++network_.transfers_ != network_.options_.failTransferAt && network_.carryOut(*transfer);
       if (isFine && transfer->writes && !transfer->isSilent)
         network_.inboxes_[transfer->peer].written.push_back(transfer->immediate);
     }
@@ -263,7 +264,7 @@ bool FakeNetwork::RankTransport::poll() {
   if (transfer && isFine)
     handler_->onDone(*transfer->rma);
   else if (transfer)
-    handler_->onFailed(*transfer->rma, "memory is not registered");
+    handler_->onFailed(*transfer->rma, "the network failed");
   return !sent.empty() || !frames.empty() || !written.empty() || transfer;
 }
 

@@ -21,6 +21,7 @@ struct FakeNetworkOptions {
   uint32_t pieces = 4;             ///< of memory, of a read or a write, at either end
   uint64_t failRegistrationAt = 0; ///< this registration of device memory fails, from 1 on; 0: none
   bool stallsTransfers = false;    ///< writes never end
+  uint64_t failTransferAt = 0;     ///< this read or write moves nothing and fails; 0: none
 };
 
 /// All devices. Outlives the transports. Thread safe.
@@ -84,7 +85,7 @@ private:
   std::mt19937_64 random_;
   std::vector<Inbox> inboxes_;                     ///< by rank
   std::map<uint64_t, Registration> registrations_; ///< by key
-  uint64_t keys_ = 0;
+  uint64_t keys_ = 0, transfers_ = 0;
   uint64_t bytesFromDevice_ = 0, bytesIntoDevice_ = 0, bytesIntoHost_ = 0;
   uint64_t deviceRegistrations_ = 0;
 };
