@@ -400,8 +400,11 @@ COLLDSL_API colldsl_status colldsl_plan_bind_const(colldsl_plan *plan, const cha
  * with COLLDSL_ERROR_ARGUMENT. Memory that cuMemAllocAsync() took from a pool is refused. Work of
  * the caller on the memory has ended when a run starts, but for colldsl_plan_start_on_stream().
  * The plan keeps page-locked memory of the host as long, by which its messages travel: what they
- * need is copied from the device in segments of 512 KiB, and what they bring to it. Copies and
- * reductions run on the device if their operands are there. An `in` buffer is never written. */
+ * need is copied from the device in segments of 512 KiB, and what they bring to it. Where the
+ * network reaches device memory, long messages between machines go straight from and to it; the
+ * allocation then keeps its bytes until the plan is bound anew or destroyed, also if it is freed.
+ * Copies and reductions run on the device if their operands are there. An `in` buffer is never
+ * written. */
 COLLDSL_API colldsl_status colldsl_plan_bind_device(colldsl_plan *plan, const char *buffer,
                                                     void *memory, uint64_t bytes);
 

@@ -65,7 +65,8 @@ public:
     std::vector<MessageId> messages;
     for (uint32_t m = 0; m < exchange_.sizes.size(); ++m)
       messages.push_back(makeMessageId(3, m));
-    std::vector<EdgeSpec> edge{{Rank{1 - rank_}, messages}};
+    std::vector<Transfer> ways(messages.size(), exchange_.way);
+    std::vector<EdgeSpec> edge{{Rank{1 - rank_}, messages, ways}};
     auto opened = endpoint_.open({edge, edge});
     if (!opened)
       return opened.message();

@@ -11,6 +11,7 @@ struct DeviceExchange {
   std::array<bool, 2> isOnDevice = {true, true}; ///< by rank
   std::vector<uint64_t> sizes;                   ///< of the messages that each sends to the other
   std::array<uint32_t, 2> pieces = {1, 1};       ///< of each message, where a rank receives it
+  Transfer way = {};                             ///< of all messages
   int dmaBuf = -1;                               ///< that the device memory is said to be of
 
   // What has happened.

@@ -56,6 +56,21 @@ TEST_F(OfiDevice, memoryIsReadAndWrittenInPlace) {
   EXPECT_EQ(calls_.registered, 4 * 4u);
 }
 
+// A receiver reads memory of the host into its device memory. Device memory of senders is written
+// to the receiver nevertheless.
+TEST_F(OfiDevice, receiversMayBeTheReaders) {
+  for (std::array<bool, 2> isOnDevice : {std::array{true, true}, {true, false}, {false, true}}) {
+    NetworkPair pair(make());
+    ASSERT_EQ(pair.trouble, "");
+    DeviceExchange exchange{.isOnDevice = isOnDevice, .sizes = {100, 300000, 20000}};
+    exchange.way.mover = Mover::Reader;
+    EXPECT_EQ(exchange.run(pair), "");
+    for (uint32_t r = 0; r < 2; ++r)
+      EXPECT_EQ(exchange.cameToDevice[r], isOnDevice[r] ? 2u : 0u);
+    EXPECT_EQ(exchange.heldSends, (std::array<uint32_t, 2>{}));
+  }
+}
+
 // The provider writes into one piece of memory: a message to several comes in fragments.
 TEST_F(OfiDevice, aSendGoesByTheHostIfItsReceiverWantsFragments) {
   NetworkPair pair(make());
