@@ -122,6 +122,12 @@ colldsl_status colldsl_plan_set_device_only(colldsl_plan *plan, int device_only)
   });
 }
 
+colldsl_status colldsl_plan_set_device_messages(colldsl_plan *plan, uint64_t from_bytes) {
+  return onPlan(plan, [&](CollectivePlan &p) {
+    return report(p.setDeviceMessages(from_bytes), COLLDSL_ERROR_STATE);
+  });
+}
+
 colldsl_status colldsl_plan_set_op(colldsl_plan *plan, const char *parameter, colldsl_op op) {
   if (static_cast<unsigned>(op) >= kReductions || !isOfCallers(static_cast<Reduction>(op)))
     return fail(COLLDSL_ERROR_ARGUMENT, concat("there is no operator ", static_cast<int>(op)));

@@ -63,10 +63,10 @@ Status AsyncWork::copy(Lane lane, std::byte *host, DeviceAddress device, uint64_
   return s ? end(lane, number) : s;
 }
 
-Status AsyncWork::addCopyWithin(DeviceAddress to, DeviceAddress from, uint64_t bytes) {
+Status AsyncWork::addCopyWithin(CuStream stream, DeviceAddress to, DeviceAddress from,
+                                uint64_t bytes) {
   CurrentContext current(driver_, context_);
-  return checkCuda(driver_, driver_.memcpyDtoDAsync(to, from, bytes, streamOf(Lane::Within).stream),
-                   "cuMemcpyDtoDAsync");
+  return checkCuda(driver_, driver_.memcpyDtoDAsync(to, from, bytes, stream), "cuMemcpyDtoDAsync");
 }
 
 Status AsyncWork::end(Lane lane, uint32_t number) {

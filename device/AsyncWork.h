@@ -43,8 +43,9 @@ public:
   /// others had succeeded: these are under way.
   CuStream begin(Lane lane) { return streamOf(lane).stream; }
   Status end(Lane lane, uint32_t number);
-  /// Adds a copy within the device to a piece of lane Within. The ranges do not overlap.
-  Status addCopyWithin(DeviceAddress to, DeviceAddress from, uint64_t bytes);
+  /// Adds a copy within the device to the work of a stream, of a lane or of the caller's. The
+  /// ranges do not overlap.
+  Status addCopyWithin(CuStream stream, DeviceAddress to, DeviceAddress from, uint64_t bytes);
 
   /// A piece of work that has finished, once each.
   struct Finished {

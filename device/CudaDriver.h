@@ -46,6 +46,12 @@ inline constexpr unsigned kRegisterPortable = 1;
 inline constexpr unsigned kRegisterDeviceMap = 2;
 inline constexpr unsigned kIpcLazyPeerAccess = 1;
 inline constexpr unsigned kWaitValueGeq = 0; ///< int32_t(word - value) >= 0
+inline constexpr unsigned kWaitValueEq = 1;
+inline constexpr unsigned kWaitValueAnd = 2;      ///< (word & value) != 0
+inline constexpr unsigned kWriteValueDefault = 0; ///< behind all writes of the stream
+inline constexpr int kCaptureNone = 0;
+inline constexpr int kCaptureActive = 1;
+inline constexpr int kCaptureModeRelaxed = 2;
 inline constexpr unsigned kStreamNonBlocking = 1;
 inline constexpr unsigned kEventWithoutTiming = 2;
 
@@ -80,12 +86,16 @@ Result<Allocation> allocationOf(const CudaDriver &driver, const void *address, u
 /// The context of the allocation; errors as of allocationOf().
 Result<CuContext> contextOf(const CudaDriver &driver, const void *address, uint64_t bytes);
 
-/// Makes a context current in this thread, as long as it lives.
+/// Makes a context current in this thread, as long as it lives. Calls that the driver refuses while
+/// some stream of the process captures, such as those for memory, are allowed meanwhile.
 class CurrentContext {
 public:
   CurrentContext(const CudaDriver &driver, CuContext context)
-      : driver_(driver), isPushed_(driver.ctxPushCurrent(context) == kCudaSuccess) {}
+      : driver_(driver), isPushed_(driver.ctxPushCurrent(context) == kCudaSuccess) {
+    exchangeMode();
+  }
   ~CurrentContext() {
+    exchangeMode();
     CuContext popped;
     if (isPushed_)
       driver_.ctxPopCurrent(&popped);
@@ -96,8 +106,14 @@ public:
   CurrentContext &operator=(const CurrentContext &) = delete;
 
 private:
+  void exchangeMode() {
+    if (driver_.threadExchangeStreamCaptureMode)
+      driver_.threadExchangeStreamCaptureMode(&captureMode_);
+  }
+
   const CudaDriver &driver_;
   bool isPushed_;
+  int captureMode_ = kCaptureModeRelaxed; ///< that of the thread, when it is not this one
 };
 
 } // namespace colldsl::device

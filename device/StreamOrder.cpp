@@ -1,15 +1,12 @@
 #include "device/StreamOrder.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <sys/mman.h>
 #include <thread>
 
 namespace colldsl::device {
 namespace {
 
-constexpr size_t kPageBytes = 4096;
 constexpr std::chrono::seconds kLongestDrain{1};
 
 } // namespace
@@ -27,30 +24,13 @@ Result<std::unique_ptr<StreamOrder>> StreamOrder::open(const CudaDriver &driver,
     return Status::error("the driver of CUDA is too old for streams that wait for a plan: it has "
                          "no function cuStreamWaitValue32_v2");
   std::unique_ptr<StreamOrder> order(new StreamOrder(driver, context));
-  if (Status s = order->lockWord(); !s)
-    return s;
+  auto word = LockedWords::open(driver, context);
+  if (!word)
+    return word.status();
+  order->word_ = word.take();
   if (Status s = order->makeEvent(order->marked_); !s)
     return s;
   return order;
-}
-
-// On a page of its own, as pages are locked.
-Status StreamOrder::lockWord() {
-  void *page =
-      mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (page == MAP_FAILED)
-    return Status::error(ErrorKind::NoMemory, "no memory for a word that streams wait for");
-  CurrentContext current(driver_, context_);
-  Status s = checkCuda(
-      driver_, driver_.memHostRegister(page, kPageBytes, kRegisterPortable | kRegisterDeviceMap),
-      "cuMemHostRegister");
-  if (!s) {
-    munmap(page, kPageBytes);
-    return s;
-  }
-  word_ = static_cast<uint32_t *>(page);
-  return checkCuda(driver_, driver_.memHostGetDevicePointer(&wordThere_, page, 0),
-                   "cuMemHostGetDevicePointer");
 }
 
 Status StreamOrder::makeEvent(CuEvent &event) {
@@ -65,15 +45,16 @@ StreamOrder::~StreamOrder() {
     auto deadline = std::chrono::steady_clock::now() + kLongestDrain;
     while (!areWaitsOver() && std::chrono::steady_clock::now() < deadline)
       std::this_thread::yield();
-    if (isLost_ || !areWaitsOver())
+    if (isLost_ || !areWaitsOver()) {
+      word_->abandon();
       return;
-    driver_.memHostUnregister(word_);
-    munmap(word_, kPageBytes);
+    }
   }
   for (CuEvent event : waits_)
     driver_.eventDestroy(event);
-  if (marked_)
-    driver_.eventDestroy(marked_);
+  for (CuEvent event : {marked_, captured_})
+    if (event)
+      driver_.eventDestroy(event);
 }
 
 // The wait of a stream that failed is over.
@@ -111,7 +92,7 @@ Status StreamOrder::follow(CuStream stream) {
   if (!run_)
     run_.emplace(*opened_);
   if (Status s = checkCuda(
-          driver_, driver_.streamWaitValue32(stream, wordThere_, 2 * (runs_ + 1), kWaitValueGeq),
+          driver_, driver_.streamWaitValue32(stream, word(), 2 * (runs_ + 1), kWaitValueGeq),
           "cuStreamWaitValue32");
       !s)
     return s;
@@ -120,10 +101,39 @@ Status StreamOrder::follow(CuStream stream) {
   return s;
 }
 
-// Stores of this thread, and of others that it has seen, come before the word.
 void StreamOrder::complete(bool failed) {
-  std::atomic_ref(*word_).store(2 * ++runs_ + (failed ? 1 : 0), std::memory_order_release);
+  word_->store(0, 2 * ++runs_ + (failed ? 1 : 0));
   run_.reset();
+}
+
+Status StreamOrder::markCapture(CuStream stream) {
+  CurrentContext current(driver_, context_);
+  if (!captured_)
+    if (Status s = makeEvent(captured_); !s)
+      return s;
+  return checkCuda(driver_, driver_.eventRecord(captured_, stream), "cuEventRecord");
+}
+
+Status StreamOrder::followCapture(CuStream stream) {
+  CurrentContext current(driver_, context_);
+  return checkCuda(driver_, driver_.streamWaitEvent(stream, captured_, 0), "cuStreamWaitEvent");
+}
+
+Result<std::optional<uint64_t>> captureOf(const CudaDriver &driver, CuStream stream) {
+  if (!driver.streamGetCaptureInfo)
+    return std::optional<uint64_t>();
+  int status = kCaptureNone;
+  uint64_t id = 0;
+  if (Status s = checkCuda(
+          driver, driver.streamGetCaptureInfo(stream, &status, &id, nullptr, nullptr, nullptr),
+          "cuStreamGetCaptureInfo");
+      !s)
+    return s;
+  if (status == kCaptureNone)
+    return std::optional<uint64_t>();
+  if (status != kCaptureActive)
+    return Status::error("the capture of the stream is invalid");
+  return std::optional(id);
 }
 
 } // namespace colldsl::device

@@ -17,6 +17,7 @@
 #pragma once
 
 #include "device/IpcMemory.h"
+#include "device/LockedWords.h"
 
 #include <memory>
 #include <optional>
@@ -49,21 +50,24 @@ public:
   void complete(bool failed);
 
   /// The word's address on the device.
-  DeviceAddress word() const { return wordThere_; }
+  DeviceAddress word() const { return word_->addressOf(0); }
+
+  /// Notes the point that a stream has come to in its capture, in place of the last one.
+  Status markCapture(CuStream stream);
+  /// Work that is added from now on to a stream of the same capture is behind that point.
+  Status followCapture(CuStream stream);
 
 private:
   StreamOrder(const CudaDriver &driver, CuContext context)
       : driver_(driver), context_(context), opened_(IpcCache::of(driver, context)) {}
-  Status lockWord();
   Status makeEvent(CuEvent &event);
   bool areWaitsOver();
 
   const CudaDriver &driver_;
   CuContext context_;
-  uint32_t *word_ = nullptr;    ///< page-locked
-  DeviceAddress wordThere_ = 0; ///< its address on the device
-  uint32_t runs_ = 0;           ///< that are over
-  CuEvent marked_ = nullptr;
+  std::unique_ptr<LockedWords> word_;
+  uint32_t runs_ = 0; ///< that are over
+  CuEvent marked_ = nullptr, captured_ = nullptr;
   std::vector<CuEvent> waits_; ///< behind each wait, then used again
   bool isLost_ = false;        ///< some wait has no event
   std::shared_ptr<IpcCache> opened_;
@@ -72,5 +76,10 @@ private:
 
 /// The context that the stream belongs to; for the default stream that of the calling thread.
 Result<CuContext> contextOfStream(const CudaDriver &driver, CuStream stream);
+
+/// The number of the capture that the stream takes part in, which no other capture of the process
+/// has; none: it does not capture, or the driver has no graphs. An error: its capture is invalid,
+/// or the default stream is of no use while another stream captures.
+Result<std::optional<uint64_t>> captureOf(const CudaDriver &driver, CuStream stream);
 
 } // namespace colldsl::device

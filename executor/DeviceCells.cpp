@@ -8,7 +8,7 @@
 namespace colldsl {
 namespace {
 
-// A call per piece: many short ones are faster on the host.
+// A call per piece: many short ones are faster on the host, if the plan has it anyway.
 constexpr uint32_t kFewPieces = 8;
 constexpr uint64_t kLongPieceBytes = 4096;
 
@@ -193,7 +193,9 @@ std::vector<bool> DeviceCells::findMovable(const Steps &steps, device::Kernels &
     const Step &step = steps[op];
     if (!step.isLocal() || step.variable || step.pieceCount == 0)
       return false;
-    if (step.pieceCount > kFewPieces && step.payload.bytes / step.pieceCount < kLongPieceBytes)
+    bool hasShortPieces =
+        step.pieceCount > kFewPieces && step.payload.bytes / step.pieceCount < kLongPieceBytes;
+    if (hasShortPieces && !areas_->binding().deviceOnly)
       return false;
     bool combines = step.kind == Step::Kind::Combine;
     if (combines && !hasKernel(op))

@@ -2,6 +2,8 @@
 
 #include "ir/Concat.h"
 
+#include <algorithm>
+#include <functional>
 #include <mutex>
 
 namespace colldsl {
@@ -11,8 +13,24 @@ using device::Lane;
 
 namespace {
 
-// So many copies of a message are made by a kernel; fewer by the device's copy engines.
+// So many copies of an op are made by a kernel; fewer by the device's copy engines.
 constexpr size_t kManyCopies = 8;
+// The pieces of work that end graphs.
+constexpr size_t kGraphPieces = 2;
+
+/// False: no piece writes what another one reads.
+bool mayInterfere(std::span<const LocalPiece> pieces) {
+  std::less<const std::byte *> before;
+  const std::byte *targets[2] = {pieces[0].target, pieces[0].target};
+  const std::byte *sources[2] = {pieces[0].source, pieces[0].source};
+  for (const LocalPiece &piece : pieces) {
+    targets[0] = std::min<const std::byte *>(targets[0], piece.target, before);
+    targets[1] = std::max<const std::byte *>(targets[1], piece.target + piece.bytes, before);
+    sources[0] = std::min(sources[0], piece.source, before);
+    sources[1] = std::max(sources[1], piece.source + piece.bytes, before);
+  }
+  return before(targets[0], sources[1]) && before(sources[0], targets[1]);
+}
 
 // The device copies so many bytes in about the time that a copy takes to begin. Cells for which
 // different ops wait are no longer copy, as the first op would wait for bytes of the others.
@@ -20,10 +38,16 @@ constexpr uint64_t kShortCopyBytes = 64 << 10;
 
 } // namespace
 
-// A device that stands still may yet use all that its work has to do with.
+// A device that stands still may yet use all that its work has to do with, and graphs that go on
+// without this rank what is shared with theirs.
 DeviceStage::~DeviceStage() {
-  if (!work_ || work_->drain(std::chrono::seconds(0)))
+  if (!work_)
     return;
+  if (drainGraphs()) {
+    if (messages_.words().areReleased())
+      messages_.abandonShared();
+    return;
+  }
   areas_.abandon();
   messages_.abandon();
   struct Abandoned {
@@ -66,7 +90,12 @@ Status DeviceStage::divide(const Memory &memory, const Edges &edges, const Steps
   if (Status s = cells_.divide(areas_, memory, steps, *kernels_, messages_, direct_); !s)
     return s;
   areas_.endOldRegistrations();
-  if (Status s = messages_.makeOffers(areas_, steps); !s)
+  graphs_.reset();
+  hasOrder_ = false;
+  order_.reserve(2 * view_.ops.size());
+  if (Status s = work_->reserve(Lane::Within, std::max<size_t>(view_.ops.size(), 1)); !s)
+    return s;
+  if (Status s = messages_.makeOffers(areas_, steps, *work_); !s)
     return s;
   if (cells_.usesHost())
     if (Status s = areas_.lock(); !s)
@@ -84,15 +113,17 @@ Status DeviceStage::divide(const Memory &memory, const Edges &edges, const Steps
   for (size_t c = 0; c < numCells; ++c)
     written_ += cells_.writers()[c] > 0 && cells_.cells()[c].area->isCallers;
   for (Lane lane : {Lane::ToHost, Lane::ToDevice})
-    if (Status s = work_->reserve(lane, numCells); !s)
+    if (Status s = work_->reserve(lane, numCells + kGraphPieces); !s)
       return s;
-  return work_->reserve(Lane::Within, view_.ops.size());
+  return {};
 }
 
 void DeviceStage::begin() {
   run_.emplace(*opened_);
   complete_ = 0;
   next_ = {};
+  order_.clear();
+  hasOrder_ = false;
   std::fill(isDone_.begin(), isDone_.end(), 0);
   messages_.begin();
   direct_.begin();
@@ -184,6 +215,9 @@ void DeviceStage::beginCopies() {
 void DeviceStage::beginOnDevice(OpId op, const Steps &steps) {
   if (isCancelled_ || failure_)
     return;
+  const bool isLocal = steps[op].isLocal();
+  if (steps[op].kind != Step::Kind::Send) // whose offer counts
+    order_.push_back({op, isLocal ? Action::Runs : Action::Receives});
   if (Status s = runOnDevice(op, steps); !s)
     fail(op, "on the device", s);
 }
@@ -198,19 +232,34 @@ Status DeviceStage::runOnDevice(OpId op, const Steps &steps) {
 }
 
 Status DeviceStage::runLocal(OpId op, const Steps &steps, device::CuStream stream) {
-  const Step &step = steps[op];
+  std::span pieces(steps[op].pieces, steps[op].pieceCount);
+  if (steps[op].kind == Step::Kind::Copy)
+    return copyPieces(pieces, stream);
   TypedReduction combine = steps.reductionOf(op).value_or(TypedReduction{});
-  for (uint32_t i = 0; i < step.pieceCount; ++i) {
-    const LocalPiece &piece = step.pieces[i];
+  for (const LocalPiece &piece : pieces) {
     DeviceAddress target = deviceAddressOf(piece.target), source = deviceAddressOf(piece.source);
     DeviceAddress first = piece.first ? deviceAddressOf(piece.first) : target;
-    Status s = step.kind == Step::Kind::Copy
-                   ? work_->addCopyWithin(target, source, piece.bytes)
-                   : kernels_->combine(stream, combine.reduction, combine.type,
-                                       view_.ops[index(op)].side(), target, first,
-                                       std::span(&source, 1), piece.bytes);
+    Status s =
+        kernels_->combine(stream, combine.reduction, combine.type, view_.ops[index(op)].side(),
+                          target, first, std::span(&source, 1), piece.bytes);
     if (!s)
       return s;
+  }
+  return {};
+}
+
+// Copies by a kernel are in no order.
+Status DeviceStage::copyPieces(std::span<const LocalPiece> pieces, device::CuStream stream) {
+  std::array<device::CopyPiece, device::kMaxPieces> copies;
+  const size_t atOnce = mayInterfere(pieces) ? 1 : copies.size();
+  while (!pieces.empty()) {
+    const size_t count = std::min(pieces.size(), atOnce);
+    for (size_t i = 0; i < count; ++i)
+      copies[i] = {deviceAddressOf(pieces[i].target), deviceAddressOf(pieces[i].source),
+                   pieces[i].bytes};
+    if (Status s = addCopies(std::span(copies).first(count), stream); !s)
+      return s;
+    pieces = pieces.subspan(count);
   }
   return {};
 }
@@ -239,33 +288,37 @@ bool DeviceStage::continues(OpId op, OpId before, const Steps &steps) const {
 void DeviceStage::beginCombines(std::span<const OpId> ops, const Steps &steps) {
   if (isCancelled_ || failure_)
     return;
-  for (OpId op : ops.subspan(1))
-    isDone_[index(op)] = 1;
-  if (Status s = runCombines(ops, steps); !s)
-    fail(ops[0], "on the device", s);
+  for (OpId op : ops) {
+    isDone_[index(op)] = op != ops[0];
+    order_.push_back({op, op == ops[0] ? Action::Runs : Action::Continues});
+  }
+  device::CurrentContext current(areas_.driver(), areas_.context());
+  Status status = runCombines(ops, steps, work_->begin(Lane::Within));
+  Status ended = work_->end(Lane::Within, index(ops[0]));
+  if (!status || !ended)
+    fail(ops[0], "on the device", status ? ended : status);
 }
 
-Status DeviceStage::runCombines(std::span<const OpId> ops, const Steps &steps) {
+Status DeviceStage::runCombines(std::span<const OpId> ops, const Steps &steps,
+                                device::CuStream stream) {
   const LocalPiece &piece = steps[ops[0]].pieces[0];
   std::array<DeviceAddress, device::kMaxSources> sources;
   for (size_t i = 0; i < ops.size(); ++i)
     sources[i] = deviceAddressOf(steps[ops[i]].pieces[0].source);
-  device::CurrentContext current(areas_.driver(), areas_.context());
   auto [reduction, type] = *steps.reductionOf(ops[0]);
-  Status status = kernels_->combine(work_->begin(Lane::Within), reduction, type,
-                                    view_.ops[index(ops[0])].side(), deviceAddressOf(piece.target),
-                                    deviceAddressOf(piece.first ? piece.first : piece.target),
-                                    std::span(sources).first(ops.size()), piece.bytes);
-  Status ended = work_->end(Lane::Within, index(ops[0]));
-  return status ? ended : status;
+  return kernels_->combine(stream, reduction, type, view_.ops[index(ops[0])].side(),
+                           deviceAddressOf(piece.target),
+                           deviceAddressOf(piece.first ? piece.first : piece.target),
+                           std::span(sources).first(ops.size()), piece.bytes);
 }
 
 Status DeviceStage::runMessage(OpId op, const Step &step, device::CuStream stream) {
   auto found = step.kind == Step::Kind::Send ? messages_.pack(op, areas_, step)
                                              : messages_.open(op, areas_, step);
-  if (!found)
-    return found.status();
-  std::span<const device::CopyPiece> copies = *found;
+  return found ? addCopies(*found, stream) : found.status();
+}
+
+Status DeviceStage::addCopies(std::span<const device::CopyPiece> copies, device::CuStream stream) {
   while (copies.size() >= kManyCopies && canCopyMany_) {
     auto some = copies.first(std::min<size_t>(copies.size(), device::kMaxPieces));
     if (Status s = kernels_->copy(stream, some); !s)
@@ -273,7 +326,7 @@ Status DeviceStage::runMessage(OpId op, const Step &step, device::CuStream strea
     copies = copies.subspan(some.size());
   }
   for (const auto &[to, from, bytes] : copies)
-    if (Status s = work_->addCopyWithin(to, from, bytes); !s)
+    if (Status s = work_->addCopyWithin(stream, to, from, bytes); !s)
       return s;
   return {};
 }

@@ -11,7 +11,11 @@
 /// Cells of device buffers go back to the device when the last op that writes them has finished.
 /// No copy is made of what no op reads or writes. Neighbouring cells that become ready together are
 /// one copy. Ops on the device are pieces of work of a stream, as copies are: between begin() and
-/// end() nothing here waits for the device but cancel(). Not thread safe.
+/// end() nothing here waits for the device but cancel().
+///
+/// The order of the work of the last run is kept. A graph has the same work in that order: sorted
+/// by time, the runs of all ranks are one order in which each signal comes before its wait, so
+/// graphs that all ranks launch come to their ends. Not thread safe.
 #pragma once
 
 #include "executor/DeviceCells.h"
@@ -65,8 +69,28 @@ public:
   /// a message. poll() returns the op once that has finished.
   void beginOnDevice(OpId op, const Steps &steps);
 
+  /// Called when a message is about to be offered, and when its answer has come.
+  void noteOffer(OpId op) { order_.push_back({op, Action::Offers}); }
+  void noteAnswer(OpId op) { order_.push_back({op, Action::IsAnswered}); }
+
   /// Called when an op has finished.
   void finish(OpId op);
+
+  /// Called when all ops of a run have finished: graphs may have its order.
+  void noteRun() { hasOrder_ = true; }
+  /// Ok, or why a graph cannot have the work of the plan, all ops of which are on the device or do
+  /// nothing.
+  Status mayCapture() const;
+  /// Adds the work of a run to a stream that captures, of the same context; requires mayCapture().
+  /// All ranks call it after the same run. After an error the capture is of no use.
+  Status capture(const Steps &steps, device::CuStream stream);
+  device::CuContext context() const { return areas_.context(); }
+  /// True if the bytes have a place on the device.
+  bool isOfArea(const std::byte *address) const { return areas_.areaOf(address) != nullptr; }
+  /// True while a graph with messages runs.
+  bool isGraphRunning() const { return messages_.words().isRunning(); }
+  /// Lets graphs go on without the other ranks, for good: their results are of no meaning.
+  void releaseGraphs();
 
   struct Failure {
     OpId op; ///< that waits for the copy, whose bytes it copies, or which ran on the device
@@ -109,6 +133,19 @@ private:
     OpId op = kNoOp;    ///< for which the last cell is copied
   };
 
+  /// The work of the device, and how it depends on other ranks.
+  enum class Action : uint8_t {
+    Runs,      ///< a copy or combine
+    Continues, ///< a combine that the kernel of the one before does too
+    Offers,    ///< packs and offers a message
+    IsAnswered,
+    Receives ///< has the offer, copies and answers
+  };
+  struct Done {
+    OpId op;
+    Action action;
+  };
+
   Status openWork();
   NextCopy &nextOf(device::Lane lane) { return next_[static_cast<size_t>(lane)]; }
   void copy(device::Lane lane, uint32_t cell, OpId op);
@@ -117,7 +154,13 @@ private:
   void beginCopies();
   Status runOnDevice(OpId op, const Steps &steps);
   Status runLocal(OpId op, const Steps &steps, device::CuStream stream);
-  Status runCombines(std::span<const OpId> ops, const Steps &steps);
+  Status runCombines(std::span<const OpId> ops, const Steps &steps, device::CuStream stream);
+  Status copyPieces(std::span<const LocalPiece> pieces, device::CuStream stream);
+  Status addCopies(std::span<const device::CopyPiece> copies, device::CuStream stream);
+  Status addToGraph(size_t &at, const Steps &steps, device::CuStream stream);
+  Status addSend(OpId op, const Step &step, device::CuStream stream);
+  Status addReceive(OpId op, const Step &step, device::CuStream stream);
+  bool drainGraphs();
   device::DeviceAddress deviceAddressOf(const std::byte *address) const {
     return areas_.areaOf(address)->deviceAddressOf(address);
   }
@@ -136,8 +179,9 @@ private:
   std::shared_ptr<device::IpcCache> opened_;
   DeviceMessages messages_;
   DirectMessages direct_;
-  std::optional<device::IpcCache::Run> run_; ///< under way
-  size_t written_ = 0;                       ///< number of cells of device buffers that ops write
+  std::optional<device::IpcCache::Run> run_;    ///< under way
+  std::optional<device::IpcCache::Run> graphs_; ///< of the binding, which may run at any time
+  size_t written_ = 0; ///< number of cells of device buffers that ops write
 
   // The state of a run.
   std::vector<State> states_;         ///< by cell
@@ -147,6 +191,8 @@ private:
   std::array<NextCopy, 2> next_;      ///< by lane
   std::vector<uint32_t> waiting_;     ///< by cell: its first waiter
   std::vector<Waiter> waiters_;
+  std::vector<Done> order_;       ///< of the work of the run
+  bool hasOrder_ = false;         ///< of a run that has ended, as the plan is bound
   std::vector<uint8_t> isDone_;   ///< by op, until it is taken
   std::vector<uint32_t> missing_; ///< by op: the number of cells that it waits for
   size_t complete_ = 0; ///< number of those written_ cells that are on the device for good

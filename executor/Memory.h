@@ -37,6 +37,9 @@ public:
   virtual std::byte *reserve(uint64_t bytes) = 0;
 };
 
+/// Shorter messages are faster by the host.
+inline constexpr uint64_t kDeviceMessagesFrom = 16 << 10;
+
 /// The buffers and sizes that a plan is bound to.
 struct Binding {
   uint64_t elements = 0; ///< n, within the validity range
@@ -66,7 +69,7 @@ struct Binding {
   /// between ranks of one machine go from device memory to device memory, from `deviceMessagesFrom`
   /// bytes on. Alike on all ranks.
   bool deviceOnly = false;
-  uint64_t deviceMessagesFrom = 16 << 10;
+  uint64_t deviceMessagesFrom = kDeviceMessagesFrom;
 };
 
 /// Frees memory from calloc, which is zero without being touched.

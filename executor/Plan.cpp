@@ -80,17 +80,15 @@ Result<std::unique_ptr<Plan>> Plan::open(Engine &engine, const RankView &view,
 
 Plan::~Plan() {
   engine_.remove(*this);
-  if (running() && channels_)
+  bool isUnderWay = running() || (!failed() && stage_ && stage_->isGraphRunning());
+  if (isUnderWay && channels_)
     failHere({engine_.endpoint().rank(), kNoOp,
               concat("rank ", index(engine_.endpoint().rank()), " gave the plan up")});
 }
 
 Status Plan::bind(const Binding &binding) {
-  if (failed())
-    return error_;
-  if (running())
-    return Status::error("the plan is running");
-  return bindTo(*channels_, binding);
+  Status s = mayBind();
+  return s ? bindTo(*channels_, binding) : s;
 }
 
 Status Plan::bindTo(Channels &channels, const Binding &given) {
@@ -289,8 +287,10 @@ bool Plan::progress() { return progressFor(1); }
 
 // A caller that rarely tests also learns of dead peers.
 bool Plan::test() {
-  if (!running())
+  if (!running()) {
+    watchGraphs(kCheckAfterIdlePolls);
     return true;
+  }
   bool moved = progressFor(1);
   if (running())
     moved |= engine_.progressOthers(this);
@@ -304,6 +304,8 @@ bool Plan::test() {
 
 // Moves this plan until nothing has moved for so many polls.
 bool Plan::progressFor(uint32_t polls) {
+  if (!running())
+    watchGraphs(polls);
   if (!running() || !lock_.tryLock())
     return false;
   bool moved = false;
@@ -316,6 +318,16 @@ bool Plan::progressFor(uint32_t polls) {
     check();
   lock_.unlock();
   return moved;
+}
+
+// A graph learns of dead ranks, and its results of failures, by the host alone.
+void Plan::watchGraphs(uint32_t polls) {
+  if (!isCaptured_.load(std::memory_order_relaxed) || !lock_.tryLock())
+    return;
+  bool isWatched = isCaptured_.load(std::memory_order_relaxed) && !running() && !failed();
+  if (isWatched && (idlePolls_ += polls) >= kCheckAfterIdlePolls)
+    check();
+  lock_.unlock();
 }
 
 void Plan::check() {
@@ -588,8 +600,10 @@ void Plan::endWatched() {
     observer_->runFinished();
   if (order_)
     order_->complete(false);
-  if (stage_)
+  if (stage_) {
+    stage_->noteRun();
     stage_->end();
+  }
 }
 
 } // namespace colldsl

@@ -16,6 +16,14 @@
 /// any thread at any time: a thread that finds another one at work leaves the work to it. Plans are
 /// independent of each other.
 ///
+/// Graphs: startOnStream() on a stream that captures is a capture of the plan. A launch of the
+/// graph is a run of all ranks, without their hosts: the plan is not running() meanwhile. Captures
+/// and starts match in one order: all ranks capture the plan after the same run, the graphs of all
+/// ranks are launched equally often, and if one rank cannot capture, none is launched. Between two
+/// launches runs may be started. The graphs of all ranks have ended, and are of no use, when a rank
+/// binds or destroys the plan. progress(), test() and wait() look for failures of a plan that was
+/// captured: if it has failed, graphs come to their ends, and their results are of no meaning.
+///
 /// Errors: values. After one the plan is failed() for good: the content of its buffers is
 /// undefined, and the plan can only be destroyed. All ranks of the plan are notified in bounded
 /// time once they progress.
@@ -76,11 +84,16 @@ public:
   /// Variant of start(): the run begins once the work that the stream holds now has finished, which
   /// progress finds. Until then the plan is running, and sends and receives nothing. All streams of
   /// a plan belong to one context.
+  /// A stream that captures gets the work of a run of the plan, in the order of the last run; what
+  /// it captures later is behind that. Errors, which leave plan and capture as they were: an op
+  /// needs the host, the plan has not run since it was bound, the driver or the device is too old.
   Status startOnStream(const device::CudaDriver &driver, device::CuStream stream);
 
   /// Work that is added to the stream from now on waits for the end of the run under way, also if
   /// that fails. Nothing happens if no run is under way. Calls that wait for the stream, or for the
   /// device as a whole, do not return before another thread has made the progress of the run.
+  /// A stream that captures follows the plan that was started in the same capture; an error if a
+  /// run is under way.
   Status waitOnStream(const device::CudaDriver &driver, device::CuStream stream);
 
   /// For a caller that is about to wait for the run that start() began: a short plan polls `polls`
@@ -140,8 +153,18 @@ private:
       return error_;
     if (running())
       return Status::error("the plan is running");
+    if (stage_ && stage_->isGraphRunning())
+      return Status::error("a graph of the plan is running");
     return isBound_ ? Status() : Status::error("the plan is not bound");
   }
+  Status mayBind();
+  Status capture(const device::CudaDriver &driver, device::CuStream stream, uint64_t id);
+  Status followCapture(device::CuStream stream, uint64_t id);
+  Status mayCapture() const;
+  std::string needOfHost(OpId op) const;
+  std::string needOfMessage(const ImageOp &op) const;
+  std::string needOfLocal(OpId op) const;
+  void watchGraphs(uint32_t polls);
   Status orderWith(const device::CudaDriver &driver, device::CuStream stream);
   bool passMark();
   void endMark();
@@ -211,6 +234,8 @@ private:
   std::unique_ptr<DeviceStage> stage_;         ///< null: no buffer lies in device memory
   std::unique_ptr<device::StreamOrder> order_; ///< null: no stream has had to do with a run
   bool awaitsMark_ = false;                    ///< the run has not begun, as a stream holds it
+  uint64_t lastCapture_ = 0;                   ///< that the plan is part of
+  std::atomic<bool> isCaptured_{false};        ///< as it is bound; changes under the lock
   std::optional<Addresses> addresses_;         ///< once something moved
   FusedCopies fused_;
   std::optional<ResizableSteps> resizable_; ///< once steps were built that may be resized

@@ -108,8 +108,9 @@ OpId Plan::continuationOf(OpId op) const {
 void Plan::offer(OpId op) {
   DeviceMessages &messages = stage_->messages();
   messages.offered(op);
+  stage_->noteOffer(op);
   holdMessages();
-  noteOnDevice(op, channels_->recv(*edges_.answers[index(op)], op, DeviceMessages::answer()));
+  noteOnDevice(op, channels_->recv(*edges_.answers[index(op)], op, messages.answerOf(op)));
   if (running())
     noteOnDevice(op, channels_->send(steps_[op].slot, op, messages.offerOf(op)));
 }
@@ -165,8 +166,10 @@ void Plan::moveOnDevice(OpId op) {
   case Phase::Packs:
     return offer(op);
   case Phase::Offered:
-    if (messages.countDone(op))
+    if (messages.countDone(op)) {
+      stage_->noteAnswer(op);
       finishOnDevice(op);
+    }
     return;
   case Phase::Awaits:
     phase = Phase::Copies;
@@ -178,8 +181,7 @@ void Plan::moveOnDevice(OpId op) {
     messages.close(op);
     phase = Phase::Answers;
     holdMessages();
-    return noteOnDevice(op,
-                        channels_->send(*edges_.answers[index(op)], op, DeviceMessages::answer()));
+    return noteOnDevice(op, channels_->send(*edges_.answers[index(op)], op, messages.answerOf(op)));
   case Phase::Answers:
     return finishOnDevice(op);
   case Phase::None:

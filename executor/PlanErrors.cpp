@@ -47,8 +47,10 @@ void Plan::failWith(Status error) {
   endMark();
   if (order_ && running())
     order_->complete(true);
-  if (stage_)
+  if (stage_) {
     stage_->end();
+    stage_->releaseGraphs();
+  }
   error_ = std::move(error);
   state_.store(State::Failed, std::memory_order_release);
   noteCopies();

@@ -24,6 +24,11 @@ Status Plan::orderWith(const device::CudaDriver &driver, device::CuStream stream
 // The channels start when the stream has come to the mark: from then on the other ranks may write
 // to the buffers.
 Status Plan::startOnStream(const device::CudaDriver &driver, device::CuStream stream) {
+  auto captured = device::captureOf(driver, stream);
+  if (!captured)
+    return captured.status();
+  if (*captured)
+    return capture(driver, stream, **captured);
   if (Status s = mayStart(); !s)
     return s;
   lock_.lock();
@@ -43,6 +48,11 @@ Status Plan::startOnStream(const device::CudaDriver &driver, device::CuStream st
 
 // Called with the lock, as a run must not end between the look at it and the wait.
 Status Plan::waitOnStream(const device::CudaDriver &driver, device::CuStream stream) {
+  auto captured = device::captureOf(driver, stream);
+  if (!captured)
+    return captured.status();
+  if (*captured)
+    return followCapture(stream, **captured);
   lock_.lock();
   Status s = status();
   if (running()) {

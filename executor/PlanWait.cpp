@@ -20,6 +20,8 @@ Clock::time_point deadlineAfter(std::chrono::nanoseconds timeout) {
 bool Plan::waitFor(std::chrono::nanoseconds timeout) {
   Endpoint &endpoint = engine_.endpoint();
   const SpinBudget spinBudget = endpoint.caps().spinBudget;
+  if (!running())
+    return test();
   progressFor(spinBudget.polls);
   if (!running())
     return true;

@@ -102,6 +102,10 @@ Status CollectivePlan::setDeviceOnly(bool isDeviceOnly) {
   return describeAnew([&] { isDeviceOnly_ = isDeviceOnly; });
 }
 
+Status CollectivePlan::setDeviceMessages(uint64_t fromBytes) {
+  return describeAnew([&] { deviceMessagesFrom_ = fromBytes; });
+}
+
 Status CollectivePlan::setValue(const std::string &parameter, ArgumentValue value,
                                 NumberKind kind) {
   return describeAnew([&] {

@@ -52,6 +52,8 @@ public:
   Status setInPlace(bool inPlace);
   /// All ranks bind all their buffers in device memory (Binding::deviceOnly).
   Status setDeviceOnly(bool isDeviceOnly);
+  /// Messages of so many bytes go from device to device then (Binding::deviceMessagesFrom).
+  Status setDeviceMessages(uint64_t fromBytes);
   /// The kind of value that a number represents.
   enum class NumberKind {
     Any, ///< what the parameter takes
@@ -217,6 +219,7 @@ private:
   std::vector<std::string> bufferNames_;
   std::vector<bool> isGiven_; ///< parallel to bufferNames_
   bool isDeviceOnly_ = false;
+  uint64_t deviceMessagesFrom_ = kDeviceMessagesFrom;
   Binding binding_; ///< buffers and blocks are parallel to bufferNames_
   std::shared_ptr<const PlanCompiler> compiler_, preferredCompiler_;
   RankSchedule schedule_;   ///< set if it was compiled

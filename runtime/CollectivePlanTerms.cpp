@@ -82,6 +82,8 @@ std::string CollectivePlan::terms() const {
   terms.add("form in place", request_.inPlace ? "yes" : "no");
   if (isDeviceOnly_)
     terms.add("memory", "of devices only");
+  if (isDeviceOnly_ && deviceMessagesFrom_ != kDeviceMessagesFrom)
+    terms.add("messages between devices", concat("from ", deviceMessagesFrom_, " bytes on"));
   addValueTerms(terms, true);
   if (name_ != collective_)
     terms.add("collective that was chosen", collective_);

@@ -349,6 +349,12 @@ COLLDSL_API colldsl_status colldsl_plan_set_type(colldsl_plan *plan, colldsl_typ
  * the first run, which then fails. */
 COLLDSL_API colldsl_status colldsl_plan_set_device_only(colldsl_plan *plan, int device_only);
 
+/** Replaces these 16 KiB by another number of bytes. Shorter messages are faster by the host, but a
+ * plan that is part of a CUDA graph has none of them: 0 lets all messages go from device to device.
+ */
+COLLDSL_API colldsl_status colldsl_plan_set_device_messages(colldsl_plan *plan,
+                                                            uint64_t from_bytes);
+
 /** Nonzero: the collective's form in place (`x aliases y[rank]`): x is not bound. */
 COLLDSL_API colldsl_status colldsl_plan_set_in_place(colldsl_plan *plan, int in_place);
 
@@ -471,12 +477,25 @@ COLLDSL_API colldsl_status colldsl_plan_info(const colldsl_plan *plan,
  * allocates nothing unless a buffer was bound anew. */
 COLLDSL_API colldsl_status colldsl_plan_start(colldsl_plan *plan);
 
-/** As colldsl_plan_start(), in the order of a stream of CUDA (a CUstream; null is the default
- * stream of the current context): the run begins once the work that the stream holds now has
- * finished. Until then it is under way, and the plan owns its buffers as soon as the stream comes
- * so far. Returns at once. If that work fails, the run does. As for all runs, progress is made by
- * threads that call colldsl_plan_test(), colldsl_plan_wait(), or colldsl_progress(), and by nobody
- * else. All streams of a plan belong to one context. */
+/** Variant of colldsl_plan_start(), in the order of a stream of CUDA (a CUstream; null is the
+ * default stream of the current context): the run begins once the work that the stream holds now
+ * has finished. Until then it is under way, and the plan owns its buffers as soon as the stream
+ * comes so far. Returns at once. If that work fails, the run does. As for all runs, progress is
+ * made by threads that call colldsl_plan_test(), colldsl_plan_wait(), or colldsl_progress(), and by
+ * nobody else. All streams of a plan belong to one context.
+ *
+ * If the stream captures, the work of a run becomes part of its CUDA graph, and what the stream
+ * captures next is behind it. A launch of the graph is a run of all ranks in which no host takes
+ * part: no run is under way for the other functions. All ranks capture the plan after the same run,
+ * as the graph has its order, and launch their graphs equally often, one launch after the other;
+ * between two of them runs may be started. Refused, with the op and the reason, if some op needs
+ * the host: the plan is to be device-only, on one machine, with all messages from device to device
+ * (colldsl_plan_set_device_messages()), without operators of the caller's and lengths of call time.
+ * The capture goes on then, and if one rank is refused, none launches the graph. A graph is of use
+ * until some rank binds or destroys the plan; its launches have ended before. If the plan fails, as
+ * it does when a rank dies, colldsl_plan_test(), colldsl_plan_wait() and colldsl_progress() notice
+ * it, and only they: launches then come to their ends with results of no meaning, for which the
+ * first two return the error. */
 COLLDSL_API colldsl_status colldsl_plan_start_on_stream(colldsl_plan *plan, void *stream);
 
 /** Lets a stream wait for the run under way, however it was started: work that is added to the
@@ -485,7 +504,7 @@ COLLDSL_API colldsl_status colldsl_plan_start_on_stream(colldsl_plan *plan, void
  * Until the run is over, calls that wait for the stream or the whole device, as
  * cuStreamSynchronize() does, or cuMemFree(), or commits, bindings and destructions of plans with
  * device memory, may return only if another thread makes progress. Needs a driver of CUDA 11.7 or
- * later. */
+ * later. A stream that captures follows the plan that was started in the same capture. */
 COLLDSL_API colldsl_status colldsl_plan_wait_on_stream(colldsl_plan *plan, void *stream);
 
 /** Makes progress, also of the communicator's other plans. *done: nonzero if no run is under way;

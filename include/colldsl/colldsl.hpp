@@ -312,6 +312,10 @@ public:
   Plan &deviceOnly(bool isDeviceOnly = true) {
     return does(colldsl_plan_set_device_only(get(), isDeviceOnly));
   }
+  /// See colldsl_plan_set_device_messages().
+  Plan &deviceMessages(uint64_t fromBytes) {
+    return does(colldsl_plan_set_device_messages(get(), fromBytes));
+  }
   /// Contiguous blocks of these lengths.
   Plan &blocks(const char *buffer, std::span<const uint64_t> counts) {
     return does(colldsl_plan_set_blocks(get(), buffer, counts.size(), counts.data(), nullptr));
@@ -351,7 +355,8 @@ public:
   }
 
   void start() { check(colldsl_plan_start(get())); }
-  /// Starts a run behind the work of a stream, see colldsl_plan_start_on_stream().
+  /// Starts a run behind the work of a stream, or captures the plan, see
+  /// colldsl_plan_start_on_stream().
   void startOnStream(void *stream) { check(colldsl_plan_start_on_stream(get(), stream)); }
   /// Lets a stream wait for the run, see colldsl_plan_wait_on_stream().
   void waitOnStream(void *stream) { check(colldsl_plan_wait_on_stream(get(), stream)); }

@@ -82,7 +82,8 @@ Status OperationDevice::copy(std::byte *to, const std::byte *from, uint64_t byte
   if (Status s = openWork(to); !s)
     return s;
   hasCopies_ = true;
-  return work_->addCopyWithin(addressOf(to), addressOf(from), bytes);
+  return work_->addCopyWithin(work_->begin(device::Lane::Within), addressOf(to), addressOf(from),
+                              bytes);
 }
 
 Status OperationDevice::start(CollectivePlan &plan) {

@@ -131,6 +131,7 @@ class Communicator(Closing):
         type: Optional[str] = None,
         in_place: bool = False,
         device_only: bool = False,
+        device_messages: Optional[SupportsIndex] = None,
         passes: Optional[str] = None,
         program: Union[None, Program, Collective, Path] = None,
         blocks: Optional[Mapping[str, Iterable[SupportsIndex]]] = None,
@@ -152,6 +153,8 @@ class Communicator(Closing):
         in_place    the form in place, without the buffer that lies in another one
         device_only all ranks bind all their buffers in memory of CUDA: long messages between ranks
                     of one machine go from device to device
+        device_messages
+                    these have so many bytes or more; 0: all of them, as CUDA graphs need it
         blocks      per buffer whose lengths only this rank knows: the lengths of its blocks
         displacements
                     per buffer of `blocks`: where its blocks begin; else they lie side by side.
@@ -191,6 +194,10 @@ class Communicator(Closing):
             native.set_in_place()
         if device_only:
             native.set_device_only()
+        if device_messages is not None:
+            native.set_device_messages(
+                integer(device_messages, "device_messages", 0, MOST_ELEMENTS)
+            )
         if passes is not None:
             native.set_passes(passes)
         plan._bind(count, named)

@@ -204,7 +204,11 @@ class Plan(Closing):
     def start_on_stream(self, stream: Stream) -> "Plan":
         """Begins a run once the work that the stream of CUDA holds now has finished, and returns at
         once. test(), wait() and `await` make the progress of the run. The stream is an int, or an
-        object with __cuda_stream__(), `cuda_stream` or `ptr`. The first start commits the plan."""
+        object with __cuda_stream__(), `cuda_stream` or `ptr`. The first start commits the plan.
+
+        A stream that captures gets the whole plan, in the order of its last run: each launch of the
+        graph is then a run of all ranks, and wait() says whether the plan failed meanwhile. An error
+        names an op that needs the host, if there is one."""
         handle = handle_of(stream)
         if not self._is_committed:
             self.commit()

@@ -152,6 +152,7 @@ void addPlans(py::module_ &module) {
       .def("set_type", &Plan::setType)
       .def("set_in_place", &Plan::setInPlace)
       .def("set_device_only", &Plan::setDeviceOnly)
+      .def("set_device_messages", &Plan::setDeviceMessages)
       .def("set_op", &Plan::setOp)
       .def("set_int", &Plan::setInt)
       .def("set_list", &Plan::setList)

@@ -85,6 +85,10 @@ void Plan::setDeviceOnly() {
   set([&] { return colldsl_plan_set_device_only(plan_, 1); });
 }
 
+void Plan::setDeviceMessages(uint64_t fromBytes) {
+  set([&] { return colldsl_plan_set_device_messages(plan_, fromBytes); });
+}
+
 void Plan::setOp(const std::string &parameter, const std::string &op) {
   std::optional<Reduction> known = parseReduction(op);
   if (!known || !isOfCallers(*known))

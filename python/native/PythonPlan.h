@@ -22,6 +22,7 @@ public:
   void setType(const std::string &type);
   void setInPlace();
   void setDeviceOnly();
+  void setDeviceMessages(uint64_t fromBytes);
   void setOp(const std::string &parameter, const std::string &op);
   void setInt(const std::string &parameter, int64_t value);
   void setList(const std::string &parameter, const std::vector<int64_t> &values);

@@ -36,7 +36,7 @@ struct Working {
   }
   Status copyWithin(device::DeviceAddress to, device::DeviceAddress from, uint64_t bytes,
                     uint32_t piece) {
-    Status s = work->addCopyWithin(to, from, bytes);
+    Status s = work->addCopyWithin(work->begin(Lane::Within), to, from, bytes);
     return s ? work->end(Lane::Within, piece) : s;
   }
   /// Polls until some work has finished or failed.

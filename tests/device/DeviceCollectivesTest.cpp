@@ -1,11 +1,10 @@
 // The collectives of the standard library with buffers in device memory give what they give with
 // buffers of the host.
 #include "executor/Plan.h"
-#include "instantiate/Instantiate.h"
 #include "ir/Bounds.h"
 #include "ir/Concat.h"
-#include "program/library/Library.h"
 #include "tests/device/FakeDevice.h"
+#include "tests/device/LibrarySchedules.h"
 #include "tests/device/NetworkWorld.h"
 #include "tests/executor/Schedules.h"
 #include "tests/transports/Harness.h"
@@ -144,53 +143,22 @@ std::string difference(const Schedule &schedule, uint64_t seed, uint64_t onDevic
 
 class DeviceCollectives : public testing::Test {
 protected:
-  DeviceCollectives() : library_(Library::open(COLLDSL_STANDARD_LIBRARY).take()) {
-    program_ = *library_->program();
-  }
-
-  /// None: the collective takes a graph or blocks that only a caller has, or does not serve so many
-  /// ranks.
-  std::optional<Schedule> schedule(const Decl &decl, DeclId id, uint32_t ranks, bool inPlace,
-                                   uint64_t elements = kElements) {
-    if (inPlace && decl.aliases.empty())
-      return {};
-    InstantiateRequest request;
-    request.collective = id;
-    request.ranks = ranks;
-    request.elements = elements;
-    request.inPlace = inPlace;
-    for (const Param &param : decl.params) {
-      bool isList = !param.isBuffer && program_->nameOf(param) == "counts";
-      std::vector<int64_t> counts;
-      for (uint32_t r = 0; r < ranks; ++r)
-        counts.push_back(3 + r % 2 * 4);
-      request.values.push_back(isList ? ArgumentValue(counts) : ArgumentValue());
-    }
-    Result<Schedule> made = instantiateAll(*program_, request);
-    if (!made)
-      return {};
-    for (const Dag &dag : made->ranks)
-      for (const Buffer &buffer : dag.buffers)
-        if (buffer.layout == Layout::CallTime)
-          return {};
-    return made.take();
-  }
-
   /// Calls difference(schedule, seed) for all collectives, of several numbers of ranks.
   template <typename Difference> void compareAll(Difference difference) {
+    const Program &program = library_.program();
     uint64_t seed = 0, collectives = 0;
-    for (uint32_t d = 0; d < program_->decls.size(); ++d) {
-      const Decl &decl = program_->decls[d];
+    for (uint32_t d = 0; d < program.decls.size(); ++d) {
+      const Decl &decl = program.decls[d];
       if (decl.kind != DeclKind::Collective)
         continue;
       bool isRun = false;
       for (uint32_t ranks : {2, 3, 4})
         for (bool inPlace : {false, true}) {
-          auto made = schedule(decl, DeclId{d}, ranks, inPlace);
+          auto made = library_.make(DeclId{d}, ranks, kElements, inPlace);
           if (!made)
             continue;
           isRun = true;
-          EXPECT_EQ(difference(*made, ++seed), "") << program_->nameOf(decl) << " of " << ranks
+          EXPECT_EQ(difference(*made, ++seed), "") << program.nameOf(decl) << " of " << ranks
                                                    << " ranks" << (inPlace ? " in place" : "");
         }
       collectives += isRun;
@@ -199,8 +167,7 @@ protected:
     EXPECT_GE(collectives, 60u);
   }
 
-  std::unique_ptr<Library> library_;
-  const Program *program_;
+  LibrarySchedules library_;
 };
 
 TEST_F(DeviceCollectives, giveWhatTheyGiveOnTheHost) {
@@ -227,11 +194,12 @@ TEST_F(DeviceCollectives, giveTheSameOverANetworkThatReachesDevices) {
 }
 
 TEST_F(DeviceCollectives, giveTheSameInAHundredOrders) {
+  const Program &program = library_.program();
   for (const char *name : {"allreduce_ring", "allgather_bruck", "bcast_binomial",
                            "reduce_scatter_ring", "alltoall_rotated"}) {
-    DeclId id = program_->find(name, DeclKind::Collective);
+    DeclId id = program.find(name, DeclKind::Collective);
     ASSERT_NE(id, kNoDecl) << name;
-    auto made = schedule(program_->decl(id), id, 4, false);
+    auto made = library_.make(id, 4, kElements, false);
     ASSERT_TRUE(made) << name;
     for (uint64_t seed = 1; seed <= 100; ++seed)
       ASSERT_EQ(difference(*made, seed, UINT64_MAX), "") << name << ", seed " << seed;
@@ -241,11 +209,11 @@ TEST_F(DeviceCollectives, giveTheSameInAHundredOrders) {
 // Each rank sends all blocks but its own and receives into one.
 TEST_F(DeviceCollectives, shortNeighborsThatAreReadyTogetherAreOneCopy) {
   constexpr uint32_t kRanks = 8;
-  DeclId id = program_->find("reduce_scatter_block_pairwise", DeclKind::Collective);
+  DeclId id = library_.program().find("reduce_scatter_block_pairwise", DeclKind::Collective);
   ASSERT_NE(id, kNoDecl);
   auto copies = [&](uint64_t blockBytes) {
     RunSizes sizes{blockBytes / sizeof(int32_t), 512 << 10, false, UINT64_MAX}; // on the host
-    auto made = schedule(program_->decl(id), id, kRanks, false, sizes.elements);
+    auto made = library_.make(id, kRanks, sizes.elements, false);
     FakeDevice::reset({.seed = 1});
     fake::World world(kRanks, {});
     Runs runs(

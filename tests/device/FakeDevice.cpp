@@ -51,6 +51,8 @@ void FakeState::clear(const FakeDeviceOptions &with) {
   events.clear();
   modules.clear();
   functions.clear();
+  graphs.clear();
+  execs.clear();
   memory.clear();
   allocated.clear();
   locked.clear();
@@ -150,8 +152,8 @@ void FakeDevice::writeRemotely(std::function<void()> write) {
 uint64_t FakeDevice::left() {
   FakeCall call("left");
   return call->streams.size() - call->streams.count(nullptr) + call->events.size() +
-         call->modules.size() + call->locked.size() + call->allocated.size() +
-         call->memory.numOpened();
+         call->modules.size() + call->graphs.size() + call->execs.size() + call->locked.size() +
+         call->allocated.size() + call->memory.numOpened();
 }
 
 extern "C" {
@@ -169,6 +171,9 @@ CuResult cuGetErrorName(CuResult error, const char **name) {
           : error == kCudaInvalidHandle         ? "CUDA_ERROR_INVALID_HANDLE"
           : error == kCudaNotReady              ? "CUDA_ERROR_NOT_READY"
           : error == kCudaIllegalAddress        ? "CUDA_ERROR_ILLEGAL_ADDRESS"
+          : error == kCudaCaptureUnsupported    ? "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"
+          : error == kCudaCaptureImplicit       ? "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT"
+          : error == kCudaCapturedEvent         ? "CUDA_ERROR_CAPTURED_EVENT"
                                                 : nullptr;
   return *name ? kCudaSuccess : kCudaInvalidValue;
 }
@@ -274,6 +279,8 @@ CuResult cuMemAlloc_v2(DeviceAddress *address, size_t bytes) {
   FakeCall call("cuMemAlloc_v2");
   if (!call->hasContext())
     return kCudaInvalidContext;
+  if (call->isUnsafe("cuMemAlloc_v2"))
+    return kCudaCaptureUnsupported;
   if (bytes == 0)
     return kCudaInvalidValue;
   uint64_t made = call.fails() ? 0
@@ -291,6 +298,8 @@ CuResult cuMemFree_v2(DeviceAddress address) {
     FakeCall call("cuMemFree_v2");
     if (!call->hasContext())
       return kCudaInvalidContext;
+    if (call->isUnsafe("cuMemFree_v2"))
+      return kCudaCaptureUnsupported;
     if (call.fails())
       return kCudaIllegalAddress;
     const FakeMemory::Range *range = call->memory.find(address);
@@ -307,6 +316,8 @@ CuResult cuMemHostRegister_v2(void *memory, size_t bytes, unsigned) {
   FakeCall call("cuMemHostRegister_v2");
   if (!call->hasContext())
     return kCudaInvalidContext;
+  if (call->isUnsafe("cuMemHostRegister_v2"))
+    return kCudaCaptureUnsupported;
   if (call.fails())
     return kCudaIllegalAddress;
   auto begin = reinterpret_cast<uint64_t>(memory);
@@ -318,6 +329,8 @@ CuResult cuMemHostUnregister(void *memory) {
   FakeCall call("cuMemHostUnregister");
   if (!call->hasContext())
     return kCudaInvalidContext;
+  if (call->isUnsafe("cuMemHostUnregister"))
+    return kCudaCaptureUnsupported;
   if (call.fails())
     return kCudaIllegalAddress;
   auto found = call->locked.find(reinterpret_cast<uint64_t>(memory));
@@ -347,6 +360,8 @@ CuResult cuIpcOpenMemHandle_v2(DeviceAddress *address, CuIpcHandle handle, unsig
   FakeCall call("cuIpcOpenMemHandle_v2");
   if (!call->hasContext())
     return kCudaInvalidContext;
+  if (call->isUnsafe("cuIpcOpenMemHandle_v2"))
+    return kCudaCaptureUnsupported;
   if (call.fails())
     return kCudaOutOfMemory;
   bool reachesPeers = call->options.reachesPeers && flags == kIpcLazyPeerAccess;
@@ -358,6 +373,8 @@ CuResult cuIpcCloseMemHandle(DeviceAddress address) {
     FakeCall call("cuIpcCloseMemHandle");
     if (!call->hasContext())
       return kCudaInvalidContext;
+    if (call->isUnsafe("cuIpcCloseMemHandle"))
+      return kCudaCaptureUnsupported;
     if (call.fails())
       return kCudaIllegalAddress;
     const FakeMemory::Range *range = call->memory.find(address);

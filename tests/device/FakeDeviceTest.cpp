@@ -1,5 +1,6 @@
 // The promises of the fake device that tests of other parts rely on.
-#include "tests/device/FakeDevice.h"
+#include "device/StreamOrder.h"
+#include "tests/device/FakeGraphs.h"
 #include "tests/device/OtherProcess.h"
 
 #include <gtest/gtest.h>
@@ -61,6 +62,71 @@ TEST(FakeDevice, aChildHasADeviceOfItsOwn) {
   ASSERT_TRUE(child.channel().receive(isFine));
   EXPECT_TRUE(isFine);
   EXPECT_TRUE(device::contextOf(driver(), memory, 100).ok());
+}
+
+/// A capture of a stream of the device, begun anew.
+class FakeCaptures : public testing::Test {
+protected:
+  FakeCaptures() {
+    FakeDevice::reset({});
+    driver().ctxPushCurrent(FakeDevice::context(0));
+    stream_ = newStream();
+    EXPECT_EQ(cuStreamBeginCapture_v2(stream_, kCaptureModeGlobal), kCudaSuccess);
+  }
+  ~FakeCaptures() override {
+    device::CuContext context;
+    driver().ctxPopCurrent(&context);
+  }
+  device::CuResult end() {
+    CuGraph graph = nullptr;
+    return cuStreamEndCapture(stream_, &graph);
+  }
+  device::CuStream stream_;
+};
+
+TEST_F(FakeCaptures, callsThatNoGraphHasEndThem) {
+  DeviceAddress memory = 0;
+  EXPECT_EQ(driver().memAlloc(&memory, 8), kCudaCaptureUnsupported);
+  EXPECT_EQ(FakeDevice::misuse(), "cuMemAlloc_v2 while a stream captures");
+  EXPECT_EQ(end(), kCudaCaptureInvalidated);
+}
+
+TEST_F(FakeCaptures, aRelaxedThreadMayMakeThem) {
+  DeviceAddress memory = 0;
+  {
+    device::CurrentContext relaxed(driver(), FakeDevice::context(0));
+    EXPECT_EQ(driver().memAlloc(&memory, 8), kCudaSuccess);
+  }
+  EXPECT_EQ(end(), kCudaSuccess);
+  EXPECT_EQ(FakeDevice::misuse(), "");
+}
+
+TEST_F(FakeCaptures, eventsOfACaptureAreNotQueried) {
+  device::CurrentContext relaxed(driver(), FakeDevice::context(0));
+  device::CuEvent event = nullptr;
+  ASSERT_EQ(driver().eventCreate(&event, 0), kCudaSuccess);
+  ASSERT_EQ(driver().eventRecord(event, stream_), kCudaSuccess);
+  EXPECT_EQ(driver().eventQuery(event), kCudaCapturedEvent);
+  EXPECT_EQ(end(), kCudaCaptureInvalidated);
+}
+
+TEST_F(FakeCaptures, theDefaultStreamIsOfNoUse) {
+  void *memory = FakeDevice::allocate(8);
+  EXPECT_NE(driver().memsetD32Async(reinterpret_cast<DeviceAddress>(memory), 0, 1, nullptr),
+            kCudaSuccess);
+  EXPECT_EQ(device::captureOf(driver(), nullptr).message(),
+            "cuStreamGetCaptureInfo failed: CUDA_ERROR_STREAM_CAPTURE_IMPLICIT (906)");
+}
+
+TEST_F(FakeCaptures, streamsThatAreNotJoinedAreAnError) {
+  device::CuEvent event = nullptr;
+  device::CuStream other = newStream();
+  void *memory = FakeDevice::allocate(8);
+  driver().eventCreate(&event, 0);
+  driver().eventRecord(event, stream_);
+  ASSERT_EQ(driver().streamWaitEvent(other, event, 0), kCudaSuccess);
+  driver().memsetD32Async(reinterpret_cast<DeviceAddress>(memory), 0, 1, other);
+  EXPECT_EQ(end(), kCudaCaptureUnjoined);
 }
 
 } // namespace

@@ -51,6 +51,16 @@ private:
   std::byte ignored_[16];
 };
 
+/// Adds the parts of a range, which may lie in neighbouring allocations.
+void addUses(std::vector<FakeUse> &uses, const FakeMemory &memory, uint64_t from, uint64_t to) {
+  while (from < to) {
+    const FakeMemory::Range *range = memory.find(from);
+    uint64_t end = range ? std::min(to, range->begin + range->bytes) : to;
+    uses.push_back({from, end - from, FakeUse::Where::Device});
+    from = end;
+  }
+}
+
 bool overlapsAny(const std::map<uint64_t, uint64_t> &ranges, uint64_t begin, uint64_t end) {
   return std::any_of(ranges.begin(), ranges.end(),
                      [&](const auto &range) { return range.first < end && begin < range.second; });
@@ -66,6 +76,8 @@ CuResult cuModuleLoadData(CuModule *module, const void *image) {
     return kCudaInvalidContext;
   if (call.fails())
     return kCudaInvalidPtx;
+  if (call->isUnsafe("cuModuleLoadData"))
+    return kCudaCaptureUnsupported;
   Result<PtxModule> parsed = PtxModule::parse(static_cast<const char *>(image));
   if (!parsed) {
     call->complain(parsed.message());
@@ -118,22 +130,24 @@ CuResult cuLaunchKernel(CuFunction function, unsigned gridX, unsigned gridY, uns
   if (Status s = kernel.run(grid, parameter, uses); !s)
     call->complain(s.message()); // it fails when it runs
   call->accesses += uses.count;
-  for (auto &[from, to] : uses.stored)
-    if (!call->isInUse(from, to - from) && !overlapsAny(uses.loaded, from, to) &&
-        call->memory.contains(from, to - from))
-      std::memset(reinterpret_cast<void *>(from), kMeaningless, to - from);
   FakeWork work;
+  work.begin = [&state = *call, loaded = uses.loaded,
+                stored = uses.stored](const FakeStream *stream) {
+    for (auto &[from, to] : stored)
+      if (!state.isInUse(from, to - from, stream) && !overlapsAny(loaded, from, to) &&
+          state.memory.contains(from, to - from))
+        std::memset(reinterpret_cast<void *>(from), kMeaningless, to - from);
+  };
   for (auto &ranges : {uses.loaded, uses.stored})
     for (auto &[from, to] : ranges)
-      work.uses.push_back({from, to - from, FakeUse::Where::Device});
+      addUses(work.uses, call->memory, from, to);
   work.run = [&state = *call, kernel, grid, parameter, used = work.uses] {
     KernelMemory memory(state);
     bool isThere =
         std::all_of(used.begin(), used.end(), [&](const FakeUse &use) { return state.check(use); });
     return isThere && kernel.run(grid, parameter, memory) ? kCudaSuccess : kCudaIllegalAddress;
   };
-  stream->work.push_back(std::move(work));
-  return kCudaSuccess;
+  return call->add(*stream, std::move(work));
 }
 
 } // extern "C"

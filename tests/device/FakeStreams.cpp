@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 #include <thread>
+#include <type_traits>
 
 namespace colldsl::test {
 namespace {
@@ -27,9 +28,11 @@ CuResult beginCopy(FakeCall &call, FakeUse target, FakeUse source, CuStream hand
     return kCudaIllegalAddress;
   counter += source.bytes;
   auto *to = reinterpret_cast<std::byte *>(target.begin);
-  if (!call->isInUse(target.begin, target.bytes))
-    std::memset(to, kMeaningless, target.bytes);
   FakeWork work;
+  work.begin = [=, &state = *call](const FakeStream *stream) {
+    if (state.memory.find(target.begin) && !state.isInUse(target.begin, target.bytes, stream))
+      std::memset(to, kMeaningless, target.bytes);
+  };
   work.uses = {source, target};
   work.run = [=, &state = *call] {
     if (!state.check(source) || !state.check(target) || number == state.options.failStreamAt)
@@ -39,15 +42,15 @@ CuResult beginCopy(FakeCall &call, FakeUse target, FakeUse source, CuStream hand
   };
   if (number == call->options.stallAt)
     work.canRun = [] { return false; };
-  stream->work.push_back(std::move(work));
-  return kCudaSuccess;
+  return call->add(*stream, std::move(work));
 }
 
 /// Adds work on a word, which waits until canRun().
+template <typename Word>
 CuResult addWordWork(FakeCall &call, CuStream handle, DeviceAddress address,
-                     std::function<bool(uint32_t *)> canRun, std::function<void(uint32_t *)> run) {
+                     std::function<bool(Word)> canRun, std::function<void(Word *)> run) {
   FakeStream *stream = call->streamOf(handle);
-  uint32_t *word = call->wordAt(address);
+  auto *word = reinterpret_cast<Word *>(call->wordAt(address, sizeof(Word)));
   if (!stream || call.fails())
     return kCudaInvalidHandle;
   if (!word)
@@ -57,7 +60,7 @@ CuResult addWordWork(FakeCall &call, CuStream handle, DeviceAddress address,
   work.canRun = [=, &state = *call, use = work.uses[0]] {
     bool isThere =
         state.memory.contains(use.begin, use.bytes) || state.isLocked(use.begin, use.bytes);
-    return !isThere || canRun(word);
+    return !isThere || canRun(std::atomic_ref(*word).load());
   };
   work.run = [=, &state = *call, use = work.uses[0]] {
     if (!state.check(use))
@@ -65,11 +68,24 @@ CuResult addWordWork(FakeCall &call, CuStream handle, DeviceAddress address,
     run(word);
     return kCudaSuccess;
   };
-  stream->work.push_back(std::move(work));
-  return kCudaSuccess;
+  return call->add(*stream, std::move(work));
 }
 
-uint32_t load(uint32_t *word) { return std::atomic_ref(*word).load(); }
+/// Adds a wait for a word, which does not change.
+template <typename Word>
+CuResult addWait(FakeCall &call, CuStream stream, DeviceAddress address, Word value,
+                 unsigned flags) {
+  std::function<bool(Word)> isOver;
+  if (flags == kWaitValueGeq)
+    isOver = [=](Word word) { return static_cast<std::make_signed_t<Word>>(word - value) >= 0; };
+  else if (flags == kWaitValueEq)
+    isOver = [=](Word word) { return word == value; };
+  else if (flags == kWaitValueAnd)
+    isOver = [=](Word word) { return (word & value) != 0; };
+  else
+    return kCudaInvalidValue;
+  return addWordWork<Word>(call, stream, address, isOver, [](Word *) {});
+}
 
 } // namespace
 
@@ -77,51 +93,104 @@ FakeStream *FakeState::streamOf(CuStream handle) {
   if (!hasContext())
     return nullptr;
   CuContext current = fakeContexts().back();
-  if (!handle)
-    return &streams.try_emplace(handle, FakeStream{current, {}, kCudaSuccess}).first->second;
+  if (!handle && anyBlockingCaptures()) {
+    complain("work of the default stream while another stream captures");
+    return nullptr;
+  }
+  if (!handle) {
+    FakeStream &byDefault = streams[handle];
+    if (!byDefault.context)
+      byDefault.context = current;
+    return &byDefault;
+  }
   auto found = streams.find(handle);
   return found != streams.end() && found->second.context == current ? &found->second : nullptr;
 }
 
-bool FakeState::isInUse(uint64_t address, uint64_t bytes) const {
+bool FakeState::isInUse(uint64_t address, uint64_t bytes, const FakeStream *except) const {
+  auto touches = [&](const FakeWork &work) {
+    return std::any_of(work.uses.begin(), work.uses.end(), [&](const FakeUse &use) {
+      return overlap(use.begin, use.bytes, address, bytes);
+    });
+  };
   for (const auto &[handle, stream] : streams)
-    for (const FakeWork &work : stream.work)
-      for (const FakeUse &use : work.uses)
-        if (stream.state == kCudaSuccess && overlap(use.begin, use.bytes, address, bytes))
+    for (const FakeWork &work : stream.work) {
+      if (stream.state != kCudaSuccess || &stream == except)
+        break;
+      if (touches(work))
+        return true;
+      for (size_t n = 0; work.launch && n < work.launch->nodes.size(); ++n)
+        if (!work.launch->isDone[n] && touches(work.launch->nodes[n].work))
           return true;
+    }
   return false;
 }
 
-uint32_t *FakeState::wordAt(DeviceAddress address) {
+std::byte *FakeState::wordAt(DeviceAddress address, uint64_t bytes) {
   uint64_t host = address & kFakeAlias ? address & ~kFakeAlias : 0;
   bool isThere =
-      address % sizeof(uint32_t) == 0 &&
-      (host ? isLocked(host, sizeof(uint32_t)) : memory.contains(address, sizeof(uint32_t)));
+      address % bytes == 0 && (host ? isLocked(host, bytes) : memory.contains(address, bytes));
   if (!isThere)
     complain("a word that is neither in memory of the device nor page-locked by its address there");
-  return isThere ? reinterpret_cast<uint32_t *>(host ? host : address) : nullptr;
+  return isThere ? reinterpret_cast<std::byte *>(host ? host : address) : nullptr;
 }
 
 bool FakeState::runOne() {
   if (isHeld)
     return false;
-  std::vector<FakeStream *> busy;
-  for (auto &[handle, stream] : streams)
-    if (!stream.work.empty()) {
-      const FakeWork &oldest = stream.work.front();
-      bool isStopped = stream.state != kCudaSuccess;
-      if (isStopped || !oldest.canRun || oldest.canRun())
-        busy.push_back(&stream);
-    }
-  if (busy.empty())
+  struct Candidate {
+    FakeStream *stream;
+    size_t node; ///< of a launch
+  };
+  std::vector<Candidate> candidates;
+  for (auto &[handle, stream] : streams) {
+    if (stream.work.empty())
+      continue;
+    const FakeWork &oldest = stream.work.front();
+    if (stream.state != kCudaSuccess || (!oldest.launch && (!oldest.canRun || oldest.canRun())))
+      candidates.push_back({&stream, 0});
+    else if (oldest.launch && (!oldest.canRun || oldest.canRun()))
+      for (size_t node : readyNodes(stream))
+        candidates.push_back({&stream, node});
+  }
+  if (candidates.empty())
     return false;
-  FakeStream &stream = *busy[random() % busy.size()];
-  FakeWork work = std::move(stream.work.front());
-  stream.work.pop_front();
+  auto [stream, node] = candidates[random() % candidates.size()];
+  if (stream->work.front().launch && stream->state == kCudaSuccess)
+    return runNode(*stream, node);
+  FakeWork work = std::move(stream->work.front());
+  stream->work.pop_front();
   if (work.record)
-    work.record(stream.state);
-  else if (stream.state == kCudaSuccess)
-    stream.state = work.run();
+    work.record(stream->state);
+  else if (work.launch)
+    work.launch->left = 0;
+  else if (stream->state == kCudaSuccess)
+    stream->state = work.run();
+  return true;
+}
+
+std::vector<size_t> FakeState::readyNodes(FakeStream &stream) {
+  FakeLaunch &launch = *stream.work.front().launch;
+  std::vector<size_t> ready;
+  for (size_t n = 0; n < launch.nodes.size(); ++n) {
+    const FakeWork &work = launch.nodes[n].work;
+    if (!launch.isReady(n))
+      continue;
+    if (!launch.hasBegun[n] && work.begin)
+      work.begin(&stream);
+    launch.hasBegun[n] = true;
+    if (!work.canRun || work.canRun())
+      ready.push_back(n);
+  }
+  return ready;
+}
+
+bool FakeState::runNode(FakeStream &stream, size_t node) {
+  FakeLaunch &launch = *stream.work.front().launch;
+  launch.isDone[node] = true;
+  stream.state = launch.nodes[node].work.run();
+  if (--launch.left == 0)
+    stream.work.pop_front();
   return true;
 }
 
@@ -166,7 +235,7 @@ void FakeDevice::release() {
 
 extern "C" {
 
-CuResult cuStreamCreate(CuStream *stream, unsigned) {
+CuResult cuStreamCreate(CuStream *stream, unsigned flags) {
   FakeCall call("cuStreamCreate");
   if (!call->hasContext())
     return kCudaInvalidContext;
@@ -174,6 +243,7 @@ CuResult cuStreamCreate(CuStream *stream, unsigned) {
     return kCudaOutOfMemory;
   *stream = call->newHandle<CuStream>();
   call->streams[*stream].context = fakeContexts().back();
+  call->streams[*stream].isBlocking = flags != kStreamNonBlocking;
   return kCudaSuccess;
 }
 
@@ -198,12 +268,42 @@ CuResult cuStreamGetCtx(CuStream stream, CuContext *context) {
 CuResult cuStreamWaitValue32_v2(CuStream stream, DeviceAddress address, uint32_t value,
                                 unsigned flags) {
   FakeCall call("cuStreamWaitValue32_v2");
-  if (flags != kWaitValueGeq)
+  return addWait(call, stream, address, value, flags);
+}
+
+CuResult cuStreamWaitValue64_v2(CuStream stream, DeviceAddress address, uint64_t value,
+                                unsigned flags) {
+  FakeCall call("cuStreamWaitValue64_v2");
+  return addWait(call, stream, address, value, flags);
+}
+
+CuResult cuStreamWriteValue32_v2(CuStream stream, DeviceAddress address, uint32_t value,
+                                 unsigned flags) {
+  FakeCall call("cuStreamWriteValue32_v2");
+  if (flags != kWriteValueDefault)
     return kCudaInvalidValue;
-  return addWordWork(
-      call, stream, address,
-      [=](uint32_t *word) { return static_cast<int32_t>(load(word) - value) >= 0; },
-      [](uint32_t *) {});
+  return addWordWork<uint32_t>(
+      call, stream, address, [](uint32_t) { return true; },
+      [=](uint32_t *word) { std::atomic_ref(*word).store(value); });
+}
+
+CuResult cuMemsetD32Async(DeviceAddress address, unsigned value, size_t count, CuStream handle) {
+  FakeCall call("cuMemsetD32Async");
+  FakeStream *stream = call->streamOf(handle);
+  FakeUse target{address, count * sizeof value, FakeUse::Where::Device};
+  if (!stream || call.fails())
+    return kCudaInvalidHandle;
+  if (!call->check(target))
+    return kCudaInvalidValue;
+  FakeWork work;
+  work.uses = {target};
+  work.run = [=, &state = *call] {
+    if (!state.check(target))
+      return kCudaIllegalAddress;
+    std::fill_n(reinterpret_cast<unsigned *>(address), count, value);
+    return kCudaSuccess;
+  };
+  return call->add(*stream, std::move(work));
 }
 
 CuResult cuMemcpyDtoHAsync_v2(void *host, DeviceAddress from, size_t bytes, CuStream stream) {
@@ -251,6 +351,10 @@ CuResult cuEventRecord(CuEvent event, CuStream handle) {
     return kCudaIllegalAddress;
   if (!stream || found == call->events.end() || found->second.context != stream->context)
     return kCudaInvalidHandle;
+  found->second.capture = stream->capture;
+  found->second.captured = stream->captured;
+  if (stream->capture)
+    return kCudaSuccess;
   FakeWork work;
   work.record = [&state = *call, event, number = ++found->second.recorded](CuResult result) {
     auto recorded = state.events.find(event);
@@ -259,19 +363,25 @@ CuResult cuEventRecord(CuEvent event, CuStream handle) {
     recorded->second.finished = number;
     recorded->second.result = result;
   };
-  stream->work.push_back(std::move(work));
-  return kCudaSuccess;
+  return call->add(*stream, std::move(work));
 }
 
 CuResult cuEventQuery(CuEvent event) {
   FakeCall call("cuEventQuery");
   if (call.fails())
     return kCudaIllegalAddress;
+  if (call->isUnsafe("cuEventQuery"))
+    return kCudaCaptureUnsupported;
   for (uint64_t steps = call->random() % 4; steps > 0 && call->runOne();)
     --steps;
   auto found = call->events.find(event);
   if (found == call->events.end())
     return kCudaInvalidHandle;
+  if (found->second.capture) {
+    call->complain("an event of a capture is queried");
+    found->second.capture->isInvalid = true;
+    return kCudaCapturedEvent;
+  }
   return found->second.finished < found->second.recorded ? kCudaNotReady : found->second.result;
 }
 

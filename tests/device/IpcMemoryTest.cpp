@@ -124,9 +124,10 @@ TEST_F(IpcMemory, isReadWhenTheCopyRuns) {
   auto *target = static_cast<std::byte *>(FakeDevice::allocate(16));
   auto work = device::AsyncWork::open(driver(), FakeDevice::context(0)).take();
   ASSERT_TRUE(work->reserve(Lane::Within, 1).ok());
-  ASSERT_TRUE(
-      work->addCopyWithin(reinterpret_cast<device::DeviceAddress>(target), opened->address(), 16)
-          .ok());
+  ASSERT_TRUE(work->addCopyWithin(work->begin(Lane::Within),
+                                  reinterpret_cast<device::DeviceAddress>(target),
+                                  opened->address(), 16)
+                  .ok());
   ASSERT_TRUE(work->end(Lane::Within, 0).ok());
   owner.set(2);
   EXPECT_TRUE(work->drain(std::chrono::seconds(10)));

@@ -152,7 +152,7 @@ TEST(StreamApi, wrongCallsAreErrors) {
                  if (colldsl_plan_start_on_stream(sum.plan.get(), &stream) != COLLDSL_ERROR_PLAN)
                    return "no stream is needed";
                  std::string why = colldsl_last_error();
-                 if (why != "cuStreamGetCtx failed: CUDA_ERROR_INVALID_HANDLE (400)")
+                 if (why != "cuStreamGetCaptureInfo failed: CUDA_ERROR_INVALID_HANDLE (400)")
                    return why;
                  block(stream);
                  sum.plan.startOnStream(stream);

@@ -17,6 +17,10 @@ for name in ("fakeCudaCopies", "fakeCudaBytesToHost"):
 cuda.cuStreamCreate.argtypes = [ctypes.POINTER(ctypes.c_void_p), ctypes.c_uint]
 cuda.cuMemcpyDtoDAsync_v2.argtypes = [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_size_t, ctypes.c_void_p]
 cuda.fakeCudaSynchronize.argtypes = [ctypes.c_void_p]
+cuda.cuStreamBeginCapture_v2.argtypes = [ctypes.c_void_p, ctypes.c_int]
+cuda.cuStreamEndCapture.argtypes = [ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p)]
+cuda.cuGraphInstantiateWithFlags.argtypes = [ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p, ctypes.c_ulonglong]
+cuda.cuGraphLaunch.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
 
 
 class DeviceArray:
@@ -154,6 +158,37 @@ class Stream:
         return cuda.fakeCudaSynchronize(self.handle) == 0
 
 
+def test_graphs_of_a_plan():
+    launched = threading.Barrier(3)
+
+    def body(comm):
+        stream = Stream()
+        x, y = DeviceArray((5,)), DeviceArray((5,))
+        plan = comm.plan("allreduce", x, y, device_only=True, device_messages=0)
+        plan.run(20)
+        graph, exec_ = ctypes.c_void_p(), ctypes.c_void_p()
+        assert cuda.cuStreamBeginCapture_v2(stream.handle, 0) == 0
+        plan.start_on_stream(stream.handle).wait_on_stream(stream.handle)
+        assert cuda.cuStreamEndCapture(stream.handle, ctypes.byref(graph)) == 0
+        assert cuda.cuGraphInstantiateWithFlags(ctypes.byref(exec_), graph, 0) == 0
+        sums = []
+        for launch in range(3):
+            x.host[:] = comm.rank + launch
+            assert cuda.cuGraphLaunch(exec_, stream.handle) == 0
+            launched.wait(20)
+            assert stream.ends()
+            launched.wait(20)
+            plan.wait(20)
+            sums.append(y.host.tolist())
+        return sums
+
+    before = cuda.fakeCudaBytesToHost()
+    with Communicator.local(3) as ranks:
+        assert ranks.run(body) == [[[3.0 + 3 * launch] * 5 for launch in range(3)]] * 3
+    assert cuda.fakeCudaBytesToHost() == before
+    assert cuda.fakeCudaMisuse() == b""
+
+
 class OfCudaCore:
     def __init__(self, handle):
         self.handle = handle
@@ -249,5 +284,5 @@ def test_streams_that_are_refused(stream, message):
 def test_a_handle_of_no_stream_is_an_error():
     with Communicator.local(1) as ranks:
         plan = ranks[0].plan("allreduce", DeviceArray((6,)), DeviceArray((6,)))
-        with pytest.raises(colldsl.Error, match="cuStreamGetCtx failed"):
+        with pytest.raises(colldsl.Error, match="cuStreamGetCaptureInfo failed"):
             plan.start_on_stream(12345)
