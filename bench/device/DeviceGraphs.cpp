@@ -1,0 +1,192 @@
+// Allreduces of processes that share a device, each captured into a CUDA graph once and launched
+// many times with fresh numbers: all results are compared, and launches are timed beside runs.
+//
+// usage: device-graphs [RANKS [BYTES...]]; exits with 77 where there is no driver or device
+#include "ir/Concat.h"
+#include "tests/api/Launcher.h"
+#include "tests/device/GraphCalls.h"
+#include "tests/device/PrimaryContext.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+namespace {
+
+using namespace colldsl;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kSkipped = 77;
+constexpr int kLaunches = 100;
+constexpr double kSeconds = 60;
+
+void require(const Status &s) {
+  if (!s)
+    throw std::runtime_error(s.message());
+}
+
+/// A stream of the device, and what it needs.
+struct Device {
+  const device::CudaDriver &driver;
+  test::GraphCalls graphs;
+  device::CuStream stream = nullptr;
+  device::CuEvent event = nullptr;
+
+  void check(device::CuResult result, const char *call) const {
+    require(checkCuda(driver, result, call));
+  }
+};
+
+/// An allreduce of one rank: page-locked numbers of the host, and their copies on the device.
+class Allreduce {
+public:
+  Allreduce(coll::Communicator &comm, const Device &device, size_t count)
+      : comm_(comm), device_(device), host_(count), x_(allocate()), y_(allocate()),
+        plan_(comm, "allreduce") {
+    device.check(device.driver.memHostRegister(host_.data(), bytes(), 0), "cuMemHostRegister");
+    plan_.deviceOnly().deviceMessages(0);
+    plan_.bindDevice("x", reinterpret_cast<float *>(x_), count);
+    plan_.bindDevice("y", reinterpret_cast<float *>(y_), count).count(count).commit();
+  }
+  ~Allreduce() {
+    device_.driver.memHostUnregister(host_.data());
+    for (device::DeviceAddress memory : {x_, y_})
+      device_.driver.memFree(memory);
+  }
+  Allreduce(const Allreduce &) = delete;
+  Allreduce &operator=(const Allreduce &) = delete;
+
+  /// Microseconds of a run, and of a launch, both with copies from and to the host.
+  std::pair<double, double> measure() {
+    once(-1, [&] { plan_.run(kSeconds); });
+    void *exec = capture();
+    std::vector<double> runs, launches;
+    for (int i = 0; i < kLaunches; ++i) {
+      runs.push_back(once(2 * i, [&] { plan_.run(kSeconds); }));
+      launches.push_back(once(2 * i + 1, [&] {
+        device_.check(device_.graphs.launch(exec, device_.stream), "cuGraphLaunch");
+      }));
+    }
+    return {median(runs), median(launches)};
+  }
+
+private:
+  uint64_t bytes() const { return host_.size() * sizeof(float); }
+  device::DeviceAddress allocate() const {
+    device::DeviceAddress made = 0;
+    device_.check(device_.driver.memAlloc(&made, bytes()), "cuMemAlloc");
+    return made;
+  }
+
+  void *capture() {
+    void *graph = nullptr, *exec = nullptr;
+    device_.check(device_.graphs.beginCapture(device_.stream, 0), "cuStreamBeginCapture");
+    plan_.startOnStream(device_.stream);
+    device_.check(device_.graphs.endCapture(device_.stream, &graph), "cuStreamEndCapture");
+    device_.check(device_.graphs.instantiate(&exec, graph, 0), "cuGraphInstantiateWithFlags");
+    return exec;
+  }
+
+  /// Time with fresh numbers; throws if the sums are wrong.
+  template <typename Sum> double once(int number, Sum sum) {
+    for (size_t i = 0; i < host_.size(); ++i)
+      host_[i] = inputOf(number, i) + static_cast<float>(comm_.rank());
+    auto begin = Clock::now();
+    device_.check(device_.driver.memcpyHtoDAsync(x_, host_.data(), bytes(), device_.stream),
+                  "cuMemcpyHtoDAsync");
+    finish();
+    sum();
+    device_.check(device_.driver.memcpyDtoHAsync(host_.data(), y_, bytes(), device_.stream),
+                  "cuMemcpyDtoHAsync");
+    finish();
+    double us = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+    const auto ranks = static_cast<float>(comm_.size());
+    for (size_t i = 0; i < host_.size(); ++i)
+      if (host_[i] != ranks * inputOf(number, i) + ranks * (ranks - 1) / 2)
+        throw std::runtime_error(concat("allreduce ", number, ": element ", i, " is wrong"));
+    return us;
+  }
+  static float inputOf(int number, size_t i) {
+    return static_cast<float>(number % 64) + static_cast<float>(i % 1024);
+  }
+
+  /// Waits for the stream, and looks for failures of other ranks.
+  void finish() {
+    device_.check(device_.driver.eventRecord(device_.event, device_.stream), "cuEventRecord");
+    auto deadline = Clock::now() + std::chrono::duration<double>(kSeconds);
+    device::CuResult result = device::kCudaNotReady;
+    while (result == device::kCudaNotReady && Clock::now() < deadline) {
+      result = device_.driver.eventQuery(device_.event);
+      int isDone = 0;
+      coll::check(colldsl_plan_test(plan_.get(), &isDone));
+    }
+    device_.check(result, "cuEventQuery");
+  }
+
+  static double median(std::vector<double> &of) {
+    std::nth_element(of.begin(), of.begin() + kLaunches / 2, of.end());
+    return of[kLaunches / 2];
+  }
+
+  coll::Communicator &comm_;
+  const Device &device_;
+  std::vector<float> host_;
+  device::DeviceAddress x_, y_;
+  coll::Plan plan_;
+};
+
+constexpr const char *kNoDevice = "no device: ";
+
+std::string runRank(coll::Communicator &comm, const std::vector<size_t> &sizes) {
+  Result<const device::CudaDriver *> driver = device::cudaDriver();
+  if (!driver)
+    return kNoDevice + driver.message();
+  std::string name;
+  Result<device::CuContext> context = test::primaryContext(**driver, 0, name);
+  if (!context)
+    return kNoDevice + context.message();
+  Result<test::GraphCalls> graphs = test::GraphCalls::find();
+  if (!graphs)
+    return kNoDevice + graphs.message();
+  device::CurrentContext current(**driver, *context);
+  Device device{**driver, *graphs};
+  device.check(device.driver.streamCreate(&device.stream, device::kStreamNonBlocking),
+               "cuStreamCreate");
+  device.check(device.driver.eventCreate(&device.event, device::kEventWithoutTiming),
+               "cuEventCreate");
+  if (comm.rank() == 0)
+    std::printf("%u processes on %s; us: runs, launches of graphs\n", comm.size(), name.c_str());
+  for (size_t bytes : sizes) {
+    Allreduce allreduce(comm, device, bytes / sizeof(float));
+    auto [run, launch] = allreduce.measure();
+    if (comm.rank() == 0)
+      std::printf("allreduce %10zu B  %10.1f %10.1f\n", bytes, run, launch);
+  }
+  return "";
+}
+
+} // namespace
+
+int main(int count, char **arguments) {
+  uint32_t ranks = count > 1 ? static_cast<uint32_t>(std::strtoul(arguments[1], nullptr, 10)) : 2;
+  std::vector<size_t> sizes;
+  for (int i = 2; i < count; ++i)
+    sizes.push_back(std::strtoul(arguments[i], nullptr, 10));
+  if (sizes.empty())
+    sizes = {4096, 1 << 20};
+  if (ranks == 0 || ranks > 8 || std::count(sizes.begin(), sizes.end(), size_t{0})) {
+    std::fprintf(stderr, "usage: device-graphs [RANKS [BYTES...]]: 1 to 8 ranks\n");
+    return 2;
+  }
+  std::string wrong =
+      test::runRanks(ranks, [&](coll::Communicator &comm) { return runRank(comm, sizes); });
+  if (wrong.find(kNoDevice) != wrong.npos) {
+    std::printf("skipped: %s\n", wrong.c_str());
+    return kSkipped;
+  }
+  if (!wrong.empty())
+    std::fprintf(stderr, "device-graphs: %s\n", wrong.c_str());
+  return wrong.empty() ? 0 : 1;
+}
