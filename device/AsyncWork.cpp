@@ -21,6 +21,8 @@ AsyncWork::~AsyncWork() {
   if (anyUnderWay())
     return;
   CurrentContext current(driver_, context_);
+  if (!current) // with all that belonged to it
+    return;
   for (Stream &stream : streams_) {
     for (CuEvent event : stream.events)
       driver_.eventDestroy(event);

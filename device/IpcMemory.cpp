@@ -143,8 +143,8 @@ void IpcCache::closeUnneeded() {
 }
 
 std::list<IpcCache::Entry>::iterator IpcCache::close(std::list<Entry>::iterator entry) {
-  CurrentContext current(driver_, context_);
-  driver_.ipcCloseMemHandle(entry->address);
+  if (CurrentContext current(driver_, context_); current)
+    driver_.ipcCloseMemHandle(entry->address);
   return entries_.erase(entry);
 }
 

@@ -72,8 +72,8 @@ std::shared_ptr<Kernels> Kernels::of(const CudaDriver &driver, CuContext context
 
 Kernels::~Kernels() {
   CurrentContext current(driver_, context_);
-  for (CuModule module : modules_)
-    driver_.moduleUnload(module);
+  for (size_t i = 0; current && i < modules_.size(); ++i)
+    driver_.moduleUnload(modules_[i]);
 }
 
 Status Kernels::prepare(Reduction reduction, ElementType type) {

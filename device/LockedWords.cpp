@@ -37,8 +37,8 @@ Result<std::unique_ptr<LockedWords>> LockedWords::open(const CudaDriver &driver,
 LockedWords::~LockedWords() {
   if (!page_)
     return;
-  CurrentContext current(driver_, context_);
-  driver_.memHostUnregister(page_);
+  if (CurrentContext current(driver_, context_); current)
+    driver_.memHostUnregister(page_);
   munmap(page_, kPageBytes);
 }
 

@@ -20,14 +20,7 @@ Result<CuContext> contextOfStream(const CudaDriver &driver, CuStream stream) {
 
 Result<std::unique_ptr<StreamOrder>> StreamOrder::open(const CudaDriver &driver,
                                                        CuContext context) {
-  if (!driver.streamWaitValue32)
-    return Status::error("the driver of CUDA is too old for streams that wait for a plan: it has "
-                         "no function cuStreamWaitValue32_v2");
   std::unique_ptr<StreamOrder> order(new StreamOrder(driver, context));
-  auto word = LockedWords::open(driver, context);
-  if (!word)
-    return word.status();
-  order->word_ = word.take();
   if (Status s = order->makeEvent(order->marked_); !s)
     return s;
   return order;
@@ -38,8 +31,22 @@ Status StreamOrder::makeEvent(CuEvent &event) {
   return checkCuda(driver_, driver_.eventCreate(&event, kEventWithoutTiming), "cuEventCreate");
 }
 
+Status StreamOrder::openWord() {
+  if (!driver_.streamWaitValue32)
+    return Status::error("the driver of CUDA is too old for streams that wait for a plan: it has "
+                         "no function cuStreamWaitValue32_v2");
+  auto word = LockedWords::open(driver_, context_);
+  if (!word)
+    return word.status();
+  word_ = word.take();
+  word_->store(0, 2 * runs_);
+  return {};
+}
+
 StreamOrder::~StreamOrder() {
   CurrentContext current(driver_, context_);
+  if (!current) // with all that belonged to it
+    return;
   if (word_) {
     complete(true);
     auto deadline = std::chrono::steady_clock::now() + kLongestDrain;
@@ -79,6 +86,9 @@ Result<bool> StreamOrder::reached() {
 }
 
 Status StreamOrder::follow(CuStream stream) {
+  if (!word_)
+    if (Status s = openWord(); !s)
+      return s;
   CurrentContext current(driver_, context_);
   auto free = std::find_if(waits_.begin(), waits_.end(), [&](CuEvent event) {
     return driver_.eventQuery(event) == kCudaSuccess;
@@ -102,7 +112,9 @@ Status StreamOrder::follow(CuStream stream) {
 }
 
 void StreamOrder::complete(bool failed) {
-  word_->store(0, 2 * ++runs_ + (failed ? 1 : 0));
+  ++runs_;
+  if (word_)
+    word_->store(0, 2 * runs_ + (failed ? 1 : 0));
   run_.reset();
 }
 

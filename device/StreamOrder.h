@@ -27,7 +27,7 @@ namespace colldsl::device {
 
 class StreamOrder {
 public:
-  /// The driver and the context outlive it. An error if the device does not wait for words.
+  /// The driver and the context outlive it.
   static Result<std::unique_ptr<StreamOrder>> open(const CudaDriver &driver, CuContext context);
   /// Ends the wait for a run that is not over, as complete() does for one that failed. If the
   /// device does not notice within a second, the word stays for good.
@@ -44,12 +44,13 @@ public:
   Result<bool> reached();
 
   /// Work that is added to the stream from now on waits for the end of the next run that
-  /// complete() is called for. The stream is of the context.
+  /// complete() is called for. The stream is of the context. An error if the device does not wait
+  /// for words.
   Status follow(CuStream stream);
   /// Called when a run is over, and its bytes are where they belong.
   void complete(bool failed);
 
-  /// The word's address on the device.
+  /// The word's address on the device, once a stream has followed.
   DeviceAddress word() const { return word_->addressOf(0); }
 
   /// Notes the point that a stream has come to in its capture, in place of the last one.
@@ -60,13 +61,14 @@ public:
 private:
   StreamOrder(const CudaDriver &driver, CuContext context)
       : driver_(driver), context_(context), opened_(IpcCache::of(driver, context)) {}
+  Status openWord();
   Status makeEvent(CuEvent &event);
   bool areWaitsOver();
 
   const CudaDriver &driver_;
   CuContext context_;
-  std::unique_ptr<LockedWords> word_;
-  uint32_t runs_ = 0; ///< that are over
+  std::unique_ptr<LockedWords> word_; ///< null: no stream has followed a run
+  uint32_t runs_ = 0;                 ///< that are over
   CuEvent marked_ = nullptr, captured_ = nullptr;
   std::vector<CuEvent> waits_; ///< behind each wait, then used again
   bool isLost_ = false;        ///< some wait has no event

@@ -83,7 +83,7 @@ public:
 
   /// Variant of start(): the run begins once the work that the stream holds now has finished, which
   /// progress finds. Until then the plan is running, and sends and receives nothing. All streams of
-  /// a plan belong to one context.
+  /// a run belong to one context.
   /// A stream that captures gets the work of a run of the plan, in the order of the last run; what
   /// it captures later is behind that. Errors, which leave plan and capture as they were: an op
   /// needs the host, the plan has not run since it was bound, the driver or the device is too old.

@@ -9,10 +9,10 @@ Status Plan::orderWith(const device::CudaDriver &driver, device::CuStream stream
   Result<device::CuContext> context = device::contextOfStream(driver, stream);
   if (!context)
     return context.status();
-  if (order_)
-    return order_->context() == *context
-               ? Status()
-               : Status::error("the streams of a plan are of different contexts");
+  if (order_ && order_->context() == *context)
+    return {};
+  if (order_ && running())
+    return Status::error("the streams of a run are of different contexts");
   auto order = device::StreamOrder::open(driver, *context);
   if (!order)
     return order.status();

@@ -31,6 +31,13 @@ struct BlockSide {
     return hasLongCounts ? static_cast<const MPI_Count *>(counts)[slot]
                          : static_cast<const int *>(counts)[slot];
   }
+  /// The sum of the counts, of those that are not negative.
+  MPI_Count sumOfCounts(int slots) const {
+    MPI_Count sum = 0;
+    for (int slot = 0; slot < slots; ++slot)
+      sum += countOf(slot) > 0 ? countOf(slot) : 0;
+    return sum;
+  }
   MPI_Datatype typeOf(int slot) const { return types ? types[slot] : type; }
   MPI_Aint displOf(int slot) const {
     return hasLongDispls ? static_cast<const MPI_Aint *>(displs)[slot]

@@ -33,8 +33,7 @@ class Check {
 public:
   Check(const ServedComm &comm, const Call &call) : comm_(comm), call_(call) {
     if (call.kind == CallKind::ReduceScatter && call.recv.counts)
-      for (int rank = 0; rank < ranks(); ++rank)
-        call_.send.count += std::max<MPI_Count>(call.recv.countOf(rank), 0);
+      call_.send.count = call.recv.sumOfCounts(ranks());
   }
 
   WrongArgument find() {

@@ -26,6 +26,17 @@ Result<CallMemory> memoryOf(ServedComm &served, const Call &call, bool mayWait) 
   return served.devices().agree(call);
 }
 
+/// Variant of memoryOf() for a call that is a run itself, which is counted here if this rank does
+/// not begin it.
+Result<CallMemory> memoryOfRun(ServedComm &served, const Call &call) {
+  Result<CallMemory> memory = memoryOf(served, call, true);
+  if (memory && *memory != CallMemory::Other)
+    return memory;
+  Guard guard(served.job());
+  memory ? void(served.runs().next()) : served.skipRun(call.kind, memory.status());
+  return memory;
+}
+
 /// True if all processes of the communicator are ranks of it, and if it has a topology when the
 /// call needs one.
 bool mayServe(MPI_Comm comm, CallKind kind) {
@@ -106,7 +117,7 @@ Status run(Job &job, ServedComm &served, CallMemory memory, const Call &call, Ou
   outcome.isServed = isServed(made, outcome.wrong);
   if (!made) {
     served.skipRun(call.kind, made.status());
-    if (served.learner())
+    if (served.learner() && memory == CallMemory::Host)
       served.learner()->countFailed(call, served.runs().last());
   }
   if (!made || !*made)
@@ -174,7 +185,7 @@ bool serve(MPI_Comm comm, const Call &call, int &code) {
   if (!served || !served->serves(call.kind))
     return passOn(call);
   Outcome outcome;
-  Result<CallMemory> memory = memoryOf(*served, call, true);
+  Result<CallMemory> memory = memoryOfRun(*served, call);
   if (memory && *memory == CallMemory::Other)
     return passOn(call, Reason::Devices);
   outcome.status = memory ? guarded([&] { return run(*job, *served, *memory, call, outcome); })

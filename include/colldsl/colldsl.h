@@ -482,7 +482,7 @@ COLLDSL_API colldsl_status colldsl_plan_start(colldsl_plan *plan);
  * has finished. Until then it is under way, and the plan owns its buffers as soon as the stream
  * comes so far. Returns at once. If that work fails, the run does. As for all runs, progress is
  * made by threads that call colldsl_plan_test(), colldsl_plan_wait(), or colldsl_progress(), and by
- * nobody else. All streams of a plan belong to one context.
+ * nobody else. All streams of a run belong to one context.
  *
  * If the stream captures, the work of a run becomes part of its CUDA graph, and what the stream
  * captures next is behind it. A launch of the graph is a run of all ranks in which no host takes

@@ -1,6 +1,5 @@
 #include "mpi/comm/DeviceAgreement.h"
 
-#include "device/IpcMemory.h"
 #include "ir/Concat.h"
 #include "mpi/CallArguments.h"
 #include "mpi/Settings.h"
@@ -14,15 +13,24 @@
 namespace colldsl::mpi {
 namespace {
 
-/// Calls visit(first byte, layout) for each block that has data, until it returns false. Skips
-/// wrong types, which the MPI refuses.
+/// The significant arguments of a call. A reduce_scatter has the count of what it sends.
+Call withData(const Call &call, const ServedComm &comm) {
+  Call known = significant(call, comm.ranks().self());
+  if (call.kind == CallKind::ReduceScatter && !known.send.isInPlace())
+    known.send.count = known.recv.sumOfCounts(comm.ranks().count());
+  return known;
+}
+
+/// Calls visit(slot, first byte, layout) for each block that has data, until it returns false.
+/// Skips wrong types, which the MPI refuses.
 template <typename Visit> void forEachBlock(const BlockSide &side, int slots, Visit visit) {
   for (int slot = 0; !side.isInPlace() && slot < slots; ++slot) {
     MPI_Datatype type = side.typeOf(slot);
     if (type == MPI_DATATYPE_NULL || side.countOf(slot) <= 0)
       continue;
     Result<SharedLayout> layout = layoutOf(type);
-    if (layout && !(*layout)->runs.empty() && !visit(side.addressOf(slot, **layout), **layout))
+    if (layout && !(*layout)->runs.empty() &&
+        !visit(slot, side.addressOf(slot, **layout), **layout))
       return;
   }
 }
@@ -32,7 +40,7 @@ template <typename Visit> void forEachBlock(const BlockSide &side, int slots, Vi
 MemoryKind memoryOf(const BlockSide &side, int slots) {
   bool liesAnywhere = side.buffer == MPI_BOTTOM;
   MemoryKind worst = MemoryKind::Host;
-  forEachBlock(side, slots, [&](const std::byte *block, const TypeLayout &layout) {
+  forEachBlock(side, slots, [&](int, const std::byte *block, const TypeLayout &layout) {
     for (const Run &run : layout.runs) {
       worst = std::max(worst, Accelerators::kindOf(moved(block, run.offset)));
       if (!liesAnywhere)
@@ -52,17 +60,16 @@ bool DeviceAgreement::look() {
   return areThere;
 }
 
-/// The first of Device, Managed, Host in which some buffer lies.
-MemoryKind DeviceAgreement::memoryFor(const Call &call) const {
-  Call known = significant(call, comm_.ranks().self());
-  return std::max(memoryOf(known.send, comm_.sendSlots(call.kind)),
-                  memoryOf(known.recv, comm_.recvSlots(call.kind)));
+/// The first of Device, Managed, Host in which some significant buffer lies.
+MemoryKind DeviceAgreement::memoryFor(const Call &known) const {
+  return std::max(memoryOf(known.send, comm_.sendSlots(known.kind)),
+                  memoryOf(known.recv, comm_.recvSlots(known.kind)));
 }
 
 // If ranks may use devices, they have agreed on the call before. Managed memory is usable by the
 // CPU too.
 Status DeviceAgreement::check(const Call &call) const {
-  if (mayUseDevices_ || memoryFor(call) != MemoryKind::Device)
+  if (mayUseDevices_ || memoryFor(withData(call, comm_)) != MemoryKind::Device)
     return {};
   return Status::error(ErrorKind::DeviceMemory,
                        concat(factsOf(call.kind).name,
@@ -80,58 +87,91 @@ bool DeviceAgreement::servesOnDevices(const Call &call) const {
 
 DeviceAgreement::Blocks DeviceAgreement::blocksOf(const BlockSide &side, int slots) {
   Blocks blocks;
-  forEachBlock(side, slots, [&](const std::byte *block, const TypeLayout &layout) {
-    std::optional<Shareable> own = layout.isDense() ? shareableAt(block) : std::nullopt;
-    bool isAlike = !blocks.first || (own && own->id == blocks.allocation->id);
-    blocks = {block, isAlike ? own : std::nullopt};
-    return blocks.allocation && side.counts;
+  Result<const device::CudaDriver *> driver = device::cudaDriver();
+  forEachBlock(side, slots, [&](int slot, const std::byte *block, const TypeLayout &layout) {
+    blocks.last = block;
+    if (!std::exchange(blocks.hasData, true) && driver)
+      blocks.in = shareableAt(**driver, block);
+    uint64_t bytes = static_cast<uint64_t>(side.countOf(slot)) * layout.size;
+    if (!layout.isDense() || (blocks.in && !blocks.in->has(block, bytes)))
+      blocks.in.reset();
+    return blocks.in && side.counts;
   });
   return blocks;
 }
 
-std::optional<DeviceAgreement::Shareable> DeviceAgreement::shareableAt(const void *address) {
-  Result<const device::CudaDriver *> driver = device::cudaDriver();
+std::optional<DeviceAgreement::Shareable>
+DeviceAgreement::shareableAt(const device::CudaDriver &driver, const void *address) {
   uint64_t id = 0;
-  if (!driver || (*driver)->pointerGetAttribute(&id, device::kPointerBufferId,
-                                                reinterpret_cast<device::DeviceAddress>(address)) !=
-                     device::kCudaSuccess)
+  if (driver.pointerGetAttribute(&id, device::kPointerBufferId,
+                                 reinterpret_cast<device::DeviceAddress>(address)) !=
+      device::kCudaSuccess)
     return std::nullopt;
   for (const Shareable &known : shareables_)
-    if (known.id == id && id != 0)
+    if (known.allocation.bytes > 0 && known.allocation.id == id)
       return known;
-  Result<device::Allocation> allocation = device::allocationOf(**driver, address, 0);
-  if (!allocation || !device::exportMemory(**driver, address, 0))
+  Result<device::Allocation> allocation = device::allocationOf(driver, address, 0);
+  if (!allocation || !device::exportMemory(driver, address, 0))
     return std::nullopt;
-  return shareables_[numShareables_++ % shareables_.size()] = {id, allocation->context};
+  return shareables_[numShareables_++ % shareables_.size()] = {*allocation};
+}
+
+bool DeviceAgreement::wasTried(device::CuContext context) const {
+  return std::any_of(tried_.begin(), tried_.end(),
+                     [&](const Tried &tried) { return tried.context == context; });
 }
 
 // A rank without a buffer on a device has no device to pass on what goes through it.
-DeviceAgreement::Vote DeviceAgreement::voteFor(const Call &call, const void *&buffer) {
-  Call known = significant(call, comm_.ranks().self());
-  MemoryKind kind = look() ? memoryFor(call) : MemoryKind::Host;
+int DeviceAgreement::voteFor(const Call &call) {
+  if (!look())
+    return kHost;
+  Call known = withData(call, comm_);
+  MemoryKind kind = memoryFor(known);
   if (kind != MemoryKind::Device)
     return kind == MemoryKind::Host ? kHost : kOther;
   if (!servesOnDevices(known))
     return kOther;
-  std::optional<device::CuContext> context;
+  context_ = nullptr;
   for (const Blocks &blocks : {blocksOf(known.send, comm_.sendSlots(call.kind)),
                                blocksOf(known.recv, comm_.recvSlots(call.kind))}) {
-    if (!blocks.first)
+    if (!blocks.hasData)
       continue;
-    if (!blocks.allocation || (context && blocks.allocation->context != *context))
+    if (!blocks.in || (context_ && blocks.in->allocation.context != context_))
       return kOther;
-    context = blocks.allocation->context;
-    buffer = blocks.first;
+    context_ = blocks.in->allocation.context;
+    buffer_ = blocks.last;
   }
-  return kDevices;
+  return wasTried(context_) ? kDevices : kDevices | kNewContext;
+}
+
+/// Collective over the communicator.
+Status DeviceAgreement::tryReach() {
+  const device::CudaDriver &driver = **device::cudaDriver();
+  auto cache = device::IpcCache::of(driver, context_);
+  Result<bool> found = canReachEachOther(comm_, driver, buffer_, *cache);
+  if (!found)
+    return found.status();
+  if (!wasTried(context_))
+    tried_.push_back({context_, std::move(cache)});
+  canReach_ = canReach_ && *found;
+  return {};
 }
 
 Result<CallMemory> DeviceAgreement::agree(const Call &call) {
-  const void *buffer = nullptr;
-  mine_ = voteFor(call, buffer);
   CommRuns &runs = comm_.runs();
-  Result<bool> isServed =
-      unlessMemoryIsShort([&] { return votes_.prepare(comm_, runs.last() + 1); });
+  const uint32_t end = runs.last() + kRuns;
+  Result<CallMemory> agreed = agreeInRuns(call);
+  while (runs.last() < end)
+    agreed ? void(runs.next()) : runs.skip(CallKind::Allreduce, agreed.status());
+  return agreed;
+}
+
+Result<CallMemory> DeviceAgreement::agreeInRuns(const Call &call) {
+  CommRuns &runs = comm_.runs();
+  Result<bool> isServed = unlessMemoryIsShort([&] {
+    mine_ = voteFor(call);
+    return votes_.prepare(comm_, runs.last() + 1);
+  });
   if (!isServed) {
     runs.skip(CallKind::Allreduce, isServed.status());
     return isServed.status();
@@ -140,15 +180,12 @@ Result<CallMemory> DeviceAgreement::agree(const Call &call) {
     return CallMemory::Other;
   if (Status s = votes_.run(runs.next()); !s)
     return s;
-  if (all_ != kDevices)
-    return all_ == kHost ? CallMemory::Host : CallMemory::Other;
-  if (!canReach_) {
-    Result<bool> found = canReachEachOther(comm_, buffer);
-    if (!found)
-      return found.status();
-    canReach_ = *found;
-  }
-  return *canReach_ ? CallMemory::Devices : CallMemory::Other;
+  if (all_ == (kDevices | kNewContext))
+    if (Status s = tryReach(); !s)
+      return s;
+  if (all_ & kDevices && !(all_ & (kHost | kOther)))
+    return canReach_ ? CallMemory::Devices : CallMemory::Other;
+  return all_ == kHost ? CallMemory::Host : CallMemory::Other;
 }
 
 } // namespace colldsl::mpi

@@ -164,8 +164,11 @@ Status CollectiveOperation::describe(const Call &call) {
   return describeOnce(call);
 }
 
-// With a copied input the buffers may be anywhere.
+// With a copied input the buffers may be anywhere on the host; scratch memory of a device is of one
+// context.
 bool CollectiveOperation::mayMoveTo(const Call &call) const {
+  if (device_ && device_->hasScratch())
+    return false;
   return copiesInput_ || !in_.touches(out_, sentBy(call), receivedBy(call));
 }
 
@@ -533,6 +536,8 @@ Status CollectiveOperation::beginRun(uint32_t polls) {
   if (s || plan_.plan().failed())
     return s;
   // The other ranks wait for this one. A commit that fails tells them why.
+  if (device_)
+    device_->endRun();
   plan_.uncommit();
   s = plan_.commit();
   if (!s)

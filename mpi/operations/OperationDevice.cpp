@@ -7,6 +7,9 @@
 namespace colldsl::mpi {
 namespace {
 
+/// Memory of at most so many bytes is kept although less is needed.
+constexpr uint64_t kKeptDeviceScratch = 1 << 20;
+
 device::DeviceAddress addressOf(const std::byte *memory) {
   return reinterpret_cast<device::DeviceAddress>(memory);
 }
@@ -20,6 +23,8 @@ Result<std::byte *> OperationDevice::scratch(const void *beside, uint64_t bytes)
   if (scratchUsed_ == scratch_.size())
     scratch_.push_back(std::make_unique<DeviceBlock>());
   DeviceBlock &block = *scratch_[scratchUsed_++];
+  if (block.bytes() / 4 > std::max(bytes, kKeptDeviceScratch))
+    block.free();
   if (!block.reserve(driver_, *context, std::max<uint64_t>(bytes, 1)))
     return Status::error(ErrorKind::NoMemory,
                          concat("no device memory for a copy of ", bytes, " bytes"));
@@ -74,8 +79,10 @@ Status OperationDevice::openWork(const void *beside) {
   auto work = device::AsyncWork::open(driver_, *context);
   if (!work)
     return work.status();
-  work_ = work.take();
-  return work_->reserve(device::Lane::Within, 1);
+  Status s = (*work)->reserve(device::Lane::Within, 1);
+  if (s)
+    work_ = work.take();
+  return s;
 }
 
 Status OperationDevice::copy(std::byte *to, const std::byte *from, uint64_t bytes) {

@@ -23,6 +23,7 @@ public:
   /// undefined.
   Result<std::byte *> scratch(const void *beside, uint64_t bytes);
   bool isScratch(const void *address) const;
+  bool hasScratch() const { return scratchUsed_ > 0; }
 
   /// Binds a buffer of the plan to memory of the device.
   Status bind(CollectivePlan &plan, const char *buffer, std::byte *memory, uint64_t bytes);

@@ -9,6 +9,10 @@ extern "C" {
 void fakeCudaReset(uint64_t seed) { test::FakeDevice::reset({.seed = seed}); }
 /// Begins anew: this copy fails as it runs, and its stream with it.
 void fakeCudaFailStreamAt(uint64_t copy) { test::FakeDevice::reset({.failStreamAt = copy}); }
+/// Begins anew: this call of the driver fails this time that it is called.
+void fakeCudaFailCall(const char *symbol, uint64_t at) {
+  test::FakeDevice::reset({.failCall = symbol, .failCallAt = at});
+}
 /// Begins anew: no context can open memory of others.
 void fakeCudaResetAlone() { test::FakeDevice::reset({.reachesPeers = false}); }
 /// Memory of the device, which stays.

@@ -13,6 +13,7 @@
 extern "C" {
 void fakeCudaReset(uint64_t seed);
 void fakeCudaResetAlone();
+void fakeCudaFailCall(const char *symbol, uint64_t at);
 void fakeCudaFailStreamAt(uint64_t copy);
 void *fakeCudaMemory(size_t bytes);
 void *fakeCudaMemoryOf(size_t bytes, uint32_t context);
@@ -368,6 +369,70 @@ TEST_F(OnDevices, reduceScatter) {
 }
 
 // Lengths below and beyond those of messages between devices, which share a plan.
+TEST_F(OnDevices, inPlace) {
+  Numbers at(all_);
+  std::vector<int> counts(static_cast<size_t>(ranks_), kCount);
+  auto part = [&](int run) {
+    return [this, run](size_t i) {
+      return sumTo(ranks_ - 1, static_cast<size_t>(me_) * kCount + i, run);
+    };
+  };
+  auto isPart = [&](int run) {
+    for (size_t i = 0; i < kCount; ++i)
+      if (at[i] != part(run)(i))
+        return std::string("a wrong part");
+    return std::string();
+  };
+  expectServed([&](int run) {
+    at.fill(own(run));
+    MPI_Reduce_scatter_block(MPI_IN_PLACE, at.at(), kCount, MPI_LONG, MPI_SUM, comm_);
+    return isPart(run);
+  });
+  expectServed([&](int run) {
+    at.fill(own(run));
+    MPI_Reduce_scatter(MPI_IN_PLACE, at.at(), counts.data(), MPI_LONG, MPI_SUM, comm_);
+    return isPart(run);
+  });
+  Numbers sum(kCount);
+  expectServed([&](int run) {
+    sum.fill(own(run));
+    MPI_Scan(MPI_IN_PLACE, sum.at(), kCount, MPI_LONG, MPI_SUM, comm_);
+    return sum.differs([&](size_t i) { return sumTo(me_, i, run); });
+  });
+  expectServed([&](int run) {
+    sum.fill(own(run));
+    MPI_Exscan(MPI_IN_PLACE, sum.at(), kCount, MPI_LONG, MPI_SUM, comm_);
+    return sum.differs(
+        [&](size_t i) { return me_ == 0 ? valueOf(0, i, run) : sumTo(me_ - 1, i, run); });
+  });
+}
+
+// A process may use several devices, but for one call.
+TEST_F(OnDevices, severalContexts) {
+  auto numbers = [](uint32_t context) {
+    return static_cast<long *>(fakeCudaMemoryOf(kCount * sizeof(long), context));
+  };
+  int root = ranks_ - 1;
+  for (uint32_t context : {0, 1, 0, 1, 2, 1})
+    expectServed([&](int run) {
+      long *at = numbers(context);
+      for (size_t i = 0; i < kCount; ++i)
+        at[i] = valueOf(me_, i, run);
+      MPI_Reduce(me_ == root ? MPI_IN_PLACE : at, at, kCount, MPI_LONG, MPI_SUM, root, comm_);
+      for (size_t i = 0; i < kCount && me_ == root; ++i)
+        if (at[i] != sumTo(ranks_ - 1, i, run))
+          return "number " + std::to_string(i) + " in context " + std::to_string(context);
+      return std::string();
+    });
+  long *in = numbers(0), *out = numbers(1);
+  expectPassedOn([&](int run) {
+    for (size_t i = 0; i < kCount; ++i)
+      in[i] = valueOf(me_, i, run);
+    MPI_Allreduce(in, out, kCount, MPI_LONG, MPI_SUM, comm_);
+    return out[1] == sumTo(ranks_ - 1, 1, run) ? "" : "a wrong sum";
+  });
+}
+
 TEST_F(OnDevices, otherLengthsAndPlaces) {
   for (int count : {1, 17, 1000, 5000, 3, 70000}) {
     Numbers in(static_cast<size_t>(count) + 3), out(static_cast<size_t>(count) + 3);
@@ -478,6 +543,20 @@ TEST_F(OnDevices, callsThatAreForTheMpiBelow) {
   };
   expectPassedOn(allreduce(host.data(), MPI_SUM)); // both kinds on a rank
   expectPassedOn(allreduce(me_ == 0 ? host.data() : out.at(), MPI_SUM));
+  std::vector<long> longHost(all_);
+  std::vector<int> counts(static_cast<size_t>(ranks_), kCount);
+  Numbers sent(all_);
+  for (bool sendsFromHost : {false, true}) {
+    expectPassedOn([&](int run) {
+      long *from = sendsFromHost ? longHost.data() : sent.at();
+      for (size_t i = 0; i < all_; ++i)
+        from[i] = valueOf(me_, i, run);
+      long *to = sendsFromHost ? out.at() : host.data();
+      MPI_Reduce_scatter(from, to, counts.data(), MPI_LONG, MPI_SUM, comm_);
+      size_t first = static_cast<size_t>(me_) * kCount;
+      return to[1] == sumTo(ranks_ - 1, first + 1, run) ? "" : "a wrong sum";
+    });
+  }
   Numbers pool(kCount, fakeCudaPoolMemory);
   expectPassedOn(allreduce(pool.at(), MPI_SUM)); // has no handle
   MPI_Op sum;
@@ -527,6 +606,58 @@ TEST_F(OnDevices, areForTheMpiBelowIfTheUserSaysSo) {
     MPI_Bcast(at.at(), kCount, MPI_LONG, 0, comm_);
     return at.differs([&](size_t i) { return valueOf(0, i, run); });
   });
+}
+
+// The others learn of it; later calls are as before.
+TEST_F(OnDevices, aWrongArgumentOnOneRank) {
+  Numbers at(kCount), sum(kCount);
+  for (int run = 0; run < 3; ++run) {
+    int code = MPI_Bcast(at.at(), kCount, MPI_LONG, me_ == 0 ? -3 : 0, comm_);
+    if (me_ == 0) {
+      EXPECT_NE(code, MPI_SUCCESS);
+    }
+    at.fill(own(run));
+    ASSERT_EQ(MPI_Allreduce(at.at(), sum.at(), kCount, MPI_LONG, MPI_SUM, comm_), MPI_SUCCESS);
+    EXPECT_EQ(sum.differs([&](size_t i) { return sumTo(ranks_ - 1, i, run); }), "");
+  }
+}
+
+// Each call of the driver fails on one rank, in a call with a copied input. It then ends on all
+// ranks, and the job goes on.
+TEST_F(OnDevices, callsOfTheDriverThatFail) {
+  constexpr const char *kSymbols[] = {
+#define COLLDSL_CUDA_CALL(member, symbol, parameters) #symbol,
+#include "device/CudaCalls.def"
+  };
+  auto most = [&](std::string_view symbol) -> uint64_t { // many ranks take their time
+    return ranks_ > 4 ? 1 : symbol == "cuEventCreate" ? 40 : 4;
+  };
+  for (const char *symbol : kSymbols)
+    for (uint64_t at = 1; at <= most(symbol); ++at) {
+      if (me_ == 0)
+        fakeCudaFailCall(symbol, at);
+      MPI_Comm comm;
+      MPI_Comm_dup(comm_, &comm);
+      MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+      for (int run = 0; run < 2; ++run) {
+        Numbers numbers(kCount);
+        numbers.fill(own(run));
+        int code = MPI_Reduce(me_ == 0 ? MPI_IN_PLACE : numbers.at(), numbers.at(), kCount,
+                              MPI_LONG, MPI_SUM, 0, comm);
+        if (code == MPI_SUCCESS && me_ == 0) {
+          EXPECT_EQ(numbers.differs([&](size_t i) { return sumTo(ranks_ - 1, i, run); }), "")
+              << symbol << ' ' << at;
+        }
+      }
+      MPI_Comm_free(&comm);
+      long mine = me_, sum = 0;
+      ASSERT_EQ(MPI_Allreduce(&mine, &sum, 1, MPI_LONG, MPI_SUM, comm_), MPI_SUCCESS);
+      ASSERT_EQ(sum, ranks_ * (ranks_ - 1) / 2) << symbol << ' ' << at;
+    }
+  // The memory of a plan that failed goes back while others may yet read it.
+  std::string misuse = fakeCudaMisuse();
+  EXPECT_TRUE(misuse.empty() || misuse == "work on memory that its owner has freed") << misuse;
+  fakeCudaReset(1);
 }
 
 // The device of one rank fails: its call does, and no rank waits for ever.
