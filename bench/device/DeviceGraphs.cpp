@@ -39,21 +39,37 @@ struct Device {
   }
 };
 
+/// Memory of the device.
+class Memory {
+public:
+  Memory(const Device &device, uint64_t bytes) : device_(device) {
+    device.check(device.driver.memAlloc(&address_, bytes), "cuMemAlloc");
+  }
+  ~Memory() { device_.driver.memFree(address_); }
+  Memory(const Memory &) = delete;
+  Memory &operator=(const Memory &) = delete;
+  device::DeviceAddress address() const { return address_; }
+
+private:
+  const Device &device_;
+  device::DeviceAddress address_ = 0;
+};
+
 /// An allreduce of one rank: page-locked numbers of the host, and their copies on the device.
 class Allreduce {
 public:
   Allreduce(coll::Communicator &comm, const Device &device, size_t count)
-      : comm_(comm), device_(device), host_(count), x_(allocate()), y_(allocate()),
+      : comm_(comm), device_(device), host_(count), x_(device, bytes()), y_(device, bytes()),
         plan_(comm, "allreduce") {
     device.check(device.driver.memHostRegister(host_.data(), bytes(), 0), "cuMemHostRegister");
     plan_.deviceOnly().deviceMessages(0);
-    plan_.bindDevice("x", reinterpret_cast<float *>(x_), count);
-    plan_.bindDevice("y", reinterpret_cast<float *>(y_), count).count(count).commit();
+    plan_.bindDevice("x", reinterpret_cast<float *>(x_.address()), count);
+    plan_.bindDevice("y", reinterpret_cast<float *>(y_.address()), count).count(count).commit();
   }
   ~Allreduce() {
+    if (exec_)
+      device_.graphs.destroyExec(exec_);
     device_.driver.memHostUnregister(host_.data());
-    for (device::DeviceAddress memory : {x_, y_})
-      device_.driver.memFree(memory);
   }
   Allreduce(const Allreduce &) = delete;
   Allreduce &operator=(const Allreduce &) = delete;
@@ -61,12 +77,12 @@ public:
   /// Microseconds of a run, and of a launch, both with copies from and to the host.
   std::pair<double, double> measure() {
     once(-1, [&] { plan_.run(kSeconds); });
-    void *exec = capture();
+    capture();
     std::vector<double> runs, launches;
     for (int i = 0; i < kLaunches; ++i) {
       runs.push_back(once(2 * i, [&] { plan_.run(kSeconds); }));
       launches.push_back(once(2 * i + 1, [&] {
-        device_.check(device_.graphs.launch(exec, device_.stream), "cuGraphLaunch");
+        device_.check(device_.graphs.launch(exec_, device_.stream), "cuGraphLaunch");
       }));
     }
     return {median(runs), median(launches)};
@@ -74,19 +90,15 @@ public:
 
 private:
   uint64_t bytes() const { return host_.size() * sizeof(float); }
-  device::DeviceAddress allocate() const {
-    device::DeviceAddress made = 0;
-    device_.check(device_.driver.memAlloc(&made, bytes()), "cuMemAlloc");
-    return made;
-  }
 
-  void *capture() {
-    void *graph = nullptr, *exec = nullptr;
+  void capture() {
+    void *graph = nullptr;
     device_.check(device_.graphs.beginCapture(device_.stream, 0), "cuStreamBeginCapture");
     plan_.startOnStream(device_.stream);
     device_.check(device_.graphs.endCapture(device_.stream, &graph), "cuStreamEndCapture");
-    device_.check(device_.graphs.instantiate(&exec, graph, 0), "cuGraphInstantiateWithFlags");
-    return exec;
+    device::CuResult made = device_.graphs.instantiate(&exec_, graph, 0);
+    device_.graphs.destroy(graph);
+    device_.check(made, "cuGraphInstantiateWithFlags");
   }
 
   /// Time with fresh numbers; throws if the sums are wrong.
@@ -94,12 +106,14 @@ private:
     for (size_t i = 0; i < host_.size(); ++i)
       host_[i] = inputOf(number, i) + static_cast<float>(comm_.rank());
     auto begin = Clock::now();
-    device_.check(device_.driver.memcpyHtoDAsync(x_, host_.data(), bytes(), device_.stream),
-                  "cuMemcpyHtoDAsync");
+    device_.check(
+        device_.driver.memcpyHtoDAsync(x_.address(), host_.data(), bytes(), device_.stream),
+        "cuMemcpyHtoDAsync");
     finish();
     sum();
-    device_.check(device_.driver.memcpyDtoHAsync(host_.data(), y_, bytes(), device_.stream),
-                  "cuMemcpyDtoHAsync");
+    device_.check(
+        device_.driver.memcpyDtoHAsync(host_.data(), y_.address(), bytes(), device_.stream),
+        "cuMemcpyDtoHAsync");
     finish();
     double us = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
     const auto ranks = static_cast<float>(comm_.size());
@@ -133,8 +147,9 @@ private:
   coll::Communicator &comm_;
   const Device &device_;
   std::vector<float> host_;
-  device::DeviceAddress x_, y_;
+  Memory x_, y_;
   coll::Plan plan_;
+  void *exec_ = nullptr;
 };
 
 constexpr const char *kNoDevice = "no device: ";

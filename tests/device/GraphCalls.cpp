@@ -15,7 +15,8 @@ Result<GraphCalls> GraphCalls::find() {
   bool areThere = take(calls.beginCapture, "cuStreamBeginCapture_v2") &&
                   take(calls.endCapture, "cuStreamEndCapture") &&
                   take(calls.instantiate, "cuGraphInstantiateWithFlags") &&
-                  take(calls.launch, "cuGraphLaunch");
+                  take(calls.launch, "cuGraphLaunch") && take(calls.destroy, "cuGraphDestroy") &&
+                  take(calls.destroyExec, "cuGraphExecDestroy");
   if (!areThere)
     return Status::error("the driver of CUDA has no graphs");
   return calls;

@@ -11,6 +11,8 @@ struct GraphCalls {
   device::CuResult (*endCapture)(device::CuStream, void **graph) = nullptr;
   device::CuResult (*instantiate)(void **exec, void *graph, unsigned long long flags) = nullptr;
   device::CuResult (*launch)(void *exec, device::CuStream) = nullptr;
+  device::CuResult (*destroy)(void *graph) = nullptr;
+  device::CuResult (*destroyExec)(void *exec) = nullptr;
 
   /// Those of `libcuda.so.1`, which stays open. An error: it lacks one.
   static Result<GraphCalls> find();
