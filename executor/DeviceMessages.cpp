@@ -58,7 +58,9 @@ Status DeviceMessages::makeOffers(const DeviceAreas &areas, const Steps &steps,
   if (packedBytes > 0 && !packed_.reserve(areas.driver(), areas.context(), packedBytes))
     return Status::error(ErrorKind::NoMemory,
                          concat("no device memory for messages of ", packedBytes, " bytes"));
-  if (Status s = words_.reserve(areas, work, messages); !s)
+  if (!areas.binding().mayBeCaptured)
+    words_.omit();
+  else if (Status s = words_.reserve(areas, work, messages); !s)
     return s;
   cache_ = device::IpcCache::of(areas.driver(), areas.context());
   std::vector<Exported> exported;

@@ -32,6 +32,8 @@ public:
   /// Called between runs: makes so many words in device memory, which are zero if they are new. It
   /// waits for the device, by work of lane Within; an error if that stands still.
   Status reserve(const DeviceAreas &areas, device::AsyncWork &work, size_t count);
+  /// Called in place of reserve() for a binding that graphs do not have.
+  void omit() { status_ = Status::error("it was bound for runs alone"); }
   /// Ok, or why graphs cannot have the words.
   const Status &status() const { return status_; }
 

@@ -70,6 +70,9 @@ struct Binding {
   /// bytes on. Alike on all ranks.
   bool deviceOnly = false;
   uint64_t deviceMessagesFrom = kDeviceMessagesFrom;
+  /// False: the plan is not captured as it is bound. Then it has no words for graphs, which are
+  /// memory of the device, and whose first binding waits for the device. Ranks may differ.
+  bool mayBeCaptured = true;
 };
 
 /// Frees memory from calloc, which is zero without being touched.

@@ -106,6 +106,10 @@ Status CollectivePlan::setDeviceMessages(uint64_t fromBytes) {
   return describeAnew([&] { deviceMessagesFrom_ = fromBytes; });
 }
 
+Status CollectivePlan::setNeverCaptured() {
+  return describeAnew([&] { mayBeCaptured_ = false; });
+}
+
 Status CollectivePlan::setValue(const std::string &parameter, ArgumentValue value,
                                 NumberKind kind) {
   return describeAnew([&] {

@@ -54,6 +54,8 @@ public:
   Status setDeviceOnly(bool isDeviceOnly);
   /// Messages of so many bytes go from device to device then (Binding::deviceMessagesFrom).
   Status setDeviceMessages(uint64_t fromBytes);
+  /// The plan is part of no CUDA graph (Binding::mayBeCaptured).
+  Status setNeverCaptured();
   /// The kind of value that a number represents.
   enum class NumberKind {
     Any, ///< what the parameter takes
@@ -220,6 +222,7 @@ private:
   std::vector<bool> isGiven_; ///< parallel to bufferNames_
   bool isDeviceOnly_ = false;
   uint64_t deviceMessagesFrom_ = kDeviceMessagesFrom;
+  bool mayBeCaptured_ = true;
   Binding binding_; ///< buffers and blocks are parallel to bufferNames_
   std::shared_ptr<const PlanCompiler> compiler_, preferredCompiler_;
   RankSchedule schedule_;   ///< set if it was compiled

@@ -83,6 +83,7 @@ Status CollectivePlan::checkBinding() {
   binding_.names = bufferNames_;
   binding_.deviceOnly = isDeviceOnly_;
   binding_.deviceMessagesFrom = deviceMessagesFrom_;
+  binding_.mayBeCaptured = mayBeCaptured_;
   for (uint32_t b = 0; b < bufferNames_.size(); ++b)
     if (Status s = checkBuffer(b); !s)
       return s;

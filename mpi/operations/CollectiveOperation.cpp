@@ -76,7 +76,9 @@ CollectiveOperation::described(ServedComm &comm, std::shared_ptr<PlanGroup> grou
     if (!driver)
       return driver.status();
     operation->device_ = std::make_unique<OperationDevice>(**driver);
-    (void)operation->plan_.setDeviceOnly(true); // cannot fail: the plan is not committed yet
+    // Neither can fail: the plan is not committed yet.
+    (void)operation->plan_.setDeviceOnly(true);
+    (void)operation->plan_.setNeverCaptured();
   }
   Status s = operation->describe(call);
   if (!s && call.op != MPI_OP_NULL && !operation->reduction_)
