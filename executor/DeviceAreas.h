@@ -125,6 +125,8 @@ public:
 
   /// Never frees its memory: the device may yet use it.
   void abandon();
+  /// Never frees the temporaries on the device: other ranks may yet copy from them.
+  void abandonMirror() { mirror_.abandon(); }
 
 private:
   std::byte *reserve(uint64_t bytes) override;

@@ -8,7 +8,8 @@
 namespace colldsl {
 namespace {
 
-// A call per piece: many short ones are faster on the host, if the plan has it anyway.
+// The device takes a call per piece. So more pieces than these, shorter than that on average, are
+// left to the host, unless the plan is device-only.
 constexpr uint32_t kFewPieces = 8;
 constexpr uint64_t kLongPieceBytes = 4096;
 

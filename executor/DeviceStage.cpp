@@ -44,8 +44,10 @@ DeviceStage::~DeviceStage() {
   if (!work_)
     return;
   if (drainGraphs()) {
-    if (messages_.words().areReleased())
+    if (messages_.words().areReleased()) {
       messages_.abandonShared();
+      areas_.abandonMirror();
+    }
     return;
   }
   areas_.abandon();

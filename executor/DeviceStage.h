@@ -82,7 +82,8 @@ public:
   /// nothing.
   Status mayCapture() const;
   /// Adds the work of a run to a stream that captures, of the same context; requires mayCapture().
-  /// All ranks call it after the same run. After an error the capture is of no use.
+  /// All ranks call it after the same run. After an error of the driver the graph is of no use, and
+  /// a launch of it ends once releaseGraphs() is called.
   Status capture(const Steps &steps, device::CuStream stream);
   device::CuContext context() const { return areas_.context(); }
   /// True if the bytes have a place on the device.

@@ -17,19 +17,23 @@ Status DeviceStage::mayCapture() const {
   return messages_.anyTravels() ? messages_.words().status() : Status();
 }
 
-// All that may fail but the driver comes before the first work.
+// All that may fail but the driver comes before the first work, and what is opened takes the place
+// of mappings that are no longer used, so nothing is kept open before. A graph without all of its
+// work ends as one that has it.
 Status DeviceStage::capture(const Steps &steps, device::CuStream stream) {
-  graphs_.emplace(*opened_);
   for (const auto &[op, action] : order_)
     if (action == Action::Offers || action == Action::Receives)
       if (Status s = messages_.openForGraphs(op); !s)
         return s;
+  if (!graphs_)
+    graphs_.emplace(*opened_);
   device::CurrentContext current(areas_.driver(), areas_.context());
   const GraphWords &words = messages_.words();
   Status s = messages_.anyTravels() ? words.addBegin(stream) : Status();
   for (size_t at = 0; s && at < order_.size();)
     s = addToGraph(at, steps, stream);
-  return s && messages_.anyTravels() ? words.addEnd(stream) : s;
+  Status ended = messages_.anyTravels() ? words.addEnd(stream) : Status();
+  return s ? ended : s;
 }
 
 /// Adds what comes at one place of the order, with the combines that continue it.

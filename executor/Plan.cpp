@@ -199,8 +199,11 @@ bool Plan::shift(BufferId parameter, ptrdiff_t by) {
 
 // A plan that start() runs to its end is never seen running by other threads.
 Status Plan::start(uint32_t polls) {
-  if (Status s = mayStart(); !s)
-    return s;
+  Status may = mayStart();
+  if (may)
+    may = graphIsRunning();
+  if (!may)
+    return may;
   channels_->start();
   if (channels_->failed()) { // between runs
     failHere(channels_->fault());
@@ -288,7 +291,7 @@ bool Plan::progress() { return progressFor(1); }
 // A caller that rarely tests also learns of dead peers.
 bool Plan::test() {
   if (!running()) {
-    watchGraphs(kCheckAfterIdlePolls);
+    checkGraphs();
     return true;
   }
   bool moved = progressFor(1);
@@ -324,10 +327,36 @@ bool Plan::progressFor(uint32_t polls) {
 void Plan::watchGraphs(uint32_t polls) {
   if (!isCaptured_.load(std::memory_order_relaxed) || !lock_.tryLock())
     return;
-  bool isWatched = isCaptured_.load(std::memory_order_relaxed) && !running() && !failed();
-  if (isWatched && (idlePolls_ += polls) >= kCheckAfterIdlePolls)
-    check();
+  if ((idlePolls_ += polls) >= kCheckAfterIdlePolls)
+    checkCaptured();
   lock_.unlock();
+}
+
+// Waits for a thread at work, which need not look for failures: the caller takes the answer for
+// that of its launches.
+void Plan::checkGraphs() {
+  if (!isCaptured_.load(std::memory_order_relaxed))
+    return;
+  lock_.lock();
+  checkCaptured();
+  lock_.unlock();
+}
+
+// A launch needs all other ranks, though none of its ops is open. Whether it runs is asked last, as
+// a rank may close the plan once the launches of all ranks have ended.
+void Plan::checkCaptured() {
+  auto isWatched = [this] {
+    return isCaptured_.load(std::memory_order_relaxed) && !running() && !failed();
+  };
+  if (isWatched())
+    check();
+  Rank gone = isWatched() ? channels_->findGone() : kNoRank;
+  if (gone == kNoRank || !stage_->isGraphRunning())
+    return;
+  check(); // the reason why it is gone was reported before
+  if (!failed())
+    failHere({gone, kNoOp,
+              concat("rank ", index(gone), " has closed the plan, of which a graph runs here")});
 }
 
 void Plan::check() {

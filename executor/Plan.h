@@ -87,13 +87,15 @@ public:
   /// A stream that captures gets the work of a run of the plan, in the order of the last run; what
   /// it captures later is behind that. Errors, which leave plan and capture as they were: an op
   /// needs the host, the plan has not run since it was bound, the driver or the device is too old.
+  /// After an error of the driver the graph is of no use; the plan runs as before.
+  /// Launches of the plan that the stream holds end before the run begins.
   Status startOnStream(const device::CudaDriver &driver, device::CuStream stream);
 
   /// Work that is added to the stream from now on waits for the end of the run under way, also if
   /// that fails. Nothing happens if no run is under way. Calls that wait for the stream, or for the
   /// device as a whole, do not return before another thread has made the progress of the run.
-  /// A stream that captures follows the plan that was started in the same capture; an error if a
-  /// run is under way.
+  /// A stream that captures follows the plan that was started last in a capture; an error if that
+  /// is another capture, if the plan was bound since, or if a run is under way.
   Status waitOnStream(const device::CudaDriver &driver, device::CuStream stream);
 
   /// For a caller that is about to wait for the run that start() began: a short plan polls `polls`
@@ -153,18 +155,20 @@ private:
       return error_;
     if (running())
       return Status::error("the plan is running");
-    if (stage_ && stage_->isGraphRunning())
-      return Status::error("a graph of the plan is running");
     return isBound_ ? Status() : Status::error("the plan is not bound");
   }
+  Status graphIsRunning() const;
   Status mayBind();
   Status capture(const device::CudaDriver &driver, device::CuStream stream, uint64_t id);
   Status followCapture(device::CuStream stream, uint64_t id);
   Status mayCapture() const;
+  Status hasContextOf(const device::CudaDriver &driver, device::CuStream stream) const;
   std::string needOfHost(OpId op) const;
   std::string needOfMessage(const ImageOp &op) const;
   std::string needOfLocal(OpId op) const;
   void watchGraphs(uint32_t polls);
+  void checkGraphs();
+  void checkCaptured();
   Status orderWith(const device::CudaDriver &driver, device::CuStream stream);
   bool passMark();
   void endMark();
@@ -234,7 +238,7 @@ private:
   std::unique_ptr<DeviceStage> stage_;         ///< null: no buffer lies in device memory
   std::unique_ptr<device::StreamOrder> order_; ///< null: no stream has had to do with a run
   bool awaitsMark_ = false;                    ///< the run has not begun, as a stream holds it
-  uint64_t lastCapture_ = 0;                   ///< that the plan is part of
+  std::optional<uint64_t> lastCapture_;        ///< that has the whole plan, and the point behind it
   std::atomic<bool> isCaptured_{false};        ///< as it is bound; changes under the lock
   std::optional<Addresses> addresses_;         ///< once something moved
   FusedCopies fused_;

@@ -5,6 +5,11 @@
 
 namespace colldsl {
 
+Status Plan::graphIsRunning() const {
+  return stage_ && stage_->isGraphRunning() ? Status::error("a graph of the plan is running")
+                                            : Status();
+}
+
 // Graphs use the memory that a binding may free.
 Status Plan::mayBind() {
   if (failed())
@@ -12,13 +17,14 @@ Status Plan::mayBind() {
   if (running())
     return Status::error("the plan is running");
   lock_.lock();
-  bool isRunning = isCaptured_.load(std::memory_order_relaxed) && stage_->isGraphRunning();
-  if (!isRunning)
+  Status s = graphIsRunning();
+  if (s)
     isCaptured_.store(false, std::memory_order_relaxed);
   lock_.unlock();
-  return isRunning ? Status::error("a graph of the plan is running") : Status();
+  return s;
 }
 
+// A graph may have some of the plan after an error, so its failures are looked for all the same.
 Status Plan::capture(const device::CudaDriver &driver, device::CuStream stream, uint64_t id) {
   lock_.lock();
   Status s = failed()    ? error_
@@ -26,17 +32,18 @@ Status Plan::capture(const device::CudaDriver &driver, device::CuStream stream, 
              : !isBound_ ? Status::error("the plan is not bound")
                          : mayCapture();
   if (s)
-    s = orderWith(driver, stream);
-  if (s && order_->context() != stage_->context())
-    s = Status::error("the stream that captures and the buffers are of different contexts");
+    s = hasContextOf(driver, stream);
   if (s)
+    s = orderWith(driver, stream);
+  if (s) {
+    lastCapture_.reset();
+    isCaptured_.store(true, std::memory_order_relaxed);
     s = stage_->capture(steps_, stream);
+  }
   if (s)
     s = order_->markCapture(stream);
-  if (s) {
+  if (s)
     lastCapture_ = id;
-    isCaptured_.store(true, std::memory_order_relaxed);
-  }
   lock_.unlock();
   return s;
 }
@@ -50,9 +57,19 @@ Status Plan::followCapture(device::CuStream stream, uint64_t id) {
                                  "its capture")
              : isCaptured_.load(std::memory_order_relaxed) && id == lastCapture_
                  ? order_->followCapture(stream)
-                 : Status();
+                 : Status::error("the stream captures, and the plan was not started in its "
+                                 "capture, or in another one since, or was bound since");
   lock_.unlock();
   return s;
+}
+
+Status Plan::hasContextOf(const device::CudaDriver &driver, device::CuStream stream) const {
+  Result<device::CuContext> context = device::contextOfStream(driver, stream);
+  if (!context)
+    return context.status();
+  return *context == stage_->context()
+             ? Status()
+             : Status::error("the stream that captures and the buffers are of different contexts");
 }
 
 Status Plan::mayCapture() const {
@@ -111,8 +128,7 @@ std::string Plan::needOfLocal(OpId op) const {
   for (const LocalPiece &piece : std::span(step.pieces, step.pieceCount))
     if (!stage_->isOfArea(piece.target) || !stage_->isOfArea(piece.source))
       return "an operand is memory of the host";
-  return step.pieceCount > 1 ? concat("it has ", step.pieceCount, " short pieces")
-                             : "an operand comes to the host";
+  return "an operand comes to the host, or its pieces are many and short";
 }
 
 } // namespace colldsl

@@ -17,6 +17,7 @@ Status Plan::orderWith(const device::CudaDriver &driver, device::CuStream stream
   if (!order)
     return order.status();
   order_ = order.take();
+  lastCapture_.reset();
   noteWatched();
   return {};
 }
@@ -75,6 +76,10 @@ bool Plan::passMark() {
     return false;
   }
   endMark();
+  if (Status s = graphIsRunning(); !s) {
+    failHere({engine_.endpoint().rank(), kNoOp, s.message()});
+    return false;
+  }
   channels_->start();
   if (channels_->failed()) {
     failHere(channels_->fault());

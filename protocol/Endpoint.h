@@ -181,6 +181,9 @@ public:
   /// and then. Call it while nothing moves. False: failed.
   virtual bool check() = 0;
 
+  /// A rank with edges of the plan that has closed it or left; kNoRank: none is known of.
+  virtual Rank findGone() { return kNoRank; }
+
   /// Notifies all ranks of the plan that it failed here.
   virtual void abort(const Fault &fault) = 0;
 

@@ -114,6 +114,10 @@ public:
   std::span<const Completion> poll() override;
   bool isFlushed() const override { return parts_[0]->isFlushed() && parts_[1]->isFlushed(); }
   bool check() override;
+  Rank findGone() override {
+    Rank local = parts_[0]->findGone();
+    return local != kNoRank ? local : parts_[1]->findGone();
+  }
   void abort(const Fault &fault) override;
   void cancel() override {
     for (Channels *part : parts_)

@@ -504,7 +504,8 @@ COLLDSL_API colldsl_status colldsl_plan_start_on_stream(colldsl_plan *plan, void
  * Until the run is over, calls that wait for the stream or the whole device, as
  * cuStreamSynchronize() does, or cuMemFree(), or commits, bindings and destructions of plans with
  * device memory, may return only if another thread makes progress. Needs a driver of CUDA 11.7 or
- * later. A stream that captures follows the plan that was started in the same capture. */
+ * later. A stream that captures follows the plan that was started in the same capture; an error
+ * if it was started last in another one, or was bound since. */
 COLLDSL_API colldsl_status colldsl_plan_wait_on_stream(colldsl_plan *plan, void *stream);
 
 /** Makes progress, also of the communicator's other plans. *done: nonzero if no run is under way;

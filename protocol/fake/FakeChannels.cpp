@@ -231,6 +231,17 @@ bool FakeChannels::check() {
   return !failed();
 }
 
+Rank FakeChannels::findGone() {
+  std::lock_guard lock(world_.mutex_);
+  for (const World::Edge *edge : out_)
+    if (edge->receiverClosed)
+      return edge->to;
+  for (const World::Edge *edge : in_)
+    if (edge->senderClosed)
+      return edge->from;
+  return kNoRank;
+}
+
 void FakeChannels::abort(const Fault &fault) {
   std::lock_guard lock(world_.mutex_);
   fail(fault);

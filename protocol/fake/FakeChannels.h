@@ -43,6 +43,7 @@ public:
   std::span<const Completion> poll() override;
   bool isFlushed() const override { return unflushedPolls_ == 0; }
   bool check() override;
+  Rank findGone() override;
   void abort(const Fault &fault) override;
   void cancel() override;
   OpId openOp(Rank peer) const override;

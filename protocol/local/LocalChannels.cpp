@@ -1,5 +1,7 @@
 #include "protocol/local/LocalChannels.h"
 
+#include <algorithm>
+
 namespace colldsl::protocol {
 namespace {
 
@@ -139,6 +141,20 @@ bool LocalChannels::check() {
   return !failed();
 }
 
+bool LocalChannels::isGone(Rank peer) {
+  LocalWorker &worker = endpoint_.worker();
+  Rank rank = endpoint_.group().rankAt(peer);
+  return worker.receivesFrom(rank).hasClosed(plan_) || worker.world().hasLeft(rank);
+}
+
+Rank LocalChannels::findGone() {
+  auto held = endpoint_.hold();
+  endpoint_.worker().progress();
+  auto gone =
+      std::find_if(peers_.begin(), peers_.end(), [this](Rank peer) { return isGone(peer); });
+  return gone == peers_.end() ? kNoRank : *gone;
+}
+
 // Finds a peer that closed the plan, left, or is over with the run, while this rank still needs it.
 // The peer sent all its messages before that, so this rank looks once more.
 std::optional<Fault> LocalChannels::findDeserted() {
@@ -149,8 +165,7 @@ std::optional<Fault> LocalChannels::findDeserted() {
     Rank rank = endpoint_.group().rankAt(peer);
     bool isOver =
         probes && findOpen(peer) && worker.progressTable()->isOver(rank, tagOf(plan_, run_));
-    bool isGone = worker.receivesFrom(rank).hasClosed(plan_) || worker.world().hasLeft(rank);
-    if (!(isOver || isGone) || !findOpen(peer))
+    if (!(isOver || isGone(peer)) || !findOpen(peer))
       continue;
     worker.progress();
     takeCompleted();

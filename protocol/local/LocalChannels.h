@@ -14,6 +14,7 @@ public:
   Status prepare(const Work &work) override;
   void start() override;
   bool check() override;
+  Rank findGone() override;
 
 private:
   Status connect(const OpenRequest &request) override;
@@ -22,6 +23,7 @@ private:
   std::span<End> endsOf(Side &side, size_t edge) const {
     return std::span(side.ends).subspan(side.first[edge], side.numMessages(edge));
   }
+  bool isGone(Rank peer);
   std::optional<Fault> findDeserted();
 
   bool isAnswered_ = false;               ///< a message comes from each peer to which one goes

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdint>
 #include <gtest/gtest.h>
+#include <optional>
 #include <sys/mman.h>
 #include <thread>
 
@@ -172,6 +173,40 @@ TEST(GraphApi, aRankThatDiesHoldsNoStream) {
     return fakeCudaMisuse();
   });
   EXPECT_EQ(said, "rank 1: killed by signal 9\n");
+}
+
+// No op of the plan is open at the root, whose graph alone tells that it needs the other rank.
+TEST(GraphApi, aRankThatClosesThePlanHoldsNoStream) {
+  SharedCount launched, closed, ended;
+  std::string said = runRanks(2, [&](coll::Communicator &comm) -> std::string {
+    fakeCudaContext();
+    std::optional<coll::Plan> plan(std::in_place, comm, "bcast");
+    plan->deviceOnly().deviceMessages(0).count(kCount).set("root", 0);
+    plan->bindDevice("buf", allocate(kCount), kCount).commit();
+    plan->run(kSeconds);
+    void *stream = newStream(), *graph = nullptr, *exec = nullptr;
+    cuStreamBeginCapture_v2(stream, 0);
+    plan->startOnStream(stream);
+    if (cuStreamEndCapture(stream, &graph) != 0 ||
+        cuGraphInstantiateWithFlags(&exec, graph, 0) != 0)
+      return "no graph";
+    if (comm.rank() == 0)
+      cuGraphLaunch(exec, stream);
+    launched.arriveAndAwait(2);
+    if (comm.rank() == 1)
+      plan.reset();
+    closed.arriveAndAwait(2);
+    int isDone = 0;
+    bool isOver =
+        comm.rank() == 1 || ends(stream, [&] { colldsl_plan_test(plan->get(), &isDone); });
+    colldsl_status status =
+        comm.rank() == 1 ? COLLDSL_ERROR_RUN : colldsl_plan_wait(plan->get(), kSeconds);
+    ended.arriveAndAwait(2);
+    return !isOver                       ? "the stream waits for good"
+           : status != COLLDSL_ERROR_RUN ? "status " + std::to_string(status)
+                                         : "";
+  });
+  EXPECT_EQ(said, "");
 }
 
 TEST(GraphApi, refusalsNameTheOp) {

@@ -7,6 +7,7 @@
 
 #include <barrier>
 #include <gtest/gtest.h>
+#include <thread>
 
 namespace colldsl::test {
 namespace {
@@ -16,6 +17,33 @@ constexpr std::chrono::seconds kLong{30};
 constexpr size_t kElements = 5;
 
 const device::CudaDriver &driver() { return FakeDevice::driver(); }
+
+/// Called before calls of watchedDriver() by this thread; true: the call fails.
+thread_local std::function<bool()> onCall;
+
+template <auto Call> struct Watched;
+template <typename... Parameters, device::CuResult (*device::CudaDriver::*Call)(Parameters...)>
+struct Watched<Call> {
+  static device::CuResult call(Parameters... parameters) {
+    return onCall && onCall() ? kCudaIllegalAddress : (driver().*Call)(parameters...);
+  }
+};
+
+template <auto... Calls> device::CudaDriver watched() {
+  device::CudaDriver made = driver();
+  ((made.*Calls = Watched<Calls>::call), ...);
+  return made;
+}
+
+using Driver = device::CudaDriver;
+
+/// Watches all calls that may be part of a capture.
+const Driver &watchedDriver() {
+  static const Driver made =
+      watched<&Driver::streamGetCtx, &Driver::eventCreate, &Driver::eventRecord,
+              &Driver::memcpyDtoDAsync, &Driver::streamWaitValue64, &Driver::streamWriteValue32>();
+  return made;
+}
 
 bool contains(const std::string &text, const std::string &part) {
   return text.find(part) != std::string::npos;
@@ -51,26 +79,50 @@ std::string runOnce(Plan &plan) {
 
 /// Empty, or why the plan was not captured; the capture ends well in any case.
 std::string capture(Plan &plan, const CapturingStream &stream,
-                    std::unique_ptr<LaunchableGraph> &graph) {
+                    std::unique_ptr<LaunchableGraph> &graph, const Driver &by = driver()) {
   stream.begin();
-  Status s = plan.startOnStream(driver(), stream.get());
+  Status s = plan.startOnStream(by, stream.get());
   graph = std::make_unique<LaunchableGraph>(stream);
   EXPECT_EQ(graph->end(), device::kCudaSuccess);
   return s ? "" : s.message();
 }
 
+/// y[r] == x@r, which its rank sends to each other one from a temporary. Buffers: in x: T[n], out
+/// y: T[P][n].
+Schedule allgatherFromTemporaries(uint32_t numRanks) {
+  Builder b(numRanks);
+  BufferId x = b.buffer(BufferRole::In, 1), y = b.buffer(BufferRole::Out, numRanks);
+  BufferId sent = b.buffer(BufferRole::Temp, 1);
+  for (uint32_t r = 0; r < numRanks; ++r) {
+    Rank me{r};
+    b.copy(me, {b.block(x, 0)}, {b.block(y, r)});
+    OpId copied = b.copy(me, {b.block(x, 0)}, {b.block(sent, 0)});
+    for (uint32_t k = 1; k < numRanks; ++k) {
+      Rank from = rightOf(me, numRanks - k, numRanks);
+      b.send(me, rightOf(me, k, numRanks), {b.block(sent, 0)}, {after(copied)});
+      b.recv(me, from, {b.block(y, index(from))});
+    }
+  }
+  return b.schedule;
+}
+
 /// One rank of an allgather whose plan was captured after a run.
 struct GraphRank {
   GraphRank(Engine &engine, const LoadedImage &image, Rank rank, uint32_t numRanks,
-            const device::CudaDriver &by = driver())
-      : rank(index(rank)), numRanks(numRanks), x(kElements), y(kElements * numRanks) {
-    auto opened = Plan::open(engine, image->rank(rank), image->sizeClass(),
-                             deviceOnly(kElements, {x.bound(by), y.bound(by)}));
+            const Driver &by)
+      : by(by), rank(index(rank)), numRanks(numRanks), x(kElements), y(kElements * numRanks) {
+    auto opened = Plan::open(engine, image->rank(rank), image->sizeClass(), binding());
     if (!opened)
       return;
     plan = opened.take();
     wrong = runOnce(*plan);
-    wrong += capture(*plan, stream, graph);
+    wrong += capture(*plan, stream, graph, by);
+  }
+  Binding binding() const { return deviceOnly(kElements, {x.bound(by), y.bound(by)}); }
+  /// Binds the plan, so that no graph has it, and runs it on all ranks.
+  std::string bindAnew() const {
+    Status s = plan->bind(binding());
+    return s ? runOnce(*plan) : s.message();
   }
   void fill(int32_t with) const {
     for (size_t i = 0; i < kElements; ++i)
@@ -84,7 +136,16 @@ struct GraphRank {
     return true;
   }
   bool ends() const { return FakeDevice::synchronize(stream.get()); }
+  /// Looks for failures until the stream has come to its end.
+  bool endsAsItLooks() const {
+    auto deadline = std::chrono::steady_clock::now() + kLong;
+    while (!ends() && std::chrono::steady_clock::now() < deadline)
+      if (plan)
+        plan->test();
+    return ends();
+  }
 
+  const Driver &by;
   uint32_t rank, numRanks;
   DeviceInts x, y;
   CapturingStream stream;
@@ -95,15 +156,16 @@ struct GraphRank {
 
 /// Runs the body on all ranks, which may wait for each other. Empty, or all complaints.
 using Body = std::function<std::string(GraphRank &, std::barrier<> &)>;
-std::string onRanks(uint32_t numRanks, uint64_t seed, const Body &body) {
+std::string onRanks(uint32_t numRanks, uint64_t seed, const Body &body,
+                    Schedule (*schedule)(uint32_t) = ringAllgather, const Driver &by = driver()) {
   FakeDevice::reset({.seed = seed});
   fake::World world(numRanks, {.seed = seed});
-  LoadedImage image(ringAllgather(numRanks));
+  LoadedImage image(schedule(numRanks));
   std::barrier<> barrier(numRanks);
   std::string wrong = runThreads(numRanks, [&](Rank r) -> std::string {
     auto endpoint = world.attach(r);
     Engine engine(*endpoint);
-    GraphRank rank(engine, image, r, numRanks);
+    GraphRank rank(engine, image, r, numRanks, by);
     barrier.arrive_and_wait();
     std::string own = rank.wrong.empty() ? body(rank, barrier) : rank.wrong;
     barrier.arrive_and_drop(); // the others do not wait for it
@@ -225,7 +287,7 @@ TEST(PlanGraphs, aRunUnderWayIsOfNoCapture) {
 TEST(PlanGraphs, areOfNoUseOnceThePlanIsBound) {
   EXPECT_EQ(onRanks(2, 3,
                     [](GraphRank &rank, std::barrier<> &barrier) -> std::string {
-                      Binding same = deviceOnly(kElements, {rank.x.bound(), rank.y.bound()});
+                      Binding same = rank.binding();
                       if (rank.rank == 0) {
                         rank.graph->launch(rank.stream);
                         EXPECT_FALSE(rank.ends());
@@ -250,31 +312,228 @@ TEST(PlanGraphs, areOfNoUseOnceThePlanIsBound) {
             "");
 }
 
-// The streams of the others go on once these look for failures, and all learn that it failed.
+// The streams of the others go on once these look for failures, and all learn that it failed. What
+// the rank has sent stays for the one that launches late.
 TEST(PlanGraphs, aPlanThatIsDestroyedUnderAGraphHoldsNoStream) {
-  for (uint64_t seed = 1; seed <= 20; ++seed)
-    EXPECT_EQ(onRanks(3, seed,
+  for (auto schedule : {ringAllgather, allgatherFromTemporaries})
+    for (uint64_t seed = 1; seed <= 20; ++seed)
+      EXPECT_EQ(onRanks(
+                    3, seed,
+                    [](GraphRank &rank, std::barrier<> &barrier) -> std::string {
+                      if (rank.rank != 1) // which is late
+                        rank.graph->launch(rank.stream);
+                      barrier.arrive_and_wait();
+                      bool waits = !rank.ends() || rank.rank == 1;
+                      barrier.arrive_and_wait();
+                      if (rank.rank == 2)
+                        rank.plan.reset();
+                      barrier.arrive_and_wait();
+                      if (rank.rank == 1)
+                        rank.graph->launch(rank.stream);
+                      bool ends = rank.endsAsItLooks();
+                      if (rank.plan && rank.plan->wait(kLong))
+                        return "the rank does not learn of the failure";
+                      return waits && ends ? "" : "the stream waits for good, or not";
+                    },
+                    schedule),
+                "")
+          << seed;
+}
+
+// Once the launches have ended, a rank may close the plan, and the others find nothing wrong.
+TEST(PlanGraphs, aRankClosesThePlanBehindItsLaunches) {
+  EXPECT_EQ(onRanks(2, 1,
+                    [](GraphRank &rank, std::barrier<> &barrier) -> std::string {
+                      rank.graph->launch(rank.stream);
+                      barrier.arrive_and_wait();
+                      bool ends = rank.ends();
+                      barrier.arrive_and_wait();
+                      if (rank.rank == 1)
+                        rank.plan.reset();
+                      barrier.arrive_and_wait();
+                      Status s = rank.plan ? rank.plan->wait(kLong) : Status();
+                      return !ends ? "the stream waits for good" : s ? "" : s.message();
+                    }),
+            "");
+}
+
+// The thread at work looks for no failures; the wait comes to its end behind that.
+TEST(PlanGraphs, aWaitFindsTheFailureWhileAnotherThreadIsAtWork) {
+  EXPECT_EQ(onRanks(
+                2, 1,
+                [](GraphRank &rank, std::barrier<> &barrier) -> std::string {
+                  if (rank.rank == 1) {
+                    rank.graph->launch(rank.stream);
+                    EXPECT_FALSE(rank.ends());
+                    rank.plan.reset();
+                  }
+                  barrier.arrive_and_wait();
+                  if (!rank.plan)
+                    return "";
+                  std::atomic<bool> isAtWork{false}, goesOn{false};
+                  std::thread worker([&] {
+                    CapturingStream stream;
+                    std::unique_ptr<LaunchableGraph> graph;
+                    onCall = [&] {
+                      for (isAtWork = true; !goesOn;)
+                        std::this_thread::yield();
+                      return false;
+                    };
+                    capture(*rank.plan, stream, graph, rank.by);
+                    onCall = nullptr;
+                  });
+                  while (!isAtWork)
+                    std::this_thread::yield();
+                  std::thread later([&] {
+                    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                    goesOn = true;
+                  });
+                  Status s = rank.plan->wait(kLong);
+                  worker.join();
+                  later.join();
+                  return s ? "the wait does not find the failure" : "";
+                },
+                ringAllgather, watchedDriver()),
+            "");
+}
+
+// The launch may run for any time, as the other rank is late.
+TEST(PlanGraphs, runsFollowLaunchesOfTheirStream) {
+  for (uint64_t seed = 1; seed <= 10; ++seed)
+    EXPECT_EQ(onRanks(2, seed,
                       [](GraphRank &rank, std::barrier<> &barrier) -> std::string {
-                        if (rank.rank != 1) // which is late
-                          rank.graph->launch(rank.stream);
-                        barrier.arrive_and_wait();
-                        bool waits = !rank.ends() || rank.rank == 1;
-                        barrier.arrive_and_wait();
-                        if (rank.rank == 2)
-                          rank.plan.reset();
-                        barrier.arrive_and_wait();
+                        rank.fill(7);
                         if (rank.rank == 1)
-                          rank.graph->launch(rank.stream);
-                        auto deadline = std::chrono::steady_clock::now() + kLong;
-                        while (!rank.ends() && std::chrono::steady_clock::now() < deadline)
-                          if (rank.plan)
-                            rank.plan->test();
-                        if (rank.plan && rank.plan->wait(kLong))
-                          return "the rank does not learn of the failure";
-                        return waits && rank.ends() ? "" : "the stream waits for good, or not";
+                          barrier.arrive_and_wait();
+                        rank.graph->launch(rank.stream);
+                        if (rank.rank == 0)
+                          EXPECT_FALSE(rank.ends());
+                        Status s = rank.plan->startOnStream(driver(), rank.stream.get());
+                        if (rank.rank == 0)
+                          barrier.arrive_and_wait();
+                        if (s)
+                          s = rank.plan->wait(kLong);
+                        barrier.arrive_and_wait();
+                        return !s ? s.message() : rank.has(7) ? "" : "wrong numbers";
                       }),
               "")
         << seed;
+}
+
+TEST(PlanGraphs, aRunBesideALaunchFails) {
+  EXPECT_EQ(onRanks(2, 1,
+                    [](GraphRank &rank, std::barrier<> &barrier) -> std::string {
+                      CapturingStream other;
+                      Status s;
+                      if (rank.rank == 0) {
+                        rank.graph->launch(rank.stream);
+                        EXPECT_FALSE(rank.ends());
+                        s = rank.plan->startOnStream(driver(), other.get());
+                        if (s)
+                          s = rank.plan->wait(kLong);
+                        EXPECT_EQ(s.message(), "a graph of the plan is running");
+                      }
+                      barrier.arrive_and_wait();
+                      bool ends = rank.ends();
+                      barrier.arrive_and_wait();
+                      return ends ? "" : "the stream waits for good";
+                    }),
+            "");
+}
+
+/// Lets the call fail that comes behind so many others, in this thread.
+struct FailingCall {
+  explicit FailingCall(uint64_t behind) {
+    onCall = [this, behind] { return calls++ == behind; };
+  }
+  ~FailingCall() { onCall = nullptr; }
+  FailingCall(const FailingCall &) = delete;
+  FailingCall &operator=(const FailingCall &) = delete;
+  uint64_t calls = 0;
+};
+
+// Each call in its turn, the last of which is behind all work.
+TEST(PlanGraphs, thePlanRunsBehindACaptureThatFailed) {
+  bool failed = true;
+  for (int32_t call = 0; failed && call < 100; ++call) {
+    EXPECT_EQ(onRanks(
+                  2, 1,
+                  [&](GraphRank &rank, std::barrier<> &barrier) -> std::string {
+                    if (rank.rank == 0) {
+                      FailingCall failing(static_cast<uint64_t>(call));
+                      std::unique_ptr<LaunchableGraph> graph;
+                      std::string why = capture(*rank.plan, rank.stream, graph, rank.by);
+                      failed = failing.calls > static_cast<uint64_t>(call);
+                      EXPECT_EQ(failed, contains(why, "CUDA_ERROR_ILLEGAL_ADDRESS")) << why;
+                    }
+                    rank.fill(call);
+                    std::string wrong = runOnce(*rank.plan);
+                    barrier.arrive_and_wait();
+                    return wrong.empty() && !rank.has(call) ? "wrong numbers" : wrong;
+                  },
+                  ringAllgather, watchedDriver()),
+              "")
+        << call;
+    EXPECT_TRUE(failed || call > 8) << call;
+  }
+}
+
+// The first copy is before all messages, the second one behind a wait.
+TEST(PlanGraphs, aLaunchOfAGraphWithoutAllOfThePlanEnds) {
+  static const Driver copies = watched<&Driver::memcpyDtoDAsync>();
+  for (uint64_t call : {0, 1})
+    EXPECT_EQ(onRanks(
+                  2, 1,
+                  [&](GraphRank &rank, std::barrier<> &barrier) -> std::string {
+                    bool ends = true;
+                    if (rank.rank == 0) {
+                      FailingCall failing(call);
+                      std::unique_ptr<LaunchableGraph> graph;
+                      EXPECT_NE(capture(*rank.plan, rank.stream, graph, rank.by), "");
+                      graph->launch(rank.stream);
+                      ends = rank.ends();
+                      EXPECT_EQ(ends, call == 0);
+                      if (!ends)
+                        rank.plan.reset();
+                      ends = rank.ends();
+                    }
+                    barrier.arrive_and_wait();
+                    if (call == 1)
+                      return ends ? "" : "the stream waits for good";
+                    return runOnce(*rank.plan);
+                  },
+                  ringAllgather, copies),
+              "")
+        << call;
+}
+
+// Only the note of the point behind the plan fails, so the graph has the whole of it.
+TEST(PlanGraphs, failuresOfAGraphAreFoundThoughItsCaptureFailed) {
+  static const Driver records = watched<&Driver::eventRecord>();
+  EXPECT_EQ(onRanks(
+                2, 1,
+                [](GraphRank &rank, std::barrier<> &barrier) -> std::string {
+                  std::string wrong = rank.bindAnew();
+                  std::unique_ptr<LaunchableGraph> graph;
+                  if (rank.rank == 0) {
+                    FailingCall failing(0);
+                    EXPECT_NE(capture(*rank.plan, rank.stream, graph, rank.by), "");
+                  } else {
+                    wrong += capture(*rank.plan, rank.stream, graph);
+                    graph->launch(rank.stream);
+                    EXPECT_FALSE(rank.ends());
+                    rank.plan.reset();
+                  }
+                  barrier.arrive_and_wait();
+                  if (rank.rank == 0)
+                    graph->launch(rank.stream);
+                  bool ends = rank.endsAsItLooks();
+                  if (rank.plan && rank.plan->wait(kLong))
+                    return "the rank does not learn of the failure";
+                  return ends ? wrong : "the stream waits for good";
+                },
+                ringAllgather, records),
+            "");
 }
 
 /// A plan of one rank.
@@ -321,6 +580,46 @@ TEST_F(PlanInGraph, launchesWithoutMessages) {
     graph->launch(stream);
   EXPECT_TRUE(FakeDevice::synchronize(stream.get()));
   EXPECT_EQ(to.data[3], 3 * 101);
+  EXPECT_EQ(FakeDevice::misuse(), "");
+}
+
+TEST_F(PlanInGraph, streamsFollowThePlanInItsLastCaptureOnly) {
+  BufferId x = builder_.buffer(BufferRole::In, 1), y = builder_.buffer(BufferRole::Out, 1);
+  builder_.copy(kMe, {builder_.block(x, 0)}, {builder_.block(y, 0)});
+  DeviceInts from(4), to(4);
+  open(onDevice({from.bound(), to.bound()}));
+  auto follows = [&](const CapturingStream &stream) {
+    return plan_->waitOnStream(driver(), stream.get()).ok();
+  };
+  CapturingStream elsewhere(1);
+  elsewhere.begin();
+  EXPECT_FALSE(follows(elsewhere)); // before any start
+  CapturingStream first, second;
+  first.begin();
+  ASSERT_TRUE(plan_->startOnStream(driver(), first.get()).ok());
+  EXPECT_TRUE(follows(first));
+  EXPECT_EQ(plan_->startOnStream(driver(), elsewhere.get()).message(),
+            "the stream that captures and the buffers are of different contexts");
+  EXPECT_TRUE(follows(first));
+  second.begin();
+  EXPECT_FALSE(follows(second));
+  ASSERT_TRUE(plan_->startOnStream(driver(), second.get()).ok());
+  EXPECT_TRUE(follows(second));
+  EXPECT_FALSE(follows(first));
+  {
+    device::CurrentContext current(driver(), FakeDevice::context(1));
+    LaunchableGraph empty(elsewhere);
+    ASSERT_TRUE(plan_->startOnStream(driver(), elsewhere.get()).ok());
+    ASSERT_TRUE(plan_->wait(kLong).ok());
+  }
+  EXPECT_FALSE(follows(second));
+  ASSERT_TRUE(plan_->startOnStream(driver(), second.get()).ok());
+  EXPECT_TRUE(follows(second));
+  ASSERT_TRUE(plan_->bind(onDevice({from.bound(), to.bound()})).ok());
+  EXPECT_FALSE(follows(second));
+  LaunchableGraph one(first), other(second);
+  EXPECT_EQ(one.end(), device::kCudaSuccess);
+  EXPECT_EQ(other.end(), device::kCudaSuccess);
   EXPECT_EQ(FakeDevice::misuse(), "");
 }
 
@@ -428,6 +727,10 @@ TEST(PlanGraphs, refuseMessagesByTheHost) {
   EXPECT_TRUE(contains(refusalOfMessage([](Binding &b) { b.deviceOnly = false; }),
                        "messages of plans that are not device-only pass through the host"));
   EXPECT_EQ(refusalOfMessage([](Binding &) {}), "");
+  EXPECT_GT(FakeDevice::calls("cuStreamWaitValue64_v2"), 0u);
+  EXPECT_TRUE(contains(refusalOfMessage([](Binding &b) { b.mayBeCaptured = false; }),
+                       "the plan cannot be part of a CUDA graph: it was bound for runs alone"));
+  EXPECT_EQ(FakeDevice::calls("cuStreamWaitValue64_v2"), 0u);
 }
 
 TEST(PlanGraphs, oldDriversAndDevicesAreErrors) {
