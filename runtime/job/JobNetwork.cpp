@@ -73,7 +73,8 @@ Result<Network> Network::fromEnvironment() {
 Network Network::unnamedForMpi() {
   Network libfabric;
   NetworkSettings settings = settingsOf(libfabric);
-  for (const char *option : {"COLLDSL_OFI_PROVIDER", "COLLDSL_OFI_DOMAIN", "COLLDSL_OFI_BIND"})
+  for (const char *option :
+       {"COLLDSL_OFI_PROVIDER", "COLLDSL_OFI_DOMAIN", "COLLDSL_OFI_BIND", "COLLDSL_OFI_DEVICES"})
     if (settings.has(option))
       return libfabric;
   Network network;

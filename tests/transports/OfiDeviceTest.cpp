@@ -1,7 +1,9 @@
 // Device memory over libfabric: the provider shm has the capability FI_HMEM without a device, for
 // memory of the host that is registered as such.
 #include "tests/transports/DeviceExchange.h"
+#include "transports/ofi/Libfabric.h"
 #include "transports/ofi/OfiTransport.h"
+#include "transports/ofi/OpenOfi.h"
 
 #include <gtest/gtest.h>
 
@@ -26,7 +28,7 @@ class OfiDevice : public testing::Test {
 protected:
   void SetUp() override {
     options_.provider = "shm";
-    options_.reachesDevices = true;
+    options_.devices = ofi::DeviceMemory::Always; // its offer differs in what it injects
     auto transport = ofi::OfiTransport::open(options_);
     if (!transport)
       GTEST_SKIP() << transport.message();
@@ -96,8 +98,8 @@ TEST(Ofi, deviceMemoryIsAWish) {
   for (const char *provider : {"tcp", "shm"}) {
     ofi::Options with, without;
     with.provider = without.provider = provider;
-    with.reachesDevices = true;
-    without.reachesDevices = false;
+    with.devices = ofi::DeviceMemory::Always;
+    without.devices = ofi::DeviceMemory::Never;
     auto one = ofi::OfiTransport::open(with), other = ofi::OfiTransport::open(without);
     ASSERT_EQ(one.ok(), other.ok()) << provider;
     if (!one)
@@ -106,6 +108,50 @@ TEST(Ofi, deviceMemoryIsAWish) {
     EXPECT_EQ((*one)->capabilities().hasRma, (*other)->capabilities().hasRma);
     EXPECT_EQ((*one)->address()->size(), (*other)->address()->size());
   }
+}
+
+/// The length of frames that the provider shm injects, if it is asked for this capability, too.
+size_t injectedBytesOfShm(uint64_t capability) {
+  const ofi::Library &library = ofi::Library::get();
+  fi_info *hints = library.copyInfo(nullptr), *found = nullptr;
+  hints->caps = FI_MSG | FI_RMA | capability;
+  hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_HMEM;
+  hints->fabric_attr->prov_name = strdup("shm");
+  library.getInfo(FI_VERSION(1, 17), nullptr, nullptr, 0, hints, &found);
+  size_t bytes = found ? found->tx_attr->inject_size : 0;
+  library.freeInfo(hints);
+  if (found)
+    library.freeInfo(found);
+  return bytes;
+}
+
+// With device memory the provider shm injects no frames.
+TEST(Ofi, anOfferThatServesTheHostLessWellIsLeft) {
+  auto registersDevice = [](ofi::DeviceMemory devices) {
+    ofi::Options options;
+    options.provider = "shm";
+    options.devices = devices;
+    auto transport = ofi::OfiTransport::open(options);
+    return transport && (*transport)->capabilities().registersDevice;
+  };
+  if (!registersDevice(ofi::DeviceMemory::Always))
+    GTEST_SKIP() << "the provider shm of this libfabric lacks FI_HMEM";
+  if (injectedBytesOfShm(0) == injectedBytesOfShm(FI_HMEM))
+    GTEST_SKIP() << "the provider shm of this libfabric has alike offers";
+  EXPECT_FALSE(registersDevice(ofi::DeviceMemory::IfAlike));
+}
+
+TEST(Ofi, anOptionChoosesWhetherDeviceMemoryIsReached) {
+  auto read = [](const char *given) {
+    NetworkSettings settings("ofi", given, NetworkSettings::From::TextAlone);
+    return ofi::readOptions(settings);
+  };
+  EXPECT_EQ(read("devices=0")->devices, ofi::DeviceMemory::Never);
+  EXPECT_EQ(read("devices=1")->devices, ofi::DeviceMemory::Always);
+  EXPECT_EQ(read("")->devices,
+            ofi::hasCudaDriver() ? ofi::DeviceMemory::IfAlike : ofi::DeviceMemory::Never);
+  EXPECT_EQ(read("devices=2").message(),
+            "the option 'devices' of the network ofi is '2', which is neither 0 nor 1");
 }
 
 } // namespace

@@ -22,6 +22,12 @@ Result<Options> readOptions(NetworkSettings &settings) {
                          std::to_string(kMaxName) + " bytes");
   if (Status s = settings.readBind("COLLDSL_OFI_BIND", options.bind); !s)
     return s;
+  if (settings.has("COLLDSL_OFI_DEVICES")) {
+    bool reachesDevices = false;
+    if (Status s = settings.readFlag("COLLDSL_OFI_DEVICES", reachesDevices); !s)
+      return s;
+    options.devices = reachesDevices ? DeviceMemory::Always : DeviceMemory::Never;
+  }
   return options;
 }
 

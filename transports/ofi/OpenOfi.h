@@ -15,7 +15,7 @@ bool isBuiltIn();
 /// True if libfabric is here, too. Loads it.
 bool isLoadable();
 
-/// From the options provider, domain and bind; defaults for those that are not set.
+/// From the options provider, domain, bind and devices; defaults for those that are not set.
 Result<Options> readOptions(NetworkSettings &settings);
 
 /// Loads libfabric in another thread, and lets it find its providers: a third of a second. Ranks

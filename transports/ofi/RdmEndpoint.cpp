@@ -72,6 +72,16 @@ uint64_t randomWord() {
   return word;
 }
 
+// True if messages of the host's memory go by both offers in the same way.
+bool areAlike(const fi_info &one, const fi_info &other) {
+  auto modeOf = [](const fi_info &offer) { return offer.domain_attr->mr_mode & ~FI_MR_HMEM; };
+  return one.tx_attr->inject_size == other.tx_attr->inject_size &&
+         one.tx_attr->iov_limit == other.tx_attr->iov_limit &&
+         one.rx_attr->comp_order == other.rx_attr->comp_order && modeOf(one) == modeOf(other) &&
+         one.domain_attr->cq_data_size == other.domain_attr->cq_data_size &&
+         (one.caps & FI_RMA) == (other.caps & FI_RMA);
+}
+
 } // namespace
 
 Status ofiError(const std::string &what, ssize_t code) {
@@ -79,18 +89,19 @@ Status ofiError(const std::string &what, ssize_t code) {
 }
 
 RdmEndpoint::Info RdmEndpoint::getInfo(const Options &options, const char *node) {
+  bool reachesDevices = options.devices != DeviceMemory::Never;
   Info hints(Library::get().copyInfo(nullptr));
   hints->caps = FI_MSG;
   if (options.usesRma)
     hints->caps |= FI_RMA;
-  if (options.reachesDevices)
+  if (reachesDevices)
     hints->caps |= FI_HMEM;
   hints->mode = FI_CONTEXT | FI_CONTEXT2;
   hints->ep_attr->type = FI_EP_RDM;
   hints->tx_attr->msg_order = hints->rx_attr->msg_order = FI_ORDER_SAS;
   hints->domain_attr->mr_mode =
       FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
-  if (options.reachesDevices)
+  if (reachesDevices)
     hints->domain_attr->mr_mode |= FI_MR_HMEM;
   hints->domain_attr->threading = FI_THREAD_DOMAIN;
   hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
@@ -136,15 +147,15 @@ RdmEndpoint::Info RdmEndpoint::nearest(Info offers, const Options &options) {
   return Info(Library::get().copyInfo(equal[nearestNic(names, *options.boundThreads)]));
 }
 
-// Returns the offer of that provider and domain which has the memory of devices; else the offer as
-// it is.
+// Returns the offer of that provider and domain which has the memory of devices, if it may be
+// taken; else the offer as it is.
 RdmEndpoint::Info RdmEndpoint::withDevices(Info found, Options options) {
-  options.reachesDevices = true;
   options.provider = found->fabric_attr->prov_name;
   options.domain = found->domain_attr->name;
   Info better = getInfo(options);
   bool isSame = better && options.provider == better->fabric_attr->prov_name &&
-                found->addr_format == better->addr_format;
+                found->addr_format == better->addr_format &&
+                (options.devices == DeviceMemory::Always || areAlike(*found, *better));
   return isSame ? std::move(better) : std::move(found);
 }
 
@@ -153,7 +164,7 @@ Result<std::unique_ptr<RdmEndpoint>> RdmEndpoint::open(const Options &options, C
     return s;
   std::unique_ptr<RdmEndpoint> endpoint(new RdmEndpoint(calls));
   Options wish = options;
-  wish.reachesDevices = false;
+  wish.devices = DeviceMemory::Never;
   endpoint->info_ = getInfo(wish);
   if (!endpoint->info_ && options.usesRma) {
     wish.usesRma = false;
@@ -168,7 +179,8 @@ Result<std::unique_ptr<RdmEndpoint>> RdmEndpoint::open(const Options &options, C
     return Status::error("libfabric's provider 'sockets' stops in the middle of messages of more "
                          "than 8 KiB; its provider 'tcp' (COLLDSL_OFI_PROVIDER=tcp) uses the same "
                          "sockets");
-  if (options.reachesDevices && wish.usesRma)
+  wish.devices = options.devices;
+  if (wish.devices != DeviceMemory::Never && wish.usesRma)
     endpoint->info_ = withDevices(std::move(endpoint->info_), wish);
   endpoint->noteCapabilities(wish);
   if (Status s = endpoint->openObjects(options.bind); !s)
