@@ -1,7 +1,5 @@
 #include "device/RdmaMemory.h"
 
-#include "ir/Concat.h"
-
 #include <unistd.h>
 
 namespace colldsl::device {
@@ -50,24 +48,24 @@ DmaBuf::~DmaBuf() {
     close(file_);
 }
 
-Result<RdmaMemory> prepareForRdma(const CudaDriver &driver, const void *address) {
+Result<RdmaMemory> exportForRdma(const CudaDriver &driver, const void *address) {
   Result<Allocation> found = allocationOf(driver, address, 0);
   if (!found)
     return found.status();
   Result<int> ordinal = ordinalOf(driver, found->begin);
   if (!ordinal)
     return ordinal.status();
-  if (!driver.pointerSetAttribute)
-    return Status::error("the driver of CUDA has no function cuPointerSetAttribute");
-  unsigned yes = 1;
-  if (Status s =
-          checkCuda(driver, driver.pointerSetAttribute(&yes, kPointerSyncMemops, found->begin),
-                    "cuPointerSetAttribute");
-      !s)
-    return s;
   RdmaMemory memory{*found, *ordinal, {}, 0};
   exportDmaBuf(driver, memory);
   return memory;
+}
+
+Status synchronizeCopies(const CudaDriver &driver, const Allocation &allocation) {
+  if (!driver.pointerSetAttribute)
+    return Status::error("the driver of CUDA has no function cuPointerSetAttribute");
+  unsigned yes = 1;
+  return checkCuda(driver, driver.pointerSetAttribute(&yes, kPointerSyncMemops, allocation.begin),
+                   "cuPointerSetAttribute");
 }
 
 RemoteWrites remoteWritesOf(const CudaDriver &driver, const void *address) {
@@ -83,6 +81,8 @@ RemoteWrites remoteWritesOf(const CudaDriver &driver, const void *address) {
 
 Status flushRemoteWrites(const CudaDriver &driver, CuContext context) {
   CurrentContext current(driver, context);
+  if (!current)
+    return Status::error("cuFlushGPUDirectRDMAWrites failed: the context of the device is gone");
   return checkCuda(driver, driver.flushRemoteWrites(kCurrentContext, kToOwner),
                    "cuFlushGPUDirectRDMAWrites");
 }

@@ -40,10 +40,13 @@ struct RdmaMemory {
   uint64_t offset = 0; ///< of the allocation in the dma-buf
 };
 
-/// Prepares the allocation in which the address lies: from now on copies and the like that return
-/// to their caller have ended (CU_POINTER_ATTRIBUTE_SYNC_MEMOPS). Errors: as of allocationOf(); the
-/// driver is too old.
-Result<RdmaMemory> prepareForRdma(const CudaDriver &driver, const void *address);
+/// Exports the allocation in which the address lies. Errors: as of allocationOf().
+Result<RdmaMemory> exportForRdma(const CudaDriver &driver, const void *address);
+
+/// From now on copies and the like of the allocation that return to their caller have ended
+/// (CU_POINTER_ATTRIBUTE_SYNC_MEMOPS), which a network device needs before it reads or writes
+/// there. Nothing takes the attribute back. An error: the driver is too old, or refuses.
+Status synchronizeCopies(const CudaDriver &driver, const Allocation &allocation);
 
 /// The visibility of what network devices write to the memory of a device.
 enum class RemoteWrites : uint8_t {

@@ -205,20 +205,42 @@ void DeviceAreas::freeMirror() {
 network::DeviceRegistration *DeviceAreas::registerArea(Endpoint &endpoint, const Area &area) {
   if (network::DeviceRegistration *known = registrationOf(area))
     return known;
-  auto memory = device::prepareForRdma(*driver_, reinterpret_cast<const void *>(area.device));
-  if (!memory)
-    return nullptr;
-  const device::Allocation &whole = memory->allocation;
-  Registration made = endpoint.registerDevice({{reinterpret_cast<void *>(whole.begin), whole.bytes},
-                                               whole.id,
-                                               memory->ordinal,
-                                               memory->dmaBuf.file(),
-                                               memory->offset});
+  Registration made = makeRegistration(endpoint, area);
   if (made && area.isCallers)
     registrations_.push_back(made);
   else if (made)
     mirrorRegistration_ = made;
   return made.get();
+}
+
+// A network's library may call the driver itself, in the context of this thread, when memory is
+// registered and when that ends. The attribute of the memory is for good, so it comes last.
+DeviceAreas::Registration DeviceAreas::makeRegistration(Endpoint &endpoint, const Area &area) {
+  device::CurrentContext current(*driver_, context_);
+  const auto *address = reinterpret_cast<const void *>(area.device);
+  auto allocation = device::allocationOf(*driver_, address, 0);
+  if (!current || !allocation)
+    return nullptr;
+  for (const Registration &known : oldRegistrations_)
+    if (known->id == allocation->id)
+      return known;
+  auto memory = device::exportForRdma(*driver_, address);
+  if (!memory)
+    return nullptr;
+  const device::Allocation &whole = memory->allocation;
+  Registration shared =
+      endpoint.registerDevice({{reinterpret_cast<void *>(whole.begin), whole.bytes},
+                               whole.id,
+                               memory->ordinal,
+                               memory->dmaBuf.file(),
+                               memory->offset});
+  if (!shared || !device::synchronizeCopies(*driver_, whole))
+    return nullptr;
+  auto end = [shared, driver = driver_, context = context_](auto *) mutable {
+    device::CurrentContext currentAtEnd(*driver, context);
+    shared.reset();
+  };
+  return {shared.get(), end};
 }
 
 network::DeviceRegistration *DeviceAreas::registrationOf(const Area &area) const {

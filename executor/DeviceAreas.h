@@ -133,13 +133,14 @@ private:
   Status findContext(const Binding &binding);
   Status placeStages(const Binding &binding);
   void freeMirror();
+  using Registration = std::shared_ptr<network::DeviceRegistration>;
+  Registration makeRegistration(Endpoint &endpoint, const Area &area);
 
   Binding binding_;
   const device::CudaDriver *driver_ = nullptr;
   device::CuContext context_ = nullptr;
   std::unique_ptr<LockedMemory> stages_, temporaries_;
-  DeviceBlock mirror_; ///< of the temporaries
-  using Registration = std::shared_ptr<network::DeviceRegistration>;
+  DeviceBlock mirror_;                                         ///< of the temporaries
   Registration mirrorRegistration_;                            ///< ends before the mirror does
   std::vector<Registration> registrations_, oldRegistrations_; ///< of memory of the caller
   std::vector<Area> areas_;

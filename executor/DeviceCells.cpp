@@ -229,17 +229,41 @@ bool DeviceCells::usesTemporariesOnDevice() const {
   return false;
 }
 
-// By cell: a message that comes from another machine had better come to the device.
-std::vector<bool> DeviceCells::findWanted(const Places &places) const {
-  std::vector<bool> isWanted;
-  for (const Cell &cell : cells_)
-    isWanted.push_back(cell.area->isCallers);
-  for (uint32_t op = 0; op < view_.ops.size(); ++op) {
+// One order of a run.
+std::vector<uint32_t> DeviceCells::orderOfOps() const {
+  std::vector<uint32_t> open;
+  for (const ImageOp &op : view_.ops)
+    open.push_back(op.depCount);
+  auto forEachSuccessor = [&](uint32_t op, auto visit) {
+    const ImageOp &image = view_.ops[op];
+    for (uint32_t i = 0; i < image.requireCount + image.irequireCount; ++i)
+      visit(view_.successors[image.successorBegin + i]);
+  };
+  return topologicalOrder(std::move(open), forEachSuccessor);
+}
+
+// By op: a message that comes from another machine had better come to the device, where ops may
+// read it or its bytes are a result. A result that some op reads on the host comes to the host, as
+// the device needs it later than that op. Follows the content of the cells backward, from its
+// readers to the writer.
+std::vector<bool> DeviceCells::findWanted(const Places &places,
+                                          std::span<const uint32_t> order) const {
+  std::vector<bool> isWanted(view_.ops.size());
+  std::vector<uint8_t> readers(cells_.size()); // the sides that read the content of a cell
+  for (size_t at = order.size(); at-- > 0;) {
+    uint32_t op = order[at];
+    for (const Interval &interval : writes_[op])
+      for (uint32_t c = interval.first; c < interval.last; ++c) {
+        bool isResult = cells_[c].area->isCallers;
+        if (isResult ? !(readers[c] & kOnHost) : (readers[c] & kOnDevice) != 0)
+          isWanted[op] = true;
+        readers[c] = 0;
+      }
     bool mayRead = places.isMovable[op] || places.messages.travels(OpId{op}) ||
                    places.direct.mayTravel(OpId{op});
     for (const Interval &interval : reads_[op])
-      for (uint32_t c = interval.first; c < interval.last && mayRead; ++c)
-        isWanted[c] = true;
+      for (uint32_t c = interval.first; c < interval.last; ++c)
+        readers[c] |= mayRead ? kOnDevice : kOnHost;
   }
   return isWanted;
 }
@@ -252,10 +276,7 @@ bool DeviceCells::isOnDevice(uint32_t op, const Places &places, const std::vecto
   const Step &step = steps[OpId{op}];
   bool isDirect = places.direct.mayTravel(OpId{op});
   if (isDirect && step.kind == Step::Kind::Recv)
-    return std::any_of(writes_[op].begin(), writes_[op].end(), [&](const Interval &interval) {
-      return std::find(isWanted.begin() + interval.first, isWanted.begin() + interval.last, true) !=
-             isWanted.begin() + interval.last;
-    });
+    return isWanted[op];
   if (!isDirect && !places.isMovable[op])
     return false;
   uint8_t common = kOnHost | kOnDevice;
@@ -268,22 +289,15 @@ bool DeviceCells::isOnDevice(uint32_t op, const Places &places, const std::vecto
 
 // Follows the contents of the cells through one run, in one order of the ops.
 void DeviceCells::place(const Places &places, const Steps &steps) {
-  const std::vector<bool> isWanted = findWanted(places);
+  const std::vector<uint32_t> order = orderOfOps();
+  const std::vector<bool> isWanted = findWanted(places, order);
   std::vector<uint8_t> sides;
   for (const Cell &cell : cells_)
     sides.push_back(cell.area->isCallers ? kOnDevice : kOnHost);
   std::vector<uint32_t> openWriters = writers_;
   isOnDevice_.assign(view_.ops.size(), false);
   early_.clear();
-  std::vector<uint32_t> open;
-  for (const ImageOp &op : view_.ops)
-    open.push_back(op.depCount);
-  auto forEachSuccessor = [&](uint32_t op, auto visit) {
-    const ImageOp &image = view_.ops[op];
-    for (uint32_t i = 0; i < image.requireCount + image.irequireCount; ++i)
-      visit(view_.successors[image.successorBegin + i]);
-  };
-  for (uint32_t op : topologicalOrder(std::move(open), forEachSuccessor)) {
+  for (uint32_t op : order) {
     bool isOnDevice = this->isOnDevice(op, places, isWanted, sides, steps);
     isOnDevice_[op] = isOnDevice;
     uint8_t side = isOnDevice ? kOnDevice : kOnHost;

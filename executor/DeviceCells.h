@@ -98,7 +98,8 @@ private:
     const DeviceMessages &messages;
     const DirectMessages &direct;
   };
-  std::vector<bool> findWanted(const Places &places) const;
+  std::vector<uint32_t> orderOfOps() const;
+  std::vector<bool> findWanted(const Places &places, std::span<const uint32_t> order) const;
   bool isOnDevice(uint32_t op, const Places &places, const std::vector<bool> &isWanted,
                   const std::vector<uint8_t> &sides, const Steps &steps) const;
   void place(const Places &places, const Steps &steps);

@@ -11,7 +11,8 @@
 /// Cells of device buffers go back to the device when the last op that writes them has finished.
 /// No copy is made of what no op reads or writes. Neighbouring cells that become ready together are
 /// one copy. Ops on the device are pieces of work of a stream, as copies are: between begin() and
-/// end() nothing here waits for the device but cancel().
+/// end() cancel() alone waits for such work. receive() waits until writes of the network are
+/// flushed, where the device does not order them itself.
 ///
 /// The order of the work of the last run is kept. A graph has the same work in that order: sorted
 /// by time, the runs of all ranks are one order in which each signal comes before its wait, so
@@ -85,7 +86,8 @@ public:
   /// All ranks call it after the same run. After an error of the driver the graph is of no use, and
   /// a launch of it ends once releaseGraphs() is called.
   Status capture(const Steps &steps, device::CuStream stream);
-  device::CuContext context() const { return areas_.context(); }
+  const device::CudaDriver &driver() const { return areas_.driver(); }
+  device::CuContext context() const { return areas_.context(); } ///< null: of no binding yet
   /// True if the bytes have a place on the device.
   bool isOfArea(const std::byte *address) const { return areas_.areaOf(address) != nullptr; }
   /// True while a graph with messages runs.

@@ -1,7 +1,5 @@
 #include "executor/DirectMessages.h"
 
-#include "transports/network/RegisteredMemory.h"
-
 #include <algorithm>
 
 namespace colldsl {

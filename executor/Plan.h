@@ -226,6 +226,7 @@ private:
   Status describe(const Fault &fault) const;
   std::string nameOf(OpId op) const;
   void failWith(Status error);
+  void cancelMessages();
   void failHere(Fault fault);
   void timeOut(std::chrono::nanoseconds timeout);
 

@@ -35,13 +35,21 @@ Status Plan::describe(const Fault &fault) const {
                        locOf(view_.ops[index(op)]));
 }
 
+// May end registrations of device memory, for which a network's library may call the driver.
+void Plan::cancelMessages() {
+  std::optional<device::CurrentContext> current;
+  if (stage_ && stage_->context())
+    current.emplace(stage_->driver(), stage_->context());
+  channels_->cancel();
+}
+
 // Requests are cancelled before the state changes: a caller that sees the plan failed may reuse its
 // buffers.
 void Plan::failWith(Status error) {
   if (failed())
     return;
   endCalc();
-  channels_->cancel();
+  cancelMessages();
   if (stage_)
     stage_->cancel();
   endMark();

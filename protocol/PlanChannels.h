@@ -77,12 +77,14 @@ protected:
     End &end = endAt(side, slot);
     end.tag.run = run_;
     end.payload = payload;
+    end.payload.device = nullptr; // its state belongs to a binding, which may have ended
     end.combining = nullptr;
     return end;
   }
   Posted recv(MessageSlot slot, OpId op, const Payload &payload, CombiningTarget *target);
   End &openEnd(Side &side, MessageSlot slot, OpId op, const Payload &payload);
   Posted send(MessageSlot slot, End &end);
+  Posted recv(MessageSlot slot, End &end);
   Posted afterPost(End &end);
   /// Held.
   std::span<const Completion> poll(bool progresses);
@@ -244,13 +246,18 @@ Posted PlanChannels<E>::recv(MessageSlot slot, OpId op, const Payload &payload,
                              CombiningTarget *target) {
   auto held = endpoint_.hold();
   End &end = openEnd(in_, slot, op, payload);
+  bool combines = target && in_.receives[slot.edge]->mayCombine(payload, *target);
+  end.combining = combines ? target : nullptr;
+  return recv(slot, end);
+}
+
+template <typename E> Posted PlanChannels<E>::recv(MessageSlot slot, End &end) {
   typename E::Receives &receives = *in_.receives[slot.edge];
-  end.combining = target && receives.mayCombine(payload, *target) ? target : nullptr;
-  if (payload.bytes == 0 && !payload.always) {
+  if (end.payload.bytes == 0 && !end.payload.always) {
     ++counter_.outstanding;
     end.transferred = 0;
     end.complete();
-  } else if (!payload.upTo &&
+  } else if (!end.payload.upTo &&
              ((end.payload.fixed && receives.tryRecvStatic(end)) || receives.tryRecv(end))) {
     end.isOpen = false;
     return Posted::Done;

@@ -41,7 +41,7 @@ struct DevicePayload {
 struct RequestPayload : Payload {
   RequestPayload() = default;
   RequestPayload(const Payload &payload) : Payload(payload) {}
-  /// Takes the pieces and keeps the memory handle.
+  /// Takes the pieces and keeps the rest.
   RequestPayload &operator=(const Payload &payload) {
     static_cast<Payload &>(*this) = payload;
     return *this;

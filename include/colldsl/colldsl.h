@@ -408,7 +408,9 @@ COLLDSL_API colldsl_status colldsl_plan_bind_const(colldsl_plan *plan, const cha
  * The plan keeps page-locked memory of the host as long, by which its messages travel: what they
  * need is copied from the device in segments of 512 KiB, and what they bring to it. Where the
  * network reaches device memory, long messages between machines go straight from and to it; the
- * allocation then keeps its bytes until the plan is bound anew or destroyed, also if it is freed.
+ * allocation then stays registered until the plan is bound anew or destroyed, also if it is freed:
+ * registered by a dma-buf it keeps its bytes as long. Memory that is allocated at the same address
+ * afterwards has to be bound anew.
  * Copies and reductions run on the device if their operands are there. An `in` buffer is never
  * written. */
 COLLDSL_API colldsl_status colldsl_plan_bind_device(colldsl_plan *plan, const char *buffer,

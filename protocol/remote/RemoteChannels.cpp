@@ -148,17 +148,17 @@ bool RemoteChannels::sendNow(MessageSlot slot, const Payload &payload) {
 
 Posted RemoteChannels::recvIntoDevice(MessageSlot slot, OpId op, const Payload &payload,
                                       DevicePayload &device) {
-  End &end = endAt(in_, slot);
+  auto held = endpoint_.hold();
+  End &end = openEnd(in_, slot, op, payload);
   end.state.isProbed = false;
   end.payload.device = &device;
   device.isUsed = false;
-  return PlanChannels::recv(slot, op, payload);
+  return PlanChannels::recv(slot, end);
 }
 
 Posted RemoteChannels::recv(MessageSlot slot, OpId op, const Payload &payload) {
   End &end = endAt(in_, slot);
   end.state.isProbed = false;
-  end.payload.device = nullptr;
   if (payload.bytes == 0 && !payload.always) {
     end.state.skippedRun = run_;
     mayBeUnwanted_ = true;

@@ -121,7 +121,13 @@ RemoteWorker::Connection &RemoteWorker::connectionOf(Peer &peer) {
 // An allocation at the addresses of one that was freed has another id.
 std::shared_ptr<network::DeviceRegistration>
 RemoteWorker::registerDevice(const network::DeviceMemory &memory) {
-  std::shared_ptr<network::DeviceRegistration> known, made; // end once the guard is free
+  auto end = [guard = guard_](network::DeviceRegistration *registration) {
+    auto heldAtEnd = lockIf(guard);
+    delete registration;
+  };
+  // These end once the guard is free, also if there is no memory.
+  std::shared_ptr<network::DeviceRegistration> known,
+      made(new network::DeviceRegistration{{}, memory.memory, memory.id}, end);
   auto held = lockIf(guard_);
   std::erase_if(deviceMemory_, [](const auto &entry) { return entry.second.expired(); });
   std::weak_ptr<network::DeviceRegistration> &entry = deviceMemory_[memory.id];
@@ -131,11 +137,7 @@ RemoteWorker::registerDevice(const network::DeviceMemory &memory) {
   Result<network::Region> region = transport_->registerDevice(memory);
   if (!region)
     return nullptr;
-  auto end = [guard = guard_](network::DeviceRegistration *registration) {
-    auto heldAtEnd = lockIf(guard);
-    delete registration;
-  };
-  made.reset(new network::DeviceRegistration{region.take(), memory.memory}, end);
+  made->region = region.take();
   entry = made;
   return made;
 }

@@ -180,6 +180,7 @@ void expectStages(const FakeDeviceOptions &device, const FakeNetworkOptions &net
 TEST(DirectMessages, stagesServeWhereACapabilityLacks) {
   expectStages({}, {.registersDevice = false});
   expectStages({.exportsDmaBufs = false}, {});
+  EXPECT_EQ(FakeDevice::calls("cuPointerSetAttribute"), 0u); // which nothing takes back
 }
 
 // Of each rank's two registrations any may fail; each decides which of its messages are staged.
@@ -327,6 +328,133 @@ TEST(DirectMessages, whatTheHostAloneReadsComesToTheHost) {
   EXPECT_EQ(world.network.bytesFromDevice(), kBlockBytes);
   EXPECT_EQ(world.network.bytesIntoDevice(), 0u);
   EXPECT_EQ(FakeDevice::bytesToHost() + FakeDevice::bytesToDevice(), 0u);
+}
+
+/// Runs the schedule on one rank of two. Both run it with `onDevice`, then with `onHost`.
+std::string runOnDeviceAndHost(Plan &plan, Rank rank, const std::array<Buffer, 2> &onDevice,
+                               const std::array<Buffer, 2> &onHost) {
+  for (int k = 0; k < 4; ++k) {
+    const auto &[x, y] = k % 2 == 0 ? onDevice : onHost;
+    for (size_t i = 0; i < kElements; ++i)
+      x[i] = valueAt(k, index(rank), i);
+    if (Status s = plan.bind(bindingOf({x.bound(), y.bound()})); !s)
+      return s.message();
+    if (std::string s = run(plan); !s.empty())
+      return s;
+    for (size_t i = 0; i < kElements && rank == Rank{1}; ++i)
+      if (y[i] != valueAt(k, 0, i) + valueAt(k, 1, i))
+        return "wrong data";
+  }
+  return "";
+}
+
+// The state of its messages on the device ends with a binding.
+TEST(DirectMessages, aPlanMayBeBoundToTheHostLater) {
+  FakeDevice::reset({});
+  NetworkWorld world(2, {});
+  LoadedImage image(reduceChain(2, Reduction::Sum));
+  EXPECT_EQ(
+      runThreads(2,
+                 [&](Rank r) -> std::string {
+                   auto endpoint = world.attach(r);
+                   Engine engine(*endpoint);
+                   std::array onDevice{Buffer(kElements, true), Buffer(kElements, true)};
+                   std::array onHost{Buffer(kElements, false), Buffer(kElements, false)};
+                   auto plan = Plan::open(engine, image->rank(r), image->sizeClass(),
+                                          bindingOf({onDevice[0].bound(), onDevice[1].bound()}));
+                   return plan ? runOnDeviceAndHost(**plan, r, onDevice, onHost) : plan.message();
+                 }),
+      "");
+  EXPECT_EQ(world.network.bytesIntoDevice(), 2 * kBlockBytes);
+  EXPECT_EQ(FakeDevice::misuse(), "");
+}
+
+class IgnoredTarget : public CombiningTarget {
+  void combine(uint64_t, const std::byte *, uint64_t) override {}
+};
+
+// A message of the next run comes to the host: its receive names no device memory.
+TEST(DirectMessages, aReceiveIsOnTheDeviceInOneRun) {
+  FakeDevice::reset({});
+  NetworkWorld world(2, {});
+  EXPECT_EQ(runThreads(2,
+                       [&](Rank r) -> std::string {
+                         auto endpoint = world.attach(r);
+                         Buffer onDevice(kElements, true), onHost(kElements, false);
+                         DeviceAreas areas;
+                         Binding binding = bindingOf({onDevice.bound()});
+                         if (Status s = areas.bind(binding); !s)
+                           return s.message();
+                         auto *registered = areas.registerArea(*endpoint, areas.areas().front());
+                         std::vector<MessageId> messages{makeMessageId(0, 0)};
+                         std::vector<EdgeSpec> edge{{Rank{1 - index(r)}, messages, {}}};
+                         auto channels = endpoint->open({edge, edge});
+                         if (!channels || !registered)
+                           return "no channels or no registration";
+                         iovec there{onDevice.values().data(), kBlockBytes};
+                         iovec here{onHost.values().data(), kBlockBytes};
+                         Payload payload{&here, 1, true, false, kBlockBytes};
+                         DevicePayload device{&there, registered};
+                         IgnoredTarget target;
+                         for (int k = 0; k < 2; ++k) {
+                           (*channels)->start();
+                           Posted posted =
+                               r == Rank{0} ? (*channels)->send({0, 0}, OpId{0}, payload)
+                               : k == 0
+                                   ? (*channels)->recvIntoDevice({0, 0}, OpId{0}, payload, device)
+                                   : (*channels)->recvCombining({0, 0}, OpId{0}, payload, target);
+                           EXPECT_TRUE(r == Rank{0} || posted == Posted::Pending);
+                           while (posted == Posted::Pending && (*channels)->poll().empty())
+                             std::this_thread::yield();
+                           EXPECT_EQ(device.isUsed, r == Rank{1} && k == 0);
+                           device.isUsed = false;
+                         }
+                         return "";
+                       }),
+            "");
+  EXPECT_EQ(world.network.bytesIntoDevice(), kBlockBytes);
+  EXPECT_EQ(FakeDevice::misuse(), "");
+}
+
+// A leader forwards what came to ranks of its machine, from its host.
+TEST(DirectMessages, whatGoesOnByTheHostComesThere) {
+  constexpr uint32_t kRanks = 3;
+  FakeDevice::reset({});
+  NetworkWorld remote(kRanks, {});
+  fake::World local(kRanks, {});
+  Builder builder(kRanks);
+  BufferId x = builder.buffer(BufferRole::InOut, 1);
+  builder.send(Rank{0}, Rank{1}, {builder.block(x, 0)});
+  OpId came = builder.recv(Rank{1}, Rank{0}, {builder.block(x, 0)});
+  builder.send(Rank{1}, Rank{2}, {builder.block(x, 0)}, {after(came)});
+  builder.recv(Rank{2}, Rank{1}, {builder.block(x, 0)});
+  LoadedImage image(builder.schedule);
+  EXPECT_EQ(runThreads(kRanks,
+                       [&](Rank r) -> std::string {
+                         auto here = local.attach(r), there = remote.attach(r);
+                         std::vector<bool> isRemote;
+                         for (uint32_t peer = 0; peer < kRanks; ++peer)
+                           isRemote.push_back((peer == 0) != (r == Rank{0}));
+                         protocol::HybridEndpoint endpoint(*here, *there, isRemote);
+                         Engine engine(endpoint);
+                         Buffer buffer(kElements, true);
+                         for (size_t i = 0; i < kElements; ++i)
+                           buffer[i] = valueAt(0, index(r), i);
+                         auto plan = Plan::open(engine, image->rank(r), image->sizeClass(),
+                                                bindingOf({buffer.bound()}));
+                         if (!plan)
+                           return plan.message();
+                         std::string s = run(**plan);
+                         for (size_t i = 0; i < kElements && s.empty(); ++i)
+                           if (buffer[i] != valueAt(0, 0, i))
+                             s = "wrong data";
+                         return s;
+                       }),
+            "");
+  EXPECT_EQ(FakeDevice::bytesToHost(), 0u);
+  EXPECT_EQ(FakeDevice::bytesToDevice(), 2 * kBlockBytes);
+  EXPECT_EQ(remote.network.bytesIntoDevice(), 0u);
+  EXPECT_EQ(remote.network.bytesFromDevice(), kBlockBytes);
 }
 
 // Messages within a machine go by handles of memory.
@@ -496,13 +624,15 @@ TEST(DirectMessages, plansShareTheRegistrationOfAnAllocation) {
     auto one = rank.open(x), other = rank.open(x);
     EXPECT_EQ(run(*one), "");
     EXPECT_EQ(run(*other), "");
-    EXPECT_TRUE(one->bind(bindingOf({x.bound()})).ok());
+    for (int k = 0; k < 3; ++k)
+      EXPECT_TRUE(one->bind(bindingOf({x.bound()})).ok());
     EXPECT_EQ(run(*one), "");
     one.reset();
     EXPECT_EQ(run(*other), "");
     return "";
   });
-  EXPECT_EQ(world.network.deviceRegistrations(), 2u); // one per rank
+  EXPECT_EQ(world.network.deviceRegistrations(), 2u);                    // one per rank
+  EXPECT_EQ(FakeDevice::calls("cuMemGetHandleForAddressRange"), 2u * 2); // one per plan
   EXPECT_EQ(world.network.registeredDevices(), 0u);
 }
 

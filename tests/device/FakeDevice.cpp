@@ -124,6 +124,19 @@ void *FakeDevice::allocate(uint64_t bytes, uint32_t context, FakeMemoryKind kind
 CuContext FakeDevice::context(uint32_t number) { return contextNumber(number); }
 
 std::string FakeDevice::misuse() { return FakeCall("misuse")->misuse; }
+void FakeDevice::noteRegistration() {
+  FakeCall call("noteRegistration");
+  call->hasContext();
+  call->isUnsafe("a registration");
+}
+
+void FakeDevice::noteTransfer(const void *memory) {
+  FakeCall call("noteTransfer");
+  const FakeMemory::Range *range = call->memory.find(reinterpret_cast<uint64_t>(memory));
+  if (range && !call->synchronous.count(range->id))
+    call->complain("a network moves memory whose copies may return before they have ended");
+}
+
 uint64_t FakeDevice::calls(const char *symbol) { return FakeCall("calls")->calls[symbol]; }
 uint64_t FakeDevice::copies() { return FakeCall("copies")->copies; }
 uint64_t FakeDevice::kernels() { return FakeCall("kernels")->kernels; }
@@ -244,8 +257,6 @@ CuResult cuMemGetHandleForAddressRange(void *handle, DeviceAddress address, size
   int file = call->memory.exportPages(address, bytes);
   if (file < 0)
     return kCudaInvalidValue;
-  if (!call->synchronous.count(call->memory.find(address)->id))
-    call->complain("memory is exported whose copies may return before they have ended");
   return store(handle, file);
 }
 

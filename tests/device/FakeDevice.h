@@ -72,10 +72,16 @@ public:
   /// device does not order such writes, once they are flushed.
   static void writeRemotely(std::function<void()> write);
 
+  /// Called by the library of a network as it registers device memory, and as it ends that.
+  static void noteRegistration();
+  /// Called by a network device that reads or writes memory of the device, at its address.
+  static void noteTransfer(const void *memory);
+
   /// Empty, or the first misuse of the driver by the program: a copy that touches memory that is
   /// neither of the device nor page-locked, or that was freed or closed meanwhile; memory that is
   /// freed, closed or unlocked under work; a call that waits for the device, whose work waits for
-  /// the caller; a call without a current context; PTX that the interpreter does not know.
+  /// the caller; a call or a registration without a current context; memory that a network moves
+  /// without CU_POINTER_ATTRIBUTE_SYNC_MEMOPS; PTX that the interpreter does not know.
   static std::string misuse();
 
   /// Calls of this function of the driver, by its symbol.

@@ -83,6 +83,7 @@ public:
     return Region(network_.enter({pieces.front(), nullptr}));
   }
   Result<Region> registerDevice(const DeviceMemory &memory) override {
+    FakeDevice::noteRegistration();
     bool fails = network_.countDeviceRegistration() == network_.options_.failRegistrationAt;
     auto mapping = fails || memory.dmaBuf < 0 ? nullptr : map(memory);
     if (!mapping)
@@ -158,19 +159,24 @@ uint64_t FakeNetwork::registeredDevices() const {
 
 std::unique_ptr<Region::Registration> FakeNetwork::enter(Registration made) {
   struct Known final : Region::Registration {
-    Known(FakeNetwork &ofNetwork, uint64_t itsKey) : network(ofNetwork) {
+    Known(FakeNetwork &ofNetwork, uint64_t itsKey, bool itIsOnDevice)
+        : network(ofNetwork), isOnDevice(itIsOnDevice) {
       key = itsKey;
       descriptor = reinterpret_cast<void *>(itsKey);
     }
     ~Known() override {
+      if (isOnDevice)
+        FakeDevice::noteRegistration();
       std::lock_guard guard(network.mutex_);
       network.registrations_.erase(key);
     }
     FakeNetwork &network;
+    const bool isOnDevice;
   };
   std::lock_guard guard(mutex_);
+  bool isOnDevice = made.mapping != nullptr;
   registrations_[++keys_] = std::move(made);
-  return std::make_unique<Known>(*this, keys_);
+  return std::make_unique<Known>(*this, keys_, isOnDevice);
 }
 
 // Null: these bytes are not registered.
@@ -193,6 +199,9 @@ bool FakeNetwork::copy(uint64_t toKey, uint64_t to, uint64_t fromKey, uint64_t f
     return memory.mapping ? memory.mapping.get() + (address - addressOf(memory.memory.iov_base))
                           : reinterpret_cast<std::byte *>(address);
   };
+  for (const Registration *memory : {source, target})
+    if (memory->mapping)
+      FakeDevice::noteTransfer(memory->memory.iov_base);
   const std::byte *read = placeOf(*source, from);
   std::byte *written = placeOf(*target, to);
   bytesFromDevice_ += source->mapping ? bytes : 0;

@@ -15,7 +15,7 @@ const void *allocate(uint64_t bytes) { return FakeDevice::allocate(bytes); }
 TEST(RdmaMemory, isTheAllocationOfAnAddress) {
   FakeDevice::reset({});
   const auto *memory = static_cast<const std::byte *>(allocate(10000));
-  auto found = device::prepareForRdma(FakeDevice::driver(), memory + 5000);
+  auto found = device::exportForRdma(FakeDevice::driver(), memory + 5000);
   ASSERT_TRUE(found.ok()) << found.message();
   EXPECT_EQ(found->allocation.begin, reinterpret_cast<uint64_t>(memory));
   EXPECT_EQ(found->allocation.bytes, 10000u);
@@ -45,7 +45,7 @@ TEST(RdmaMemory, isExportedInWholePages) {
     exported = {address, bytes};
     return FakeDevice::driver().memGetHandleForAddressRange(handle, address, bytes, type, flags);
   };
-  auto found = device::prepareForRdma(driver, reinterpret_cast<const void *>(begin));
+  auto found = device::exportForRdma(driver, reinterpret_cast<const void *>(begin));
   ASSERT_TRUE(found.ok()) << found.message();
   EXPECT_EQ(exported, (std::pair<uint64_t, uint64_t>{begin - 512, 8192}));
   EXPECT_EQ(found->offset, 512u);
@@ -55,28 +55,42 @@ TEST(RdmaMemory, isExportedInWholePages) {
 TEST(RdmaMemory, filesAreClosed) {
   FakeDevice::reset({});
   const void *memory = allocate(100);
-  int file = device::prepareForRdma(FakeDevice::driver(), memory)->dmaBuf.file();
-  int next = device::prepareForRdma(FakeDevice::driver(), memory)->dmaBuf.file();
+  int file = device::exportForRdma(FakeDevice::driver(), memory)->dmaBuf.file();
+  int next = device::exportForRdma(FakeDevice::driver(), memory)->dmaBuf.file();
   EXPECT_EQ(file, next);
 }
 
 TEST(RdmaMemory, hasNoDmaBufWhereTheDriverExportsNone) {
   FakeDevice::reset({.exportsDmaBufs = false});
-  auto found = device::prepareForRdma(FakeDevice::driver(), allocate(100));
+  auto found = device::exportForRdma(FakeDevice::driver(), allocate(100));
   ASSERT_TRUE(found.ok()) << found.message();
   EXPECT_EQ(found->dmaBuf.file(), -1);
   FakeDevice::reset({});
   device::CudaDriver old = FakeDevice::driver();
   old.memGetHandleForAddressRange = nullptr;
-  EXPECT_EQ(device::prepareForRdma(old, allocate(100))->dmaBuf.file(), -1);
+  EXPECT_EQ(device::exportForRdma(old, allocate(100))->dmaBuf.file(), -1);
 }
 
-TEST(RdmaMemory, oldDriversCannotPrepareIt) {
+TEST(RdmaMemory, oldDriversCannotSynchronizeItsCopies) {
   FakeDevice::reset({});
   device::CudaDriver old = FakeDevice::driver();
+  auto found = device::exportForRdma(old, allocate(100));
+  ASSERT_TRUE(found.ok()) << found.message();
+  EXPECT_TRUE(device::synchronizeCopies(old, found->allocation).ok());
   old.pointerSetAttribute = nullptr;
-  EXPECT_EQ(device::prepareForRdma(old, allocate(100)).message(),
+  EXPECT_EQ(device::synchronizeCopies(old, found->allocation).message(),
             "the driver of CUDA has no function cuPointerSetAttribute");
+}
+
+// Else the flush would be that of another context, or of none.
+TEST(RdmaMemory, writesOfAContextThatIsGoneAreNotFlushed) {
+  FakeDevice::reset({.ordersRemoteWrites = false});
+  device::CudaDriver driver = FakeDevice::driver();
+  driver.ctxPushCurrent = [](device::CuContext) { return kCudaInvalidContext; };
+  device::CurrentContext other(FakeDevice::driver(), FakeDevice::context(1));
+  EXPECT_EQ(device::flushRemoteWrites(driver, FakeDevice::context(0)).message(),
+            "cuFlushGPUDirectRDMAWrites failed: the context of the device is gone");
+  EXPECT_EQ(FakeDevice::flushes(), 0u);
 }
 
 TEST(RdmaMemory, writesAreOrderedOrFlushedOrUnknown) {

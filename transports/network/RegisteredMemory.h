@@ -29,6 +29,7 @@ struct RegisteredMemory {
 struct DeviceRegistration {
   Region region; ///< empty: nothing is read or written there any more
   iovec of = {};
+  uint64_t id = 0; ///< DeviceMemory::id
 };
 
 /// The memory of a payload that reads and writes name.
