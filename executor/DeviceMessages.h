@@ -14,7 +14,7 @@
 ///   packs, signals the receiver's word ----> waits, copies
 ///   waits                              <---- signals the sender's word
 ///
-/// Not thread safe.
+/// One thread at a time uses the messages of a plan.
 #pragma once
 
 #include "device/IpcMemory.h"

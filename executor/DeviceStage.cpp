@@ -181,7 +181,7 @@ void DeviceStage::copy(Lane lane, uint32_t c, OpId op) {
   next.op = op;
 }
 
-// Nobody waits for a single one of the cells that go back to the caller's buffers.
+// No op waits for a single one of the cells that go back to the caller's buffers.
 bool DeviceStage::joins(Lane lane, uint32_t c, OpId op) {
   const NextCopy &next = nextOf(lane);
   if (c != next.last && c + 1 != next.first)

@@ -2,8 +2,8 @@
 // many times with fresh numbers: all results are compared, and launches are timed beside runs.
 //
 // usage: device-graphs [RANKS [BYTES...]]; exits with 77 where there is no driver or device
+#include "bench/device/Processes.h"
 #include "ir/Concat.h"
-#include "tests/api/Launcher.h"
 #include "tests/device/GraphCalls.h"
 #include "tests/device/PrimaryContext.h"
 
@@ -16,16 +16,11 @@
 namespace {
 
 using namespace colldsl;
+using bench::kNoDevice, bench::require;
 using Clock = std::chrono::steady_clock;
 
-constexpr int kSkipped = 77;
 constexpr int kLaunches = 100;
 constexpr double kSeconds = 60;
-
-void require(const Status &s) {
-  if (!s)
-    throw std::runtime_error(s.message());
-}
 
 /// A stream of the device, and what it needs.
 struct Device {
@@ -152,8 +147,6 @@ private:
   void *exec_ = nullptr;
 };
 
-constexpr const char *kNoDevice = "no device: ";
-
 std::string runRank(coll::Communicator &comm, const std::vector<size_t> &sizes) {
   Result<const device::CudaDriver *> driver = device::cudaDriver();
   if (!driver)
@@ -185,23 +178,5 @@ std::string runRank(coll::Communicator &comm, const std::vector<size_t> &sizes) 
 } // namespace
 
 int main(int count, char **arguments) {
-  uint32_t ranks = count > 1 ? static_cast<uint32_t>(std::strtoul(arguments[1], nullptr, 10)) : 2;
-  std::vector<size_t> sizes;
-  for (int i = 2; i < count; ++i)
-    sizes.push_back(std::strtoul(arguments[i], nullptr, 10));
-  if (sizes.empty())
-    sizes = {4096, 1 << 20};
-  if (ranks == 0 || ranks > 8 || std::count(sizes.begin(), sizes.end(), size_t{0})) {
-    std::fprintf(stderr, "usage: device-graphs [RANKS [BYTES...]]: 1 to 8 ranks\n");
-    return 2;
-  }
-  std::string wrong =
-      test::runRanks(ranks, [&](coll::Communicator &comm) { return runRank(comm, sizes); });
-  if (wrong.find(kNoDevice) != wrong.npos) {
-    std::printf("skipped: %s\n", wrong.c_str());
-    return kSkipped;
-  }
-  if (!wrong.empty())
-    std::fprintf(stderr, "device-graphs: %s\n", wrong.c_str());
-  return wrong.empty() ? 0 : 1;
+  return bench::runProcesses("device-graphs", count, arguments, {4096, 1 << 20}, runRank);
 }

@@ -17,10 +17,9 @@ public:
   explicit PersistentCalls(ServedComm &comm) : comm_(comm) {}
 
   /// The operation for a persistent call, which shares it with no other call. `memory`: of the
-  /// buffers of all ranks, Host or Devices. Unless the call is
-  /// along the topology, a context must have been kept for it; null, on all ranks: it was not, or
-  /// the call is for the MPI below. After an error, as OperationCache::find() has them, its runs
-  /// fail on the other ranks.
+  /// buffers of all ranks, Host or Devices. Unless the call is along the topology, a context must
+  /// have been kept for it; null, on all ranks: it was not, or the call is for the MPI below. After
+  /// an error, as OperationCache::find() has them, its runs fail on the other ranks.
   MadeOperation make(const Call &call, CallMemory memory, WrongArgument &wrong);
 
   /// Forgets refused calls at the end of the job.

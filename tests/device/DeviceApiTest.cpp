@@ -1,16 +1,9 @@
 // Device memory through the C API and its C++ wrapper: libcuda.so.1 is the fake device.
 #include "tests/api/Launcher.h"
+#include "tests/device/FakeCuda.h"
 
 #include <cstdint>
 #include <gtest/gtest.h>
-
-extern "C" {
-void *fakeCudaMemory(size_t bytes);
-const char *fakeCudaMisuse();
-uint64_t fakeCudaCopies();
-uint64_t fakeCudaBytesToHost();
-void fakeCudaFailStreamAt(uint64_t copy);
-}
 
 namespace colldsl::test {
 namespace {

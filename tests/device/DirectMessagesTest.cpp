@@ -183,7 +183,8 @@ TEST(DirectMessages, stagesServeWhereACapabilityLacks) {
   EXPECT_EQ(FakeDevice::calls("cuPointerSetAttribute"), 0u); // which nothing takes back
 }
 
-// Of each rank's two registrations any may fail; each decides which of its messages are staged.
+// Any of the two registrations of each rank may fail; the rank then stages the messages of that
+// memory.
 TEST(DirectMessages, memoryNeedNotBeRegistered) {
   for (uint64_t k = 1; k <= 6; ++k) {
     FakeDevice::reset({.seed = k});
@@ -224,7 +225,7 @@ TEST(DirectMessages, aFlushThatFailsEndsTheRun) {
   EXPECT_NE(allgather(world, 3, 7).find("cuFlushGPUDirectRDMAWrites failed"), std::string::npos);
 }
 
-// Of all writes of a run any may fail.
+// Any write of a run may fail.
 TEST(DirectMessages, aWriteThatFailsEndsTheRun) {
   for (uint64_t k = 1; k <= 6; ++k) {
     FakeDevice::reset({.seed = k});

@@ -1,34 +1,29 @@
 // The fake device as libcuda.so.1 exports the driver's functions, and these for tests.
+#include "tests/device/FakeCuda.h"
+
 #include "tests/device/FakeDevice.h"
 
 using namespace colldsl;
 
 extern "C" {
 
-/// Begins anew, in an order of this seed.
 void fakeCudaReset(uint64_t seed) { test::FakeDevice::reset({.seed = seed}); }
-/// Begins anew: this copy fails as it runs, and its stream with it.
 void fakeCudaFailStreamAt(uint64_t copy) { test::FakeDevice::reset({.failStreamAt = copy}); }
-/// Begins anew: this call of the driver fails this time that it is called.
 void fakeCudaFailCall(const char *symbol, uint64_t at) {
   test::FakeDevice::reset({.failCall = symbol, .failCallAt = at});
 }
-/// Begins anew: no context can open memory of others.
 void fakeCudaResetAlone() { test::FakeDevice::reset({.reachesPeers = false}); }
-/// Memory of the device, which stays.
 void *fakeCudaMemory(size_t bytes) { return test::FakeDevice::allocate(bytes); }
-/// Memory of this context, and of pools, which have no handles.
 void *fakeCudaMemoryOf(size_t bytes, uint32_t context) {
   return test::FakeDevice::allocate(bytes, context);
 }
 void *fakeCudaPoolMemory(size_t bytes) {
   return test::FakeDevice::allocate(bytes, 0, test::FakeMemoryKind::Pool);
 }
-/// Makes the device's first context current in this thread.
 void fakeCudaContext() { test::FakeDevice::driver().ctxPushCurrent(test::FakeDevice::context(0)); }
-/// Nonzero: the work of the stream can go on no further.
-int fakeCudaSynchronize(device::CuStream stream) { return !test::FakeDevice::synchronize(stream); }
-/// Empty, or a misuse of the driver; valid until the next call.
+int fakeCudaSynchronize(void *stream) {
+  return !test::FakeDevice::synchronize(static_cast<device::CuStream>(stream));
+}
 const char *fakeCudaMisuse() {
   static std::string misuse;
   misuse = test::FakeDevice::misuse();

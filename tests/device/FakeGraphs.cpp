@@ -45,7 +45,7 @@ CuResult FakeState::add(FakeStream &stream, FakeWork work) {
   return kCudaSuccess;
 }
 
-// As cuThreadExchangeStreamCaptureMode() documents it.
+// The capture modes forbid the calls that cuThreadExchangeStreamCaptureMode() documents.
 bool FakeState::isUnsafe(const char *call) {
   const int mode = captureModeOfThread();
   bool isUnsafe = false;

@@ -62,7 +62,7 @@ private:
     uint32_t immediate;
     uint64_t peer;
   };
-  /// What waits for a poll of one rank.
+  /// The events of one rank that its next polls report.
   struct Inbox {
     std::deque<std::vector<std::byte>> frames;
     std::deque<uint32_t> written;

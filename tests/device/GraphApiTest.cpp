@@ -1,6 +1,7 @@
 // Plans of processes in CUDA graphs, through the C API and its C++ wrapper: libcuda.so.1 is the
 // fake device.
 #include "tests/api/Launcher.h"
+#include "tests/device/FakeCuda.h"
 
 #include <atomic>
 #include <chrono>
@@ -18,11 +19,6 @@ int cuStreamBeginCapture_v2(void *stream, int mode);
 int cuStreamEndCapture(void *stream, void **graph);
 int cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags);
 int cuGraphLaunch(void *exec, void *stream);
-void fakeCudaReset(uint64_t seed);
-void fakeCudaContext();
-void *fakeCudaMemory(size_t bytes);
-int fakeCudaSynchronize(void *stream);
-const char *fakeCudaMisuse();
 }
 
 namespace colldsl::test {

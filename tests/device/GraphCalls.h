@@ -14,7 +14,7 @@ struct GraphCalls {
   device::CuResult (*destroy)(void *graph) = nullptr;
   device::CuResult (*destroyExec)(void *exec) = nullptr;
 
-  /// Those of `libcuda.so.1`, which stays open. An error: it lacks one.
+  /// Takes the calls from `libcuda.so.1`, which stays open. An error: the library lacks one.
   static Result<GraphCalls> find();
 };
 

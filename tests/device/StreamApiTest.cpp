@@ -1,6 +1,7 @@
 // Plans in the order of streams, through the C API and its C++ wrapper: libcuda.so.1 is the fake
 // device.
 #include "tests/api/Launcher.h"
+#include "tests/device/FakeCuda.h"
 
 #include <cstdint>
 #include <gtest/gtest.h>
@@ -9,11 +10,6 @@ extern "C" {
 int cuStreamCreate(void **stream, unsigned flags);
 int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream);
 int cuStreamWaitValue32_v2(void *stream, uint64_t address, uint32_t value, unsigned flags);
-void fakeCudaReset(uint64_t seed);
-void fakeCudaContext();
-void *fakeCudaMemory(size_t bytes);
-int fakeCudaSynchronize(void *stream);
-const char *fakeCudaMisuse();
 }
 
 namespace colldsl::test {

@@ -4,24 +4,12 @@
 #include "mpi/CallSummary.h"
 #include "mpi/Settings.h"
 #include "mpi/comm/ServedComm.h"
+#include "tests/device/FakeCuda.h"
 
 #include <complex>
 #include <functional>
 #include <gtest/gtest.h>
 #include <numeric>
-
-extern "C" {
-void fakeCudaReset(uint64_t seed);
-void fakeCudaResetAlone();
-void fakeCudaFailCall(const char *symbol, uint64_t at);
-void fakeCudaFailStreamAt(uint64_t copy);
-void *fakeCudaMemory(size_t bytes);
-void *fakeCudaMemoryOf(size_t bytes, uint32_t context);
-void *fakeCudaPoolMemory(size_t bytes);
-void fakeCudaContext();
-const char *fakeCudaMisuse();
-uint64_t fakeCudaBytesToHost();
-}
 
 namespace colldsl::mpi::test {
 namespace {

@@ -14,7 +14,7 @@ struct DeviceExchange {
   Transfer way = {};                             ///< of all messages
   int dmaBuf = -1;                               ///< that the device memory is said to be of
 
-  // What has happened.
+  // Counted by run().
   std::array<uint32_t, 2> cameToDevice = {}; ///< messages, by rank
   std::array<uint32_t, 2> heldSends = {};    ///< whose receivers wanted them from the host
 
